@@ -183,33 +183,35 @@ AS $$
     AND number < (SELECT max(number) FROM truce.audit)
 $$;
 
--- Which servers are active: one row. Their decisions carry the number under which they became so; once others have a
--- newer number they are refused.
+-- Who may do what one program, or several that share it, may do: be an active server (`registry`), and write what the
+-- cluster shows (`watch`). Decisions carry the epochs under which they run; once a lease has a newer one they are refused.
 CREATE TABLE truce.lease (
-  one     boolean     PRIMARY KEY DEFAULT true CHECK (one),
+  sort    text        PRIMARY KEY CHECK (sort IN ('registry', 'watch')),
   epoch   bigint      NOT NULL,
   holder  text        NOT NULL,  -- the one, or the latest of those that share it
   shared  text,                  -- what all say that share it; NULL: nobody does
   expires timestamptz NOT NULL
 );
 
--- Makes `a_holder` an active server for so many seconds and answers its epoch: beside all others that say the same
--- `a_shared` of themselves, under the epoch of those; else when all decisions of the former ones have ended. While a
--- lease that it cannot share runs, answers whose it is and for how long.
-CREATE FUNCTION truce.take_lease(a_holder text, a_seconds integer, a_shared text)
+-- Makes `a_holder` a holder for so many seconds and answers its epoch: beside all others that say the same `a_shared` of
+-- themselves, under the epoch of those; else when all decisions have ended that carry this lease's epoch (of `registry`
+-- all do). While a lease that it cannot share runs, answers whose it is and for how long. Waits for decisions so many
+-- milliseconds.
+CREATE FUNCTION truce.take_lease(a_sort text, a_holder text, a_seconds integer, a_shared text, wait_ms integer)
 RETURNS TABLE (epoch bigint, other text, left_ms bigint) LANGUAGE plpgsql VOLATILE AS $$
 #variable_conflict use_column
 DECLARE
   held truce.lease%ROWTYPE;
-  is_alone boolean := false;  -- no decision runs
+  is_alone boolean := false;  -- no such decision runs
 BEGIN
+  PERFORM set_config('lock_timeout', wait_ms::text, true);
   LOOP
-    SELECT * INTO held FROM truce.lease;
+    SELECT * INTO held FROM truce.lease l WHERE l.sort = a_sort;
     IF FOUND AND held.shared = a_shared THEN
       RETURN QUERY
         UPDATE truce.lease AS l
         SET holder = a_holder, expires = greatest(l.expires, clock_timestamp() + make_interval(secs => a_seconds))
-        WHERE l.epoch = held.epoch
+        WHERE l.sort = a_sort AND l.epoch = held.epoch
         RETURNING l.epoch, NULL::text, NULL::bigint;
       IF FOUND THEN
         RETURN;
@@ -221,13 +223,13 @@ BEGIN
       RETURN;
     END IF;
     EXIT WHEN is_alone;
-    PERFORM pg_advisory_xact_lock(1414681923, 0);
+    PERFORM pg_advisory_xact_lock(1414681923, CASE a_sort WHEN 'registry' THEN 0 ELSE 3 END);
     is_alone := true;
   END LOOP;
   RETURN QUERY
-    INSERT INTO truce.lease AS l (epoch, holder, shared, expires)
-    VALUES (1, a_holder, a_shared, clock_timestamp() + make_interval(secs => a_seconds))
-    ON CONFLICT (one) DO UPDATE SET epoch = l.epoch + 1, holder = excluded.holder, shared = excluded.shared,
+    INSERT INTO truce.lease AS l (sort, epoch, holder, shared, expires)
+    VALUES (a_sort, 1, a_holder, a_shared, clock_timestamp() + make_interval(secs => a_seconds))
+    ON CONFLICT (sort) DO UPDATE SET epoch = l.epoch + 1, holder = excluded.holder, shared = excluded.shared,
       expires = excluded.expires
     RETURNING l.epoch, NULL::text, NULL::bigint;
 END $$;
@@ -237,9 +239,10 @@ END $$;
 -- them, and answers one row, what = -1, when somebody holds one; 'whole' locks everything, and reads after that are
 -- 'look'. Every statement sees what was committed before it began, so what is read under a lock stays as it is read.
 -- `what` says which question a row answers; its columns follow (registry/store/postgres/records.h). `a_epoch`: of the
--- active server; NULL: there is none.
+-- active server; NULL: there is none. `a_watch`: of the watch, whose decisions hold off who takes that over; NULL: this is
+-- none of them.
 CREATE FUNCTION truce.take(mode text, wait_ms integer, a_names text[], a_uids text[], a_slots text[], a_settings text[],
-                           a_agreements text[], a_quotas text[], a_epoch bigint)
+                           a_agreements text[], a_quotas text[], a_epoch bigint, a_watch bigint)
 RETURNS TABLE (what integer, c0 text, c1 text, c2 text, c3 text, c4 text, c5 text, c6 text, c7 text, c8 text, c9 text,
                c10 text, c11 text, c12 text, c13 text, c14 text, c15 text, c16 text, c17 text, c18 text, c19 text,
                c20 text)
@@ -259,9 +262,15 @@ BEGIN
   ELSIF mode = 'begin' THEN
     PERFORM pg_advisory_xact_lock_shared(1414681923, 0);
   END IF;
-  IF mode IN ('begin', 'whole') AND NOT EXISTS (SELECT FROM truce.lease l WHERE l.epoch = a_epoch) AND a_epoch IS NOT NULL
-  THEN
+  IF mode IN ('begin', 'whole') AND a_epoch IS NOT NULL
+     AND NOT EXISTS (SELECT FROM truce.lease l WHERE l.sort = 'registry' AND l.epoch = a_epoch) THEN
     RAISE EXCEPTION USING ERRCODE = 'TR001', MESSAGE = 'another server has become active on this registry';
+  END IF;
+  IF mode IN ('begin', 'whole') AND a_watch IS NOT NULL THEN
+    PERFORM pg_advisory_xact_lock_shared(1414681923, 3);
+    IF NOT EXISTS (SELECT FROM truce.lease l WHERE l.sort = 'watch' AND l.epoch = a_watch) THEN
+      RAISE EXCEPTION USING ERRCODE = 'TR001', MESSAGE = 'another server has taken over the watch of the cluster';
+    END IF;
   END IF;
   IF mode IN ('begin', 'more') THEN
     numbers := ARRAY(

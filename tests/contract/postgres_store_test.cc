@@ -302,39 +302,6 @@ TEST(PostgresStore, AConnectionThatWasCutIsReplaced) {
   EXPECT_EQ(store->Contents().value().owners.size(), 4U);
 }
 
-// Those who say the same share; whoever else comes waits until their time is over, and then writes
-// alone.
-TEST(PostgresStore, ALeaseIsSharedByThoseWhoSayTheSame) {
-  const std::string url = PostgresServer::Shared().MakeDatabase();
-  const auto one = OpenAt(url);
-  const auto two = OpenAt(url);
-  const auto other = OpenAt(url);
-  const auto alone = OpenAt(url);
-  ASSERT_FALSE(one->BecomeActive("one", "recipe", Soon()).value().has_value());
-  ASSERT_FALSE(two->BecomeActive("two", "recipe", Soon()).value().has_value());
-  EXPECT_EQ(one->epoch(), two->epoch());
-  EXPECT_TRUE(Write(*one, SampleCreate("a", "u1")).ok());
-  EXPECT_TRUE(Write(*two, SampleCreate("b", "u2")).ok());
-  for (const std::optional<std::string>& shared :
-       {std::optional<std::string>("another recipe"), std::optional<std::string>()}) {
-    const auto waits = other->BecomeActive("one", shared, Soon()).value();
-    ASSERT_TRUE(waits.has_value()) << "even under the name of one of them";
-    EXPECT_EQ(waits->holder, "two");
-  }
-  // Its time is over; perhaps one of them renews it in between.
-  do {
-    ASSERT_EQ(Outsider(url).Run("UPDATE truce.lease SET expires = clock_timestamp()"), "");
-  } while (alone->BecomeActive("alone", std::nullopt, Soon()).value().has_value());
-  EXPECT_GT(alone->epoch(), one->epoch());
-  for (Store* store : {static_cast<Store*>(one.get()), static_cast<Store*>(two.get())}) {
-    const auto refused = Write(*store, SampleCreate("c", "u3"));
-    ASSERT_FALSE(refused.ok());
-    EXPECT_EQ(refused.error().code, ErrorCode::kConflict) << refused.error().message;
-  }
-  EXPECT_TRUE(other->BecomeActive("other", "recipe", Soon()).value().has_value());
-  EXPECT_TRUE(Write(*alone, SampleCreate("c", "u3")).ok());
-}
-
 // The same history leaves the same registry here and in the reference.
 TEST(PostgresStore, AgreesWithTheReferenceOnTheModelWorld) {
   for (unsigned seed = 1; seed <= 2; ++seed) {

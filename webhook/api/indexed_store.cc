@@ -33,7 +33,12 @@ Error NotOpen() { return Error{ErrorCode::kUnavailable, "the store is not open y
 void IndexedStore::Open(std::unique_ptr<Store> store) {
   TRUCE_ASSERT(store != nullptr && opened() == nullptr);
   owned_ = std::move(store);
-  store_.store(owned_.get(), std::memory_order_release);
+  Open(*owned_);
+}
+
+void IndexedStore::Open(Store& store) {
+  TRUCE_ASSERT(opened() == nullptr);
+  store_.store(&store, std::memory_order_release);
 }
 
 const OwnerFinder* IndexedStore::own_index() const {

@@ -37,6 +37,8 @@ class IndexedStore final : public Store, public OwnerFinder {
 
   // Passes on to `store`, which is not null, from now on. Once.
   void Open(std::unique_ptr<Store> store);
+  // The same over one that outlives it.
+  void Open(Store& store);
 
   // Enters every owner into the directory, page by page; writes go on meanwhile. Once, after the
   // store is open. Until it is done what OwnerFinder asks is kUnavailable. Errors: those of the

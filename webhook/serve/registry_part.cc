@@ -152,6 +152,30 @@ Result<std::unique_ptr<Store>> RegistryPart::OpenDatabase(const Config& config,
   return std::unique_ptr<Store>(std::move(waiting_));
 }
 
+bool RegistryPart::TakeWatch() {
+  PostgresStore* database = active_.load();
+  if (database == nullptr || watches_) return true;
+  const auto holder = ServerName(data_dir_);
+  if (!holder.ok()) return false;
+  const auto taken = database->TakeWatch(holder.value(), In(kWaitingTime));
+  // Where the database does not answer, or what the former one decides is not done: the next time.
+  if (!taken.ok()) return false;
+  const std::optional<OtherServer>& other = taken.value();
+  watches_ = !other.has_value();
+  const std::string& watcher = other ? other->holder : holder.value();
+  if (watcher != watcher_) {
+    watcher_ = watcher;
+    logger_.Log(LogLevel::kInfo, "watch",
+                {{"server", std::string_view(watcher_)}, {"is_this_one", watches_}});
+  }
+  return watches_;
+}
+
+void RegistryPart::GiveWatchBack() {
+  if (!std::exchange(watches_, false)) return;
+  active_.load()->GiveWatchBack();
+}
+
 // Told once each time that it changes.
 void RegistryPart::WaitFor(std::string what) {
   if (what == waiting_for_) return;
@@ -182,6 +206,7 @@ Result<bool> RegistryPart::Open(const Config& config, const AdmissionPolicy& pol
     logger_.Log(LogLevel::kInfo, "keys follow the catalogue",
                 {{"changed", static_cast<std::int64_t>(changed)}});
   }
+  if (PostgresStore* database = active_.load()) watch_store_.Open(database->watch_store());
   store_.Open(std::move(store));
   is_open_.store(true);
   filler_ = std::thread([this] { FillUntilDone(); });

@@ -48,6 +48,9 @@ class RegistryPart final {
   // Everybody's store; not open yet.
   IndexedStore& store() { return store_; }
   const IndexedStore& store() const { return store_; }
+  // What the watch of the cluster writes through, not open yet: of a database it refuses with
+  // kConflict what is decided while another server watches.
+  Store& watch_store() { return is_database_ ? watch_store_ : store_; }
   // Reviews report to both.
   TrialBook& trials() { return trials_; }
   DenialBook& denials() { return denials_; }
@@ -75,6 +78,13 @@ class RegistryPart final {
   std::string ClockProblem() const;
   // Why the registry is no longer this server's; nothing: it is.
   std::optional<Error> Lost() const;
+
+  // Whether this server is the one that watches the cluster; where none is it becomes so. To be
+  // called once open, and again while false; the log says which one is then. Without a database it
+  // always is. Blocks for some seconds where the database does not answer.
+  bool TakeWatch();
+  // For the server that watches next, at once; this one does no longer. At an end.
+  void GiveWatchBack();
 
   // What is due from time to time; to be called each second. Blocks for 20 s at most.
   void Step(const Config& config);
@@ -113,11 +123,14 @@ class RegistryPart final {
   std::atomic<PostgresStore*> active_{nullptr};  // null: this server is not; else in store_
   std::string loss_;
   std::string clock_problem_;  // at the last step
+  std::string watcher_;        // the server that watches, as it was told last
   bool is_ours_ = false;       // its registry is this cluster's, or free
   std::string waiting_for_;
   std::string durability_;
   std::atomic<bool> is_open_{false};
   IndexedStore store_;
+  IndexedStore watch_store_;  // of a database: over what store_ owns
+  bool watches_ = false;
   DiskFailures disk_failures_{store_, logger_, clock_};
   TrialBook trials_{store_, clock_};
   DenialBook denials_{clock_};

@@ -32,6 +32,12 @@ int MillisecondsUntil(Deadline deadline) {
   return static_cast<int>(std::clamp<std::int64_t>(left, 0, kMax));
 }
 
+std::string LockWaitOf(Deadline deadline) {
+  const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(
+      deadline - std::chrono::steady_clock::now());
+  return std::to_string(std::max<std::int64_t>(1, left.count() - left.count() / 10));
+}
+
 std::string_view PgColumns::Text(int column) const {
   const int at = first_ + column;
   return {Pq().getvalue(answer_, row_, at),

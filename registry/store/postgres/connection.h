@@ -62,6 +62,10 @@ struct PgStatement {
 // What poll() may wait: until the deadline, a minute at most.
 int MillisecondsUntil(Deadline deadline);
 
+// Milliseconds that the server may wait for a lock, as a parameter: so little less than the
+// deadline that its refusal still arrives.
+std::string LockWaitOf(Deadline deadline);
+
 // Connects, asks, and never waits past a deadline: libpq's calls that block are not used, except
 // that a host's name is resolved while connecting. External synchronization.
 class PgLink {

@@ -6,25 +6,33 @@
 namespace truce {
 namespace {
 
-constexpr const char* kTakeLease = "SELECT epoch, other, left_ms FROM truce.take_lease($1, $2, $3)";
+constexpr const char* kTakeLease =
+    "SELECT epoch, other, left_ms FROM truce.take_lease($1, $2, $3, $4, $5)";
 constexpr const char* kExtend =
-    "UPDATE truce.lease SET expires = clock_timestamp() + make_interval(secs => $2) WHERE epoch = "
-    "$1 RETURNING epoch, floor(extract(epoch FROM clock_timestamp()) * 1000)::bigint";
+    "UPDATE truce.lease SET expires = clock_timestamp() + make_interval(secs => $3) WHERE sort = "
+    "$1 AND epoch = $2 RETURNING epoch, floor(extract(epoch FROM clock_timestamp()) * "
+    "1000)::bigint";
 // After a renewal that failed.
 constexpr std::chrono::seconds kBetweenTries{1};
+constexpr std::chrono::seconds kGiveBackTime{3};
+
+const char* TextOf(PgLease::Sort sort) {
+  return sort == PgLease::Sort::kRegistry ? "registry" : "watch";
+}
 
 }  // namespace
 
-Result<std::variant<std::unique_ptr<PgLease>, OtherServer>> PgLease::Take(const PgTarget& target,
+Result<std::variant<std::unique_ptr<PgLease>, OtherServer>> PgLease::Take(PgPool& asked,
+                                                                          const PgTarget& target,
                                                                           const Claim& claim,
                                                                           Deadline deadline) {
-  auto pool = std::make_unique<PgPool>(target, 1);
-  TRUCE_ASSIGN_OR_RETURN(auto loan, pool->Borrow(deadline));
+  TRUCE_ASSIGN_OR_RETURN(const auto loan, asked.Borrow(deadline));
   TRUCE_ASSIGN_OR_RETURN(
       const auto answers,
-      loan->link().Ask(
-          {{kTakeLease, {claim.holder, std::to_string(claim.time.count()), claim.shared}}},
-          deadline));
+      loan->link().Ask({{kTakeLease,
+                         {TextOf(claim.sort), claim.holder, std::to_string(claim.time.count()),
+                          claim.shared, LockWaitOf(deadline)}}},
+                       deadline));
   if (answers[0].row_count() != 1) {
     return Error{ErrorCode::kDataLoss, "truce.take_lease answered what was not asked"};
   }
@@ -33,13 +41,12 @@ Result<std::variant<std::unique_ptr<PgLease>, OtherServer>> PgLease::Take(const 
   if (row.IsNull(0)) {
     return Taken(OtherServer{std::string(row.Text(1)), std::chrono::milliseconds(row.Integer(2))});
   }
-  const std::int64_t epoch = row.Integer(0);
-  loan.reset();
-  return Taken(std::unique_ptr<PgLease>(new PgLease(std::move(pool), epoch, claim)));
+  return Taken(std::unique_ptr<PgLease>(new PgLease(target, row.Integer(0), claim)));
 }
 
-PgLease::PgLease(std::unique_ptr<PgPool> pool, std::int64_t epoch, const Claim& claim)
-    : pool_(std::move(pool)),
+PgLease::PgLease(const PgTarget& target, std::int64_t epoch, const Claim& claim)
+    : pool_(target, 1),
+      sort_(claim.sort),
       epoch_(epoch),
       is_shared_(claim.shared.has_value()),
       time_(claim.time),
@@ -54,16 +61,17 @@ PgLease::~PgLease() {
   keeper_.join();
   if (lost() || is_shared_) return;
   // It ends by itself where this fails.
-  static_cast<void>(Extend(std::chrono::seconds(0), In(kBetweenTries)).ok());
+  static_cast<void>(Extend(std::chrono::seconds(0), In(kGiveBackTime)).ok());
 }
 
 Result<bool> PgLease::Extend(std::chrono::seconds time, Deadline deadline) {
-  TRUCE_ASSIGN_OR_RETURN(const auto loan, pool_->Borrow(deadline));
+  TRUCE_ASSIGN_OR_RETURN(const auto loan, pool_.Borrow(deadline));
   const Timestamp before = SystemClock().Now();
   TRUCE_ASSIGN_OR_RETURN(
       const auto answers,
-      loan->link().Ask({{kExtend, {std::to_string(epoch_), std::to_string(time.count())}}},
-                       deadline));
+      loan->link().Ask(
+          {{kExtend, {TextOf(sort_), std::to_string(epoch_), std::to_string(time.count())}}},
+          deadline));
   if (answers[0].row_count() != 1) return false;
   // The database looked at its clock between the two looks at this one.
   const std::int64_t there = answers[0].Row(0).Integer(1);

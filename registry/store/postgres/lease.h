@@ -1,4 +1,4 @@
-// PgLease: which of the servers on one database are active: one, or all that share it.
+// PgLease: which of the servers on one database may do what one of them may do, or all that share.
 #ifndef TRUCE_REGISTRY_STORE_POSTGRES_LEASE_H_
 #define TRUCE_REGISTRY_STORE_POSTGRES_LEASE_H_
 
@@ -20,7 +20,7 @@
 
 namespace truce {
 
-// The active server, as one that waits sees it.
+// Who holds a lease, as one that waits sees it.
 struct OtherServer {
   std::string holder;
   std::chrono::milliseconds left;  // of its lease, unless it is renewed
@@ -31,14 +31,19 @@ struct OtherServer {
 // counts. Thread-safe.
 class PgLease final {
  public:
+  // Being an active server; writing what the cluster shows.
+  enum class Sort : std::uint8_t { kRegistry, kWatch };
   struct Claim {
+    Sort sort = Sort::kRegistry;
     std::string holder;  // a name that is this server's alone, also over its restarts
     std::optional<std::string> shared = {};  // it is shared by all that say this; nothing: alone
     std::chrono::seconds time{};
   };
-  // Becomes the active server, or one of those that share. Waits for decisions of the former active
-  // one that run, never for its lease. Errors: kUnavailable, kDeadlineExceeded.
-  static Result<std::variant<std::unique_ptr<PgLease>, OtherServer>> Take(const PgTarget& target,
+  // Becomes the holder, or one of those that share, asking by a connection of `asked`. Waits for
+  // decisions under the former holder's epoch that run, never for its lease. Errors: kUnavailable,
+  // kDeadlineExceeded.
+  static Result<std::variant<std::unique_ptr<PgLease>, OtherServer>> Take(PgPool& asked,
+                                                                          const PgTarget& target,
                                                                           const Claim& claim,
                                                                           Deadline deadline);
   ~PgLease();
@@ -47,7 +52,7 @@ class PgLease final {
 
   // Never 0.
   std::int64_t epoch() const { return epoch_; }
-  // Another server has become active: this one's decisions are refused.
+  // Another server has it: decisions under this one's epoch are refused.
   bool lost() const { return lost_.load(); }
   // The database's clock less this machine's, as of the last renewal: that much at least. 0: they
   // agree as far as can be told, or nobody knows yet.
@@ -56,13 +61,14 @@ class PgLease final {
   }
 
  private:
-  PgLease(std::unique_ptr<PgPool> pool, std::int64_t epoch, const Claim& claim);
+  PgLease(const PgTarget& target, std::int64_t epoch, const Claim& claim);
 
   void Keep();
   // True: it runs until `seconds` from now. Errors: as Take.
   Result<bool> Extend(std::chrono::seconds time, Deadline deadline);
 
-  const std::unique_ptr<PgPool> pool_;  // of one connection: it waits for no decision
+  PgPool pool_;  // of one connection: it waits for no decision
+  const Sort sort_;
   const std::int64_t epoch_;
   const bool is_shared_;
   const std::chrono::seconds time_;

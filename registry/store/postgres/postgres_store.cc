@@ -118,8 +118,12 @@ struct Attempt {
   }
 };
 
+// On whose behalf something is decided.
+enum class Writer : std::uint8_t { kReview, kWatch };
+
 // What was submitted.
 struct Submitted {
+  Writer writer = Writer::kReview;
   Locks locks;
   DecideFn decide;
   Deadline deadline;
@@ -159,14 +163,36 @@ class PostgresStore::Impl {
   Result<std::optional<OtherServer>> BecomeActive(const std::string& holder,
                                                   const std::optional<std::string>& shared,
                                                   Deadline deadline) {
-    TRUCE_ASSIGN_OR_RETURN(auto taken,
-                           PgLease::Take({options_.url, options_.password},
-                                         {holder, shared, options_.lease_time}, deadline));
+    TRUCE_ASSIGN_OR_RETURN(
+        auto taken,
+        PgLease::Take(pool_, {options_.url, options_.password},
+                      {PgLease::Sort::kRegistry, holder, shared, options_.lease_time}, deadline));
     if (auto* other = std::get_if<OtherServer>(&taken)) {
       return std::optional<OtherServer>(std::move(*other));
     }
     lease_ = std::get<std::unique_ptr<PgLease>>(std::move(taken));
     return std::optional<OtherServer>();
+  }
+
+  Result<std::optional<OtherServer>> TakeWatch(const std::string& holder, Deadline deadline) {
+    TRUCE_ASSIGN_OR_RETURN(auto taken, PgLease::Take(pool_, {options_.url, options_.password},
+                                                     {PgLease::Sort::kWatch, holder, std::nullopt,
+                                                      options_.lease_time},
+                                                     deadline));
+    if (auto* other = std::get_if<OtherServer>(&taken)) {
+      return std::optional<OtherServer>(std::move(*other));
+    }
+    watch_.With([&](auto& lease) { lease = std::get<std::unique_ptr<PgLease>>(std::move(taken)); });
+    return std::optional<OtherServer>();
+  }
+
+  void GiveWatchBack() {
+    // It asks the database while it ends: nobody waits for that.
+    const auto given_back = watch_.With([](auto& lease) { return std::move(lease); });
+  }
+
+  bool WatchLost() const {
+    return watch_.With([](const auto& lease) { return lease != nullptr && lease->lost(); });
   }
 
   std::optional<std::string> DurabilityWarning() const {
@@ -175,8 +201,11 @@ class PostgresStore::Impl {
   }
 
   std::optional<Error> Lost() const {
-    if (lease_ == nullptr || !lease_->lost()) return std::nullopt;
-    return Error{ErrorCode::kConflict, "another server has become active on this registry"};
+    if (lease_ != nullptr && lease_->lost()) {
+      return Error{ErrorCode::kConflict, "another server has become active on this registry"};
+    }
+    if (!WatchLost()) return std::nullopt;
+    return Error{ErrorCode::kConflict, "another server has taken over the watch of the cluster"};
   }
 
   void StartWorkers() {
@@ -185,10 +214,10 @@ class PostgresStore::Impl {
     }
   }
 
-  Result<void> Apply(const Locks& locks, const DecideFn& decide, Deadline deadline) {
+  Result<void> Apply(Writer writer, const Locks& locks, const DecideFn& decide, Deadline deadline) {
     std::optional<Error> doubt;
     for (int tries = 1;; ++tries) {
-      Attempt attempt = TryApply(locks, decide, deadline);
+      Attempt attempt = TryApply(writer, locks, decide, deadline);
       if (attempt.result.ok()) {
         if (doubt) CountDoubt(true);
         return {};
@@ -255,7 +284,21 @@ class PostgresStore::Impl {
  private:
   friend class PostgresStore;
 
-  Attempt TryApply(const Locks& locks, const DecideFn& decide, Deadline deadline) {
+  // Nothing: the watch is not this server's.
+  std::optional<PgEpochs> EpochsOf(Writer writer) const {
+    PgEpochs epochs{.registry = lease_ == nullptr ? 0 : lease_->epoch()};
+    if (writer == Writer::kReview) return epochs;
+    epochs.watch =
+        watch_.With([](const auto& lease) { return lease == nullptr ? 0 : lease->epoch(); });
+    if (epochs.watch == 0) return std::nullopt;
+    return epochs;
+  }
+
+  Attempt TryApply(Writer writer, const Locks& locks, const DecideFn& decide, Deadline deadline) {
+    const std::optional<PgEpochs> epochs = EpochsOf(writer);
+    if (!epochs) {
+      return {.result = Error{ErrorCode::kConflict, "this server does not watch the cluster"}};
+    }
     const auto loan = pool_.Borrow(deadline);
     if (!loan.ok()) {
       if (loan.error().code != ErrorCode::kDeadlineExceeded) NoteHealth(loan.error());
@@ -263,8 +306,7 @@ class PostgresStore::Impl {
     }
     PgLink& link = loan.value()->link();
     const Deadline began = std::chrono::steady_clock::now();
-    PgTransaction transaction(link, PgTransaction::Sort::kDecision, deadline,
-                              lease_ == nullptr ? 0 : lease_->epoch());
+    PgTransaction transaction(link, PgTransaction::Sort::kDecision, deadline, *epochs);
     const Result<Changes> decided = DecideOn(transaction, locks, decide, deadline);
     if (!decided.ok()) {
       if (!link.may_repeat() && FailsOthersToo(decided.error(), began)) NoteHealth(decided.error());
@@ -343,14 +385,15 @@ class PostgresStore::Impl {
         next.emplace(std::move(queue_.front()));
         queue_.pop_front();
       }
-      next->done(Apply(next->locks, next->decide, next->deadline));
+      next->done(Apply(next->writer, next->locks, next->decide, next->deadline));
     }
   }
 
   const PostgresOptions options_;
   PgPool pool_;
   const std::unique_ptr<const OwnerFinder> finder_ = MakePgOwnerFinder(pool_);
-  std::unique_ptr<PgLease> lease_;  // null: none was asked for
+  std::unique_ptr<PgLease> lease_;           // null: none was asked for
+  Guarded<std::unique_ptr<PgLease>> watch_;  // null: this server does not hold the watch
   std::atomic<bool> is_prepared_{false};
   std::atomic<bool> has_standby_{false};  // of the connection that was opened last
   Witnesses witnesses_;
@@ -366,8 +409,36 @@ class PostgresStore::Impl {
   std::vector<std::jthread> workers_;  // last: they use all of the above
 };
 
+class PostgresStore::WatchStore final : public Store {
+ public:
+  explicit WatchStore(PostgresStore& store) : store_(store) {}
+
+  Result<void> Apply(const Locks& locks, const DecideFn& decide, Deadline deadline) override {
+    return store_.impl_->Apply(Writer::kWatch, locks, decide, deadline);
+  }
+  void Submit(const Locks& locks, DecideFn decide, Deadline deadline, OnDone done) override {
+    store_.impl_->Submit({Writer::kWatch, locks, std::move(decide), deadline, std::move(done)});
+  }
+  Result<void> Read(const ReadFn& read, Deadline deadline) const override {
+    return store_.Read(read, deadline);
+  }
+  Result<void> ReadAbout(const Locks& hints, const ReadFn& read, Deadline deadline) const override {
+    return store_.ReadAbout(hints, read, deadline);
+  }
+  bool is_remote() const override { return store_.is_remote(); }
+  const OwnerFinder* index() const override { return store_.index(); }
+  StoreCounts Counts() const override { return store_.Counts(); }
+  Result<StoreContents> Contents() const override { return store_.Contents(); }
+  Result<void> Health() const override { return store_.Health(); }
+  std::optional<Error> FatalFailure() const override { return store_.FatalFailure(); }
+
+ private:
+  PostgresStore& store_;
+};
+
 PostgresStore::PostgresStore(PostgresOptions options)
-    : impl_(std::make_unique<Impl>(std::move(options))) {}
+    : impl_(std::make_unique<Impl>(std::move(options))),
+      watch_store_(std::make_unique<WatchStore>(*this)) {}
 PostgresStore::~PostgresStore() = default;
 
 Result<std::unique_ptr<PostgresStore>> PostgresStore::Open(PostgresOptions options,
@@ -379,11 +450,11 @@ Result<std::unique_ptr<PostgresStore>> PostgresStore::Open(PostgresOptions optio
 }
 
 Result<void> PostgresStore::Apply(const Locks& locks, const DecideFn& decide, Deadline deadline) {
-  return impl_->Apply(locks, decide, deadline);
+  return impl_->Apply(Writer::kReview, locks, decide, deadline);
 }
 
 void PostgresStore::Submit(const Locks& locks, DecideFn decide, Deadline deadline, OnDone done) {
-  impl_->Submit({locks, std::move(decide), deadline, std::move(done)});
+  impl_->Submit({Writer::kReview, locks, std::move(decide), deadline, std::move(done)});
 }
 
 Result<void> PostgresStore::Read(const ReadFn& read, Deadline deadline) const {
@@ -409,6 +480,17 @@ Result<std::optional<OtherServer>> PostgresStore::BecomeActive(
     const std::string& holder, const std::optional<std::string>& shared, Deadline deadline) {
   return impl_->BecomeActive(holder, shared, deadline);
 }
+
+Result<std::optional<OtherServer>> PostgresStore::TakeWatch(const std::string& holder,
+                                                            Deadline deadline) {
+  return impl_->TakeWatch(holder, deadline);
+}
+
+void PostgresStore::GiveWatchBack() { impl_->GiveWatchBack(); }
+
+Store& PostgresStore::watch_store() { return *watch_store_; }
+
+bool PostgresStore::watch_lost() const { return impl_->WatchLost(); }
 
 std::optional<std::string> PostgresStore::DurabilityWarning() const {
   return impl_->DurabilityWarning();

@@ -52,6 +52,19 @@ class PostgresStore final : public Store {
   Result<std::optional<OtherServer>> BecomeActive(const std::string& holder,
                                                   const std::optional<std::string>& shared,
                                                   Deadline deadline);
+  // Makes this server, which is active, the one that watches the cluster; nothing: it is. From then
+  // on `watch_store` decides, until another one has taken the watch over or it is given back. Waits
+  // for decisions of the former one's watch that run, not for its reviews. Errors: kUnavailable,
+  // kDeadlineExceeded. Not called again while it holds the watch. Thread-safe.
+  Result<std::optional<OtherServer>> TakeWatch(const std::string& holder, Deadline deadline);
+  // So that the next one need not wait for the lease's end. Thread-safe.
+  void GiveWatchBack();
+  // The same registry for who watches: reads as this store, but its decisions fail with kConflict
+  // while this server does not hold the watch, and once another one took it over, whatever this
+  // server's clock says. Lives as long as this store.
+  Store& watch_store();
+  // Another server has taken over the watch that this one held. Thread-safe.
+  bool watch_lost() const;
   // How many of the last changes that it acknowledged the database no longer has, as was found
   // since the last call: it was failed over to a standby that was behind, or restored. 0: none.
   std::uint64_t TakeMissing();
@@ -79,9 +92,11 @@ class PostgresStore final : public Store {
 
  private:
   class Impl;
+  class WatchStore;
   explicit PostgresStore(PostgresOptions options);
 
   std::unique_ptr<Impl> impl_;
+  std::unique_ptr<WatchStore> watch_store_;
 };
 
 }  // namespace truce

@@ -1,6 +1,7 @@
 #include "registry/store/postgres/transaction.h"
 
 #include <chrono>
+#include <optional>
 #include <string>
 #include <utility>
 
@@ -12,7 +13,7 @@
 namespace truce {
 namespace {
 
-constexpr const char* kTake = "SELECT * FROM truce.take($1, $2, $3, $4, $5, $6, $7, $8, $9)";
+constexpr const char* kTake = "SELECT * FROM truce.take($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)";
 constexpr const char* kPut = "SELECT truce.put($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)";
 
 constexpr const char* kConfirm = "SELECT truce.confirm()";
@@ -43,12 +44,10 @@ std::string ArrayOfKeys(const Things& things, const Text& text) {
   return std::move(array).Take();
 }
 
-// Milliseconds that a lock may be waited for: so little less than the deadline that the server's
-// refusal still arrives.
-std::string WaitOf(Deadline deadline) {
-  const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(
-      deadline - std::chrono::steady_clock::now());
-  return std::to_string(std::max<std::int64_t>(1, left.count() - left.count() / 10));
+// The number of an epoch; nothing: there is none.
+std::optional<std::string> EpochText(std::int64_t epoch) {
+  if (epoch == 0) return std::nullopt;
+  return std::to_string(epoch);
 }
 
 // Adds one row of truce.take's answer.
@@ -112,7 +111,7 @@ Result<void> AddTo(FactStock& stock, std::int64_t what, const PgColumns& columns
 }
 
 PgStatement TakeStatement(const char* mode, const FactNeeds& needs, Deadline deadline,
-                          std::int64_t epoch) {
+                          const PgEpochs& epochs) {
   const auto text = [](const auto& id) -> const std::string& { return id.text; };
   TextArray slots;
   for (const Slot& slot : needs.slots) {
@@ -125,11 +124,11 @@ PgStatement TakeStatement(const char* mode, const FactNeeds& needs, Deadline dea
   }
   return {
       kTake,
-      {mode, WaitOf(deadline), ArrayOfKeys(needs.names, text), ArrayOfKeys(needs.uids, text),
+      {mode, LockWaitOf(deadline), ArrayOfKeys(needs.names, text), ArrayOfKeys(needs.uids, text),
        std::move(slots).Take(),
        ArrayOfKeys(needs.settings, [](const std::string& n) -> const std::string& { return n; }),
-       ArrayOfKeys(needs.agreements, text), std::move(counts).Take(),
-       epoch == 0 ? std::nullopt : std::optional<std::string>(std::to_string(epoch))}};
+       ArrayOfKeys(needs.agreements, text), std::move(counts).Take(), EpochText(epochs.registry),
+       EpochText(epochs.watch)}};
 }
 
 }  // namespace
@@ -154,7 +153,7 @@ Result<bool> PgTransaction::Take(const char* mode, const FactNeeds& needs, FactS
                           {}});
   }
   const std::size_t take = statements.size();
-  statements.push_back(TakeStatement(mode, needs, deadline_, epoch_));
+  statements.push_back(TakeStatement(mode, needs, deadline_, epochs_));
   for (const Query& query : needs.queries) statements.push_back(StatementOf(query));
   open_ = true;
   TRUCE_ASSIGN_OR_RETURN(const std::vector<PgAnswer> answers, link_.Ask(statements, deadline_));

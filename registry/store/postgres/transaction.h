@@ -13,6 +13,13 @@
 
 namespace truce {
 
+// Under which epochs of its leases a decision runs: it fails with kConflict once another server has
+// a newer one. 0: it rests on no such lease.
+struct PgEpochs {
+  std::int64_t registry = 0;
+  std::int64_t watch = 0;
+};
+
 // Rolled back when destroyed, unless it was written. External synchronization.
 class PgTransaction final : public FactSource {
  public:
@@ -20,10 +27,9 @@ class PgTransaction final : public FactSource {
   // `kLook`: one snapshot, no locks.
   enum class Sort { kDecision, kLook };
 
-  // `link` must outlive it and be in no transaction. `epoch`: of the active server, whose decisions
-  // fail with kConflict once another one is active; 0: there is none.
-  PgTransaction(PgLink& link, Sort sort, Deadline deadline, std::int64_t epoch = 0)
-      : link_(link), sort_(sort), deadline_(deadline), epoch_(epoch) {}
+  // `link` must outlive it and be in no transaction.
+  PgTransaction(PgLink& link, Sort sort, Deadline deadline, PgEpochs epochs = {})
+      : link_(link), sort_(sort), deadline_(deadline), epochs_(epochs) {}
   ~PgTransaction() override { Undo(); }
   PgTransaction(const PgTransaction&) = delete;
   PgTransaction& operator=(const PgTransaction&) = delete;
@@ -55,7 +61,7 @@ class PgTransaction final : public FactSource {
   PgLink& link_;
   const Sort sort_;
   const Deadline deadline_;
-  const std::int64_t epoch_;
+  const PgEpochs epochs_;
   bool open_ = false;
   bool whole_ = false;
   bool in_doubt_ = false;
