@@ -31,7 +31,10 @@ class SimulatedProcess::Sink final : public ReviewSink {
 };
 
 SimulatedProcess::SimulatedProcess(SimulatedPorts ports, Moment now, std::uint64_t& ids)
-    : ports_(std::move(ports)), ids_(ids), now_(now) {
+    : ports_(std::move(ports)),
+      ids_(ids),
+      now_(now),
+      watch_store_(ports_.store, ports_.fence == nullptr ? own_fence_ : *ports_.fence) {
   const IdSource id_source = [this] {
     std::string text = std::to_string(++ids_);
     return PublicId{std::string(13 - text.size(), 'a') + text};
@@ -42,7 +45,7 @@ SimulatedProcess::SimulatedProcess(SimulatedPorts ports, Moment now, std::uint64
       AdmissionPorts{ports_.store, ports_.clock, id_source, {sink_.get()}},
       std::make_shared<const AdmissionPolicy>(ports_.policy));
   ports_.options.seed = ports_.random();
-  WatcherPorts watched{{ports_.store, ports_.clock, id_source,
+  WatcherPorts watched{{watch_store_, ports_.clock, id_source,
                         [] { return std::chrono::steady_clock::now() + std::chrono::minutes(1); },
                         nullptr, &doubts_},
                        &inbox_,

@@ -14,6 +14,7 @@
 #include "registry/store/store.h"
 #include "tests/model/simulated_cluster.h"
 #include "tests/support/fake_clock.h"
+#include "tests/support/fenced_store.h"
 #include "webhook/admission/service.h"
 #include "webhook/watch/watcher.h"
 
@@ -28,6 +29,7 @@ struct SimulatedPorts {
   AdmissionPolicy policy;
   ReconcileRules rules;
   WatcherOptions options;
+  testing::WatchFence* fence = nullptr;  // its watch takes over those of the others; null: none are
 };
 
 // What a review was answered.
@@ -53,11 +55,15 @@ class SimulatedProcess final {
   void Advance(std::chrono::milliseconds time);
   // Time passes and nothing is done.
   void Wait(std::chrono::milliseconds time);
+  // It stood still while others made time pass.
+  void WakeAt(Moment now) { now_ = now; }
 
   SimulatedAnswer Validate(std::string review);
   // The configuration file was changed.
   void SetMappings(const MappingRules& mappings);
   Watcher& watcher() { return *watcher_; }
+  // False: another one has taken over from its watch.
+  bool leads() const { return watch_store_.is_newest(); }
   Moment now() const { return now_; }
   std::string Describe() const;
 
@@ -92,6 +98,8 @@ class SimulatedProcess final {
   SimulatedPorts ports_;
   std::uint64_t& ids_;
   Moment now_;
+  testing::WatchFence own_fence_;
+  testing::FencedStore watch_store_;
   ReviewInbox inbox_;
   DoubtBoard doubts_;
   std::unique_ptr<Sink> sink_;

@@ -91,6 +91,7 @@ WatchSimulation::WatchSimulation(Store& store, unsigned seed, Options options)
     cluster_.Put(std::move(one));
   }
   Restart();
+  fence_.TakeOverAtCall(options_.fail_over_at);
   if (Chance(0.7)) process_->Settle();
 }
 WatchSimulation::~WatchSimulation() = default;
@@ -112,7 +113,24 @@ void WatchSimulation::Restart() {
   if (process_) now_ = process_->now();
   process_.reset();
   process_ = std::make_unique<SimulatedProcess>(
-      SimulatedPorts{cluster_, store_, clock_, random_, policy_, rules_, Quick()}, now_, ids_);
+      SimulatedPorts{cluster_, store_, clock_, random_, policy_, rules_, Quick(), &fence_}, now_,
+      ids_);
+}
+
+void WatchSimulation::FailOver() {
+  Say("another watch takes over");
+  ++former_was_;
+  now_ = process_->now();
+  former_ = std::move(process_);
+  Restart();
+}
+
+void WatchSimulation::GoOn(const std::function<void()>& how) {
+  if (!former_) return;
+  const StoreContents before = real_store_.Contents().value();
+  former_->WakeAt(process_->now());
+  how();
+  if (real_store_.Contents().value() != before) broken_.push_back("S5: a former watch wrote");
 }
 
 Slot WatchSimulation::SlotOf(const SimulatedObject& object) const {
@@ -539,6 +557,7 @@ std::optional<std::string> WatchSimulation::Step() {
     Say("restart");
     Restart();
   }
+  if (!process_->leads() || (options_.fail_overs > 0 && Chance(options_.fail_overs))) FailOver();
   if (Chance(options_.disasters)) Disaster();
   if (options_.disasters > 0) FinishDefinitions(false);
   if (Chance(options_.store_faults)) {
@@ -559,6 +578,7 @@ std::optional<std::string> WatchSimulation::Step() {
   if (who >= 2 && who < 4) Crossplane();
   if (who >= 4 && who < 6) Provider();
   process_->Step(options_.faults);
+  GoOn([this] { former_->Step(options_.faults); });
   process_->Wait(std::chrono::milliseconds{500 + 100 * Pick(50)});
   return CheckStep();
 }

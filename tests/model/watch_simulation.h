@@ -3,6 +3,7 @@
 #ifndef TRUCE_TESTS_MODEL_WATCH_SIMULATION_H_
 #define TRUCE_TESTS_MODEL_WATCH_SIMULATION_H_
 
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -14,6 +15,7 @@
 #include "tests/model/simulated_cluster.h"
 #include "tests/model/simulated_process.h"
 #include "tests/support/faulty_store.h"
+#include "tests/support/fenced_store.h"
 
 namespace truce {
 
@@ -24,6 +26,7 @@ namespace truce {
 //   S3  no DELETE is denied (I10), a dry run changes nothing and answers as the review after it
 //       (I4), and where the holder is not disclosed no answer names it (I8)
 //   S4  unless commanded no more is released by absence in an hour than the brake allows (I11)
+//   S5  a watch from which another one took over writes nothing
 //   Q0  before the brake is released: what stands for nothing is held back by it
 //   Q1  every row stands for a live object that declares its key, and none is a reservation (I6)
 //   Q2  every live declaration has its row
@@ -36,11 +39,15 @@ namespace truce {
 class WatchSimulation {
  public:
   struct Options {
-    double faults = 0;           // share of answers that are errors, and of streams that break
-    double store_faults = 0;     // share of steps before which the store fails once
-    double bypass = 0;           // share of requests that never reach Truce
-    double lost_answers = 0;     // share of requests whose answer is lost
-    double restarts = 0;         // share of steps at which the process starts anew
+    double faults = 0;             // share of answers that are errors, and of streams that break
+    double store_faults = 0;       // share of steps before which the store fails once
+    double bypass = 0;             // share of requests that never reach Truce
+    double lost_answers = 0;       // share of requests whose answer is lost
+    double restarts = 0;           // share of steps at which the process starts anew
+    double fail_overs = 0;         // share of steps at which another watch takes over from one that
+                                   // stands still, and goes on later
+    std::size_t fail_over_at = 0;  // the same once, just before the watch calls its store for the
+                                   // so manieth time; 0: never
     double disasters = 0;        // share of steps with an etcd restore, a CRD removed, a clock jump
     bool fail_open = false;      // failurePolicy Ignore: what is unknown is admitted
     bool map_composite = false;  // a rule maps the composite as well
@@ -57,6 +64,8 @@ class WatchSimulation {
   // Lets everything settle and checks Q.
   std::optional<std::string> Quiet();
   const std::vector<std::string>& log() const { return log_; }
+  // Whether it came to what `fail_over_at` asks for.
+  bool failed_over() const { return former_was_ > 0; }
 
  private:
   struct Request {
@@ -72,6 +81,10 @@ class WatchSimulation {
   std::size_t Pick(std::size_t count);
   void Say(std::string what) { log_.push_back(std::move(what)); }
   void Restart();
+  // The watch stands still where it is, and another one takes over.
+  void FailOver();
+  // What stood still goes on, as if nothing had happened.
+  void GoOn(const std::function<void()>& how);
 
   // The way of a request through the API server: whether it may be stored; sets object.exempt.
   bool Admit(Request& request);
@@ -124,10 +137,13 @@ class WatchSimulation {
   AdmissionPolicy policy_;
   ReconcileRules rules_;
   Moment now_{std::chrono::hours{1}};
+  testing::WatchFence fence_;
   std::unique_ptr<SimulatedProcess> process_;
-  std::set<std::string> cloud_;  // what exists there
-  bool account_known_ = false;   // the ProviderConfig says it
-  bool mapped_ = true;           // the mapping of claims is whole
+  std::unique_ptr<SimulatedProcess> former_;  // from which process_ took over; null: none
+  std::set<std::string> cloud_;               // what exists there
+  std::size_t former_was_ = 0;                // how often another watch took over
+  bool account_known_ = false;                // the ProviderConfig says it
+  bool mapped_ = true;                        // the mapping of claims is whole
   std::uint64_t uids_ = 0;
   std::uint64_t reviews_ = 0;
   std::uint64_t ids_ = 0;

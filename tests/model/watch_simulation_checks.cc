@@ -267,6 +267,10 @@ std::string WatchSimulation::Told(const std::string& what) const {
 
 std::optional<std::string> WatchSimulation::Quiet() {
   Say("quiet");
+  fence_.TakeOverAtCall(0);
+  if (!process_->leads()) FailOver();
+  GoOn([this] { former_->Settle(); });
+  former_.reset();
   store_.Mend();
   if (!mapped_) SetMapping(true);
   FinishDefinitions(true);  // those half gone go

@@ -37,7 +37,8 @@ std::string Tail(const WatchSimulation& simulation) {
 // and combined. TRUCE_SIMULATION_FAULTS says which may occur at all, as a sum:
 // 1 restarts, 2 the API server's errors and broken streams, 4 the store's, 8 requests that bypass
 // Truce, 16 lost answers, 32 etcd restores, compactions, definitions removed, mass deletions
-// unseen, clock jumps; 64 accounts that become known late, 128 mapping rules that change; 255 all.
+// unseen, clock jumps; 64 accounts that become known late, 128 mapping rules that change, 256
+// watches that stand still while another one takes over; 511 all.
 WatchSimulation::Options OptionsOf(unsigned seed, unsigned level) {
   std::mt19937 random(seed);
   const auto share = [&](unsigned bit, double value) {
@@ -56,6 +57,7 @@ WatchSimulation::Options OptionsOf(unsigned seed, unsigned level) {
   options.discreet = random() % 2 == 0;
   if (options.disasters > 0 && random() % 8 == 0) options.crowd = 100;
   options.remaps = share(128, 1) > 0;
+  options.fail_overs = share(256, 0.02);
   return options;
 }
 
@@ -72,7 +74,7 @@ std::optional<std::string> RunOn(Store& store, unsigned seed, unsigned level) {
   return broken;
 }
 
-unsigned Level() { return Setting("TRUCE_SIMULATION_FAULTS", 255); }
+unsigned Level() { return Setting("TRUCE_SIMULATION_FAULTS", 511); }
 
 std::optional<std::string> RunOne(unsigned seed) {
   const unsigned level = Level();
@@ -126,6 +128,32 @@ TEST_P(WatchSimulationShare, WhenQuietTheRegistryIsWhatARebuildWouldGive) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Rotating, WatchSimulationShare, ::testing::Range(0U, kShares));
+
+// Each time somewhere else, wherever it uses the store; what it was in the midst of comes too late.
+TEST(WatchSimulation, AWatchThatStoodStillWritesNothingWhereverItWas) {
+  const unsigned seeds = Setting("TRUCE_SIMULATION_PAUSED", 12);
+  std::size_t places = 0;
+  for (unsigned seed = 1; seed <= seeds; ++seed) {
+    bool failed_over = true;
+    for (std::size_t at = 1; failed_over; ++at) {
+      WatchSimulation::Options options;
+      options.faults = seed % 2 == 0 ? 0.2 : 0;
+      options.bypass = seed % 3 == 0 ? 0.1 : 0;
+      options.fail_over_at = at;
+      testing::StrictStore store;
+      WatchSimulation simulation(store, seed, options);
+      std::optional<std::string> broken;
+      for (unsigned i = 0; i < 40 && !broken; ++i) broken = simulation.Step();
+      failed_over = simulation.failed_over();
+      if (failed_over) ++places;
+      if (!broken && failed_over) broken = simulation.Quiet();
+      ASSERT_FALSE(broken) << *broken << "\nseed " << seed << ", call " << at << "\n"
+                           << Tail(simulation);
+    }
+  }
+  EXPECT_GT(places, std::size_t{20} * seeds);
+  RecordProperty("places", std::to_string(places));
+}
 
 // Else Truce, which knows a cluster by its versions alone, could not tell that history was lost.
 TEST(SimulatedCluster, AStreamFromBeforeARestoreIsToldSoAlsoWhenItIsNotTheFirst) {
