@@ -188,38 +188,47 @@ $$;
 CREATE TABLE truce.lease (
   sort    text        PRIMARY KEY CHECK (sort IN ('registry', 'watch')),
   epoch   bigint      NOT NULL,
-  holder  text        NOT NULL,  -- the one, or the latest of those that share it
+  holder  text        NOT NULL,  -- the one, or the latest that joined those that share it
   shared  text,                  -- what all say that share it; NULL: nobody does
-  expires timestamptz NOT NULL
+  expires timestamptz NOT NULL   -- of those that share it each has its own, in `replicas`
 );
 
--- Makes `a_holder` a holder for so many seconds and answers its epoch: beside all others that say the same `a_shared` of
--- themselves, under the epoch of those; else when all decisions have ended that carry this lease's epoch (of `registry`
--- all do). While a lease that it cannot share runs, answers whose it is and for how long. Waits for decisions so many
--- milliseconds.
-CREATE FUNCTION truce.take_lease(a_sort text, a_holder text, a_seconds integer, a_shared text, wait_ms integer)
+-- The servers that share `registry`, and those that want to. Two that say another word than each other make two keys of
+-- one resource, so they are never active at a time: what the latest announced is what all wait for.
+CREATE TABLE truce.replicas (
+  holder    text COLLATE "C" PRIMARY KEY,
+  word      text        NOT NULL,
+  announced timestamptz NOT NULL,  -- when it first said this word; they differ
+  epoch     bigint,                -- of `registry`, under which it is active; NULL: it is not
+  expires   timestamptz NOT NULL
+);
+
+-- What is to be said: the word of the latest announcement of a server that lives; NULL: none does.
+CREATE FUNCTION truce.wanted() RETURNS truce.replicas LANGUAGE sql VOLATILE AS $$
+  SELECT * FROM truce.replicas WHERE expires > clock_timestamp() ORDER BY announced DESC, holder DESC LIMIT 1
+$$;
+
+-- Makes `a_holder` the only holder for so many seconds and answers its epoch, when all decisions have ended that carry this
+-- lease's epoch (of `registry` all do). While somebody else's lease runs, answers whose it is and for how long. Waits for
+-- decisions so many milliseconds.
+CREATE FUNCTION truce.take_lease(a_sort text, a_holder text, a_seconds integer, wait_ms integer)
 RETURNS TABLE (epoch bigint, other text, left_ms bigint) LANGUAGE plpgsql VOLATILE AS $$
 #variable_conflict use_column
 DECLARE
-  held truce.lease%ROWTYPE;
   is_alone boolean := false;  -- no such decision runs
 BEGIN
   PERFORM set_config('lock_timeout', wait_ms::text, true);
   LOOP
-    SELECT * INTO held FROM truce.lease l WHERE l.sort = a_sort;
-    IF FOUND AND held.shared = a_shared THEN
-      RETURN QUERY
-        UPDATE truce.lease AS l
-        SET holder = a_holder, expires = greatest(l.expires, clock_timestamp() + make_interval(secs => a_seconds))
-        WHERE l.sort = a_sort AND l.epoch = held.epoch
-        RETURNING l.epoch, NULL::text, NULL::bigint;
-      IF FOUND THEN
-        RETURN;
-      END IF;
-      CONTINUE;
-    END IF;
-    IF FOUND AND (held.shared IS NOT NULL OR held.holder <> a_holder) AND held.expires > clock_timestamp() THEN
-      RETURN QUERY SELECT NULL::bigint, held.holder, ceil(extract(epoch FROM held.expires - clock_timestamp()) * 1000)::bigint;
+    RETURN QUERY
+      SELECT NULL::bigint, h.holder, ceil(extract(epoch FROM h.expires - clock_timestamp()) * 1000)::bigint
+      FROM (
+        SELECT l.holder, l.expires FROM truce.lease l
+        WHERE l.sort = a_sort AND l.shared IS NULL AND l.holder <> a_holder
+        UNION ALL
+        SELECT r.holder, r.expires FROM truce.lease l JOIN truce.replicas r ON r.epoch = l.epoch
+        WHERE l.sort = a_sort AND a_sort = 'registry') AS h (holder, expires)
+      WHERE h.expires > clock_timestamp() ORDER BY 3 DESC LIMIT 1;
+    IF FOUND THEN
       RETURN;
     END IF;
     EXIT WHEN is_alone;
@@ -228,10 +237,90 @@ BEGIN
   END LOOP;
   RETURN QUERY
     INSERT INTO truce.lease AS l (sort, epoch, holder, shared, expires)
-    VALUES (a_sort, 1, a_holder, a_shared, clock_timestamp() + make_interval(secs => a_seconds))
-    ON CONFLICT (sort) DO UPDATE SET epoch = l.epoch + 1, holder = excluded.holder, shared = excluded.shared,
+    VALUES (a_sort, 1, a_holder, NULL, clock_timestamp() + make_interval(secs => a_seconds))
+    ON CONFLICT (sort) DO UPDATE SET epoch = l.epoch + 1, holder = excluded.holder, shared = NULL,
       expires = excluded.expires
     RETURNING l.epoch, NULL::text, NULL::bigint;
+END $$;
+
+-- Announces `a_holder` and makes it one of the active servers for so many seconds: beside those that say the same word,
+-- under their epoch; else, when nobody else is active and all decisions have ended, under a newer one. While another word
+-- is wanted, or a server that says another one is still active, answers which server that is and for how long.
+CREATE FUNCTION truce.share_lease(a_holder text, a_seconds integer, a_word text, wait_ms integer)
+RETURNS TABLE (epoch bigint, other text, left_ms bigint) LANGUAGE plpgsql VOLATILE AS $$
+#variable_conflict use_column
+DECLARE
+  held truce.lease%ROWTYPE;
+  is_alone boolean := false;  -- no decision runs
+BEGIN
+  PERFORM set_config('lock_timeout', wait_ms::text, true);
+  DELETE FROM truce.replicas r WHERE r.expires < clock_timestamp() - interval '1 day';
+  INSERT INTO truce.replicas AS r (holder, word, announced, epoch, expires)
+  VALUES (a_holder, a_word,
+          greatest(clock_timestamp(), (SELECT max(o.announced) FROM truce.replicas o) + interval '1 microsecond'), NULL,
+          clock_timestamp() + make_interval(secs => a_seconds))
+  -- Who starts again is no later for that, or one that was on its way out would come back.
+  ON CONFLICT (holder) DO UPDATE SET word = excluded.word, epoch = NULL, expires = excluded.expires,
+    announced = CASE WHEN r.word = excluded.word THEN r.announced ELSE excluded.announced END;
+  LOOP
+    SELECT * INTO held FROM truce.lease l WHERE l.sort = 'registry';
+    RETURN QUERY
+      SELECT NULL::bigint, h.holder, ceil(extract(epoch FROM h.expires - clock_timestamp()) * 1000)::bigint
+      FROM (
+        SELECT held.holder, held.expires WHERE held.shared IS NULL AND held.holder <> a_holder
+        UNION ALL
+        SELECT r.holder, r.expires FROM truce.replicas r WHERE r.word <> a_word AND r.epoch = held.epoch
+        UNION ALL
+        SELECT w.holder, w.expires FROM truce.wanted() AS w WHERE w.word <> a_word) AS h (holder, expires)
+      WHERE h.expires > clock_timestamp() ORDER BY 3 DESC LIMIT 1;
+    IF FOUND THEN
+      RETURN;
+    END IF;
+    IF held.shared = a_word THEN
+      UPDATE truce.lease l SET holder = a_holder WHERE l.sort = 'registry' AND l.epoch = held.epoch;
+      IF FOUND THEN
+        UPDATE truce.replicas r SET epoch = held.epoch WHERE r.holder = a_holder;
+        RETURN QUERY SELECT held.epoch, NULL::text, NULL::bigint;
+        RETURN;
+      END IF;
+      CONTINUE;
+    END IF;
+    EXIT WHEN is_alone;
+    PERFORM pg_advisory_xact_lock(1414681923, 0);
+    is_alone := true;
+  END LOOP;
+  INSERT INTO truce.lease AS l (sort, epoch, holder, shared, expires)
+  VALUES ('registry', 1, a_holder, a_word, clock_timestamp())
+  ON CONFLICT (sort) DO UPDATE SET epoch = l.epoch + 1, holder = excluded.holder, shared = excluded.shared,
+    expires = excluded.expires
+  RETURNING l.epoch INTO held.epoch;
+  UPDATE truce.replicas r SET epoch = held.epoch WHERE r.holder = a_holder;
+  RETURN QUERY SELECT held.epoch, NULL::text, NULL::bigint;
+END $$;
+
+-- A sign of life of a server that shares, for so many seconds. Answers whether it is active under `a_epoch`: no longer
+-- while another word is wanted (`other`: by whom); `is_lost`: it never will be under this epoch, others have a newer one,
+-- and nobody wants another word than this server's.
+CREATE FUNCTION truce.renew_share(a_holder text, a_seconds integer, a_epoch bigint)
+RETURNS TABLE (is_active integer, is_lost integer, other text, now_ms bigint) LANGUAGE plpgsql VOLATILE AS $$
+#variable_conflict use_column
+DECLARE
+  own truce.replicas%ROWTYPE;
+  wanted truce.replicas%ROWTYPE;
+  is_newest boolean;
+BEGIN
+  UPDATE truce.replicas r SET expires = clock_timestamp() + make_interval(secs => a_seconds)
+  WHERE r.holder = a_holder RETURNING r.* INTO own;
+  SELECT * INTO wanted FROM truce.wanted();
+  is_newest := own.holder IS NOT NULL
+    AND EXISTS (SELECT FROM truce.lease l WHERE l.sort = 'registry' AND l.epoch = a_epoch AND l.shared = own.word);
+  is_active := (is_newest AND wanted.word = own.word)::integer;
+  is_lost := (NOT is_newest AND (own.holder IS NULL OR wanted.word = own.word))::integer;
+  other := CASE WHEN wanted.word <> own.word THEN wanted.holder END;
+  now_ms := floor(extract(epoch FROM clock_timestamp()) * 1000)::bigint;
+  UPDATE truce.replicas r SET epoch = CASE is_active WHEN 1 THEN a_epoch END
+  WHERE r.holder = a_holder AND r.epoch IS DISTINCT FROM CASE is_active WHEN 1 THEN a_epoch END;
+  RETURN NEXT;
 END $$;
 
 -- Everything that is known under the names, uids, slots, settings and agreement ids that are asked for, locked before;

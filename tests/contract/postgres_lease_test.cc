@@ -42,6 +42,20 @@ class PostgresLease : public ::testing::Test {
     ASSERT_FALSE(one_->BecomeActive("one", "recipe", Soon()).value().has_value());
     ASSERT_FALSE(two_->BecomeActive("two", "recipe", Soon()).value().has_value());
   }
+  // As if those that share had given no sign for long.
+  void EndSigns() {
+    // They do not give one in between.
+    ASSERT_EQ(outsider_.Run("UPDATE truce.replicas SET holder = holder || ' that was', expires = "
+                            "clock_timestamp()"),
+              "");
+  }
+  // Asks until those that say another word stood aside.
+  static void TakeTurns(PostgresStore& store, const std::string& holder, const std::string& word) {
+    const Deadline until = Soon();
+    while (store.BecomeActive(holder, word, until).value().has_value()) {
+      ASSERT_LT(std::chrono::steady_clock::now(), until);
+    }
+  }
   // As if the holder of the watch had not renewed it for long.
   void EndWatch() {
     ASSERT_EQ(outsider_.Run("UPDATE truce.lease SET expires = clock_timestamp() - interval '1 min' "
@@ -61,30 +75,106 @@ class PostgresLease : public ::testing::Test {
   Outsider outsider_{url_};
 };
 
-// Those who say the same share; whoever else comes waits until their time is over, and then writes
-// alone.
+// Who says nothing waits until all of them have ended, and then writes alone.
 TEST_F(PostgresLease, IsSharedByThoseWhoSayTheSame) {
-  const auto other = OpenAt(url_);
-  const auto alone = OpenAt(url_);
+  auto alone = OpenAt(url_);
   Share();
   EXPECT_EQ(one_->epoch(), two_->epoch());
   EXPECT_TRUE(Writes(*one_, "a"));
   EXPECT_TRUE(Writes(*two_, "b"));
-  for (const std::optional<std::string>& shared :
-       {std::optional<std::string>("another recipe"), std::optional<std::string>()}) {
-    const auto waits = other->BecomeActive("one", shared, Soon()).value();
-    ASSERT_TRUE(waits.has_value()) << "even under the name of one of them";
-    EXPECT_EQ(waits->holder, "two");
-  }
-  // Its time is over; perhaps one of them renews it in between.
-  do {
-    ASSERT_EQ(outsider_.Run("UPDATE truce.lease SET expires = clock_timestamp()"), "");
-  } while (alone->BecomeActive("alone", std::nullopt, Soon()).value().has_value());
+  const auto waits = alone->BecomeActive("one", std::nullopt, Soon()).value();
+  ASSERT_TRUE(waits.has_value()) << "even under the name of one of them";
+  EndSigns();
+  ASSERT_FALSE(alone->BecomeActive("alone", std::nullopt, Soon()).value().has_value());
   EXPECT_GT(alone->epoch(), one_->epoch());
   ExpectRefused(*one_, "c");
   ExpectRefused(*two_, "c");
-  EXPECT_TRUE(other->BecomeActive("other", "recipe", Soon()).value().has_value());
   EXPECT_TRUE(Writes(*alone, "c"));
+  const auto third = OpenAt(url_);
+  EXPECT_TRUE(third->BecomeActive("third", "recipe", Soon()).value().has_value());
+  alone.reset();
+  EXPECT_FALSE(third->BecomeActive("third", "recipe", Soon()).value().has_value());
+}
+
+TEST_F(PostgresLease, ASharedOneIsGivenBackByTheLastThatEnds) {
+  auto first = OpenAt(url_);
+  auto last = OpenAt(url_);
+  const auto alone = OpenAt(url_);
+  ASSERT_FALSE(first->BecomeActive("first", "recipe", Soon()).value().has_value());
+  ASSERT_FALSE(last->BecomeActive("last", "recipe", Soon()).value().has_value());
+  first.reset();
+  const auto waits = alone->BecomeActive("alone", std::nullopt, Soon()).value();
+  ASSERT_TRUE(waits.has_value());
+  EXPECT_EQ(waits->holder, "last");
+  last.reset();
+  EXPECT_FALSE(alone->BecomeActive("alone", std::nullopt, Soon()).value().has_value());
+}
+
+TEST_F(PostgresLease, ThoseThatSayAnotherWordStandAsideForWhoAnnouncesItself) {
+  Share();
+  EXPECT_TRUE(Writes(*one_, "a"));
+  const auto newer = OpenAt(url_);
+  ASSERT_TRUE(newer->BecomeActive("newer", "new recipe", Soon()).value().has_value())
+      << "they have not seen it yet";
+  TakeTurns(*newer, "newer", "new recipe");
+  for (PostgresStore* store : {one_.get(), two_.get()}) {
+    EXPECT_TRUE(store->stands_aside());
+    EXPECT_EQ(store->FatalFailure(), std::nullopt) << "somebody else ends it";
+    const auto refused = Write(*store, SampleCreate("b", "u2"));
+    ASSERT_FALSE(refused.ok());
+    EXPECT_EQ(refused.error().code, ErrorCode::kUnavailable) << refused.error().message;
+    EXPECT_FALSE(store->Read([](const AllFacts&) {}, Soon()).ok());
+  }
+  EXPECT_GT(newer->epoch(), one_->epoch());
+  EXPECT_TRUE(Writes(*newer, "b"));
+  // Nobody that was there before comes back beside it, also when it starts again.
+  const auto again = OpenAt(url_);
+  const auto waits = again->BecomeActive("one", "recipe", Soon()).value();
+  ASSERT_TRUE(waits.has_value());
+  EXPECT_EQ(waits->holder, "newer");
+  EXPECT_EQ(outsider_.Run("SELECT 1 / (word LIKE 'new recipe%')::integer FROM truce.wanted()"), "");
+  // A roll-back is a take-over like any.
+  const auto older = OpenAt(url_);
+  TakeTurns(*older, "older", "recipe");
+  EXPECT_TRUE(newer->stands_aside());
+  EXPECT_FALSE(again->BecomeActive("one", "recipe", Soon()).value().has_value());
+  EXPECT_EQ(again->epoch(), older->epoch());
+  EXPECT_TRUE(Writes(*older, "c"));
+}
+
+TEST_F(PostgresLease, WhoStoodAsideHoldsItAgainWhenTheNewcomerIsGoneWithoutIt) {
+  Share();
+  const auto newer = OpenAt(url_);
+  // One more holds the lease and does not stand aside.
+  ASSERT_EQ(outsider_.Run("INSERT INTO truce.replicas SELECT 'still', word, announced - interval "
+                          "'1 s', epoch, clock_timestamp() + interval '1 h' FROM truce.replicas "
+                          "WHERE holder = 'one'"),
+            "");
+  while (!one_->stands_aside() || !two_->stands_aside()) {
+    ASSERT_TRUE(newer->BecomeActive("newer", "new recipe", Soon()).value().has_value());
+  }
+  ASSERT_EQ(outsider_.Run("DELETE FROM truce.replicas WHERE holder = 'newer'"), "");
+  while (one_->stands_aside() || two_->stands_aside()) std::this_thread::yield();
+  EXPECT_TRUE(Writes(*one_, "a"));
+  EXPECT_TRUE(Writes(*two_, "b"));
+  EXPECT_EQ(one_->epoch(), two_->epoch());
+}
+
+TEST_F(PostgresLease, WhoStoodAsideIsLostWhenTheNewcomerHadTheLeaseAndIsGone) {
+  Share();
+  auto newer = OpenAt(url_);
+  TakeTurns(*newer, "newer", "new recipe");
+  newer.reset();
+  const Deadline until = Soon();
+  while (!one_->FatalFailure() && std::chrono::steady_clock::now() < until) {
+    std::this_thread::yield();
+  }
+  ASSERT_TRUE(one_->FatalFailure().has_value());
+  EXPECT_EQ(one_->FatalFailure()->code, ErrorCode::kConflict);
+  ExpectRefused(*one_, "a");
+  const auto again = OpenAt(url_);
+  EXPECT_FALSE(again->BecomeActive("one", "recipe", Soon()).value().has_value());
+  EXPECT_TRUE(Writes(*again, "a"));
 }
 
 TEST_F(PostgresLease, OneOfThoseThatShareWatchesAtATime) {
@@ -113,11 +203,8 @@ TEST_F(PostgresLease, AnActiveServerWithoutTheOthersEndsTheirWatchToo) {
   Share();
   ASSERT_FALSE(one_->TakeWatch("one", Soon()).value().has_value());
   const auto alone = OpenAt(url_);
-  do {
-    ASSERT_EQ(outsider_.Run("UPDATE truce.lease SET expires = clock_timestamp() - interval '1 min' "
-                            "WHERE sort = 'registry'"),
-              "");
-  } while (alone->BecomeActive("alone", std::nullopt, Soon()).value().has_value());
+  EndSigns();
+  ASSERT_FALSE(alone->BecomeActive("alone", std::nullopt, Soon()).value().has_value());
   ExpectRefused(one_->watch_store(), "a");
 }
 

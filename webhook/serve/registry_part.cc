@@ -144,7 +144,8 @@ Result<std::unique_ptr<Store>> RegistryPart::OpenDatabase(const Config& config,
   }
   if (const std::optional<OtherServer>& other = active.value()) {
     WaitFor("server " + other->holder +
-            " is active on the registry's database; this one follows when that ends");
+            " is active on the registry's database, or wants to be, and makes other keys or is "
+            "alone; this one follows when that ends");
     return std::unique_ptr<Store>();
   }
   TRUCE_RETURN_IF_ERROR(BindRegistry(*waiting_, config.cluster_id, In(kDatabaseTime)));
@@ -155,6 +156,7 @@ Result<std::unique_ptr<Store>> RegistryPart::OpenDatabase(const Config& config,
 bool RegistryPart::TakeWatch() {
   PostgresStore* database = active_.load();
   if (database == nullptr || watches_) return true;
+  if (database->stands_aside()) return false;
   const auto holder = ServerName(data_dir_);
   if (!holder.ok()) return false;
   const auto taken = database->TakeWatch(holder.value(), In(kWaitingTime));
@@ -176,6 +178,12 @@ void RegistryPart::GiveWatchBack() {
   active_.load()->GiveWatchBack();
 }
 
+std::string RegistryPart::StandsAside() const {
+  const PostgresStore* database = active_.load();
+  if (database == nullptr || !database->stands_aside()) return {};
+  return "a server of another version takes over the registry; this one answers nothing meanwhile";
+}
+
 // Told once each time that it changes.
 void RegistryPart::WaitFor(std::string what) {
   if (what == waiting_for_) return;
@@ -186,11 +194,16 @@ void RegistryPart::WaitFor(std::string what) {
 std::optional<Error> RegistryPart::Lost() const {
   std::optional<Error> failure = store_.FatalFailure();
   if (failure && failure->code != ErrorCode::kConflict) failure.reset();
+  if (!failure && watched_ && StandsAside().empty()) {
+    failure = Error{ErrorCode::kConflict,
+                    "the server of another version, for which this one gave back the watch of the "
+                    "cluster, is gone: this one begins anew"};
+  }
   return failure;
 }
 
 void RegistryPart::Stop() {
-  if (is_open() && !Lost()) KeepBooks();
+  if (is_open() && !Lost() && StandsAside().empty()) KeepBooks();
 }
 
 Result<bool> RegistryPart::Open(const Config& config, const AdmissionPolicy& policy,
@@ -241,6 +254,10 @@ void RegistryPart::FillUntilDone() {
 
 void RegistryPart::Step(const Config& config) {
   if (!is_open()) return;
+  if (!StandsAside().empty()) {
+    watched_ = watched_ || watches_;
+    return GiveWatchBack();
+  }
   LookForMissing();
   LookAtClocks();
   KeepAudit(config);

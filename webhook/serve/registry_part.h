@@ -76,6 +76,9 @@ class RegistryPart final {
   const std::string& durability() const { return durability_; }
   // That its database's clock and this server's are apart; empty: they are not. Thread-safe.
   std::string ClockProblem() const;
+  // For whom this server answers nothing, though the registry is open: one that makes other keys,
+  // which has taken it over or is about to. One line, for readiness; empty: it answers.
+  std::string StandsAside() const;
   // Why the registry is no longer this server's; nothing: it is.
   std::optional<Error> Lost() const;
 
@@ -131,6 +134,7 @@ class RegistryPart final {
   IndexedStore store_;
   IndexedStore watch_store_;  // of a database: over what store_ owns
   bool watches_ = false;
+  bool watched_ = false;  // it gave the watch back when it stood aside
   DiskFailures disk_failures_{store_, logger_, clock_};
   TrialBook trials_{store_, clock_};
   DenialBook denials_{clock_};

@@ -111,9 +111,12 @@ class Server final : private OwnReviewHost {
   Result<void> Poll() {
     if (!registry_->is_open()) TRUCE_RETURN_IF_ERROR(OpenRegistry());
     if (const std::optional<Error> lost = registry_->Lost()) return *lost;
+    TellStandsAside();
     TakeOverFiles();
     BringAccounts();
-    if (registry_->store().is_remote()) admission_->LoadOverrides(kPollInterval);
+    if (registry_->store().is_remote() && stands_aside_.empty()) {
+      admission_->LoadOverrides(kPollInterval);
+    }
     return TakeUpLoss();
   }
 
@@ -155,6 +158,17 @@ class Server final : private OwnReviewHost {
     if (config.no_cluster) admission_->SetReady();
     health_.SetReady("store");
     return cluster_ ? cluster_->Start(server_) : Result<void>();
+  }
+
+  // Told when it begins and when it ends.
+  void TellStandsAside() {
+    std::string aside = registry_->StandsAside();
+    if (aside == stands_aside_) return;
+    stands_aside_ = std::move(aside);
+    logger_.Log(LogLevel::kWarning, stands_aside_.empty() ? "answering again" : "standing aside",
+                {{"message", std::string_view(stands_aside_)}});
+    if (stands_aside_.empty()) return health_.SetReady("store");
+    health_.SetNotReady("store", stands_aside_);
   }
 
   void TakeOverFiles() {
@@ -328,7 +342,8 @@ class Server final : private OwnReviewHost {
   const Clock& clock_;
   const std::string_view version_;
   ConfigHolder holder_;
-  ServerSettings server_;  // nothing of it with noCluster
+  ServerSettings server_;     // nothing of it with noCluster
+  std::string stands_aside_;  // why it answers nothing, as told last
   RefusedChanges refused_{logger_};
   Metrics metrics_;
   Guarded<std::uint64_t> overload_;  // that metrics_ has

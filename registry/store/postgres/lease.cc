@@ -7,14 +7,21 @@ namespace truce {
 namespace {
 
 constexpr const char* kTakeLease =
-    "SELECT epoch, other, left_ms FROM truce.take_lease($1, $2, $3, $4, $5)";
+    "SELECT epoch, other, left_ms FROM truce.take_lease($1, $2, $3, $4)";
+constexpr const char* kShareLease =
+    "SELECT epoch, other, left_ms FROM truce.share_lease($1, $2, $3, $4)";
 constexpr const char* kExtend =
     "UPDATE truce.lease SET expires = clock_timestamp() + make_interval(secs => $3) WHERE sort = "
-    "$1 AND epoch = $2 RETURNING epoch, floor(extract(epoch FROM clock_timestamp()) * "
-    "1000)::bigint";
+    "$1 AND epoch = $2 RETURNING 1, 0, floor(extract(epoch FROM clock_timestamp()) * 1000)::bigint";
+constexpr const char* kRenew =
+    "SELECT is_active, is_lost, now_ms FROM truce.renew_share($1, $2, $3)";
+constexpr const char* kWanted = "SELECT word FROM truce.wanted()";
+constexpr const char* kLeave = "DELETE FROM truce.replicas WHERE holder = $1";
 // After a renewal that failed.
 constexpr std::chrono::seconds kBetweenTries{1};
 constexpr std::chrono::seconds kGiveBackTime{3};
+// Between two looks for servers that say another word.
+constexpr std::chrono::milliseconds kBetweenLooks{1000};
 
 const char* TextOf(PgLease::Sort sort) {
   return sort == PgLease::Sort::kRegistry ? "registry" : "watch";
@@ -27,14 +34,15 @@ Result<std::variant<std::unique_ptr<PgLease>, OtherServer>> PgLease::Take(PgPool
                                                                           const Claim& claim,
                                                                           Deadline deadline) {
   TRUCE_ASSIGN_OR_RETURN(const auto loan, asked.Borrow(deadline));
-  TRUCE_ASSIGN_OR_RETURN(
-      const auto answers,
-      loan->link().Ask({{kTakeLease,
-                         {TextOf(claim.sort), claim.holder, std::to_string(claim.time.count()),
-                          claim.shared, LockWaitOf(deadline)}}},
-                       deadline));
+  const std::string seconds = std::to_string(claim.time.count());
+  const PgStatement ask =
+      claim.shared
+          ? PgStatement{kShareLease, {claim.holder, seconds, claim.shared, LockWaitOf(deadline)}}
+          : PgStatement{kTakeLease,
+                        {TextOf(claim.sort), claim.holder, seconds, LockWaitOf(deadline)}};
+  TRUCE_ASSIGN_OR_RETURN(const auto answers, loan->link().Ask({ask}, deadline));
   if (answers[0].row_count() != 1) {
-    return Error{ErrorCode::kDataLoss, "truce.take_lease answered what was not asked"};
+    return Error{ErrorCode::kDataLoss, "the database answered about a lease what was not asked"};
   }
   const PgColumns row = answers[0].Row(0);
   using Taken = std::variant<std::unique_ptr<PgLease>, OtherServer>;
@@ -48,7 +56,8 @@ PgLease::PgLease(const PgTarget& target, std::int64_t epoch, const Claim& claim)
     : pool_(target, 1),
       sort_(claim.sort),
       epoch_(epoch),
-      is_shared_(claim.shared.has_value()),
+      holder_(claim.holder),
+      word_(claim.shared),
       time_(claim.time),
       keeper_([this] { Keep(); }) {}
 
@@ -59,43 +68,78 @@ PgLease::~PgLease() {
   }
   ending_changed_.notify_all();
   keeper_.join();
-  if (lost() || is_shared_) return;
-  // It ends by itself where this fails.
-  static_cast<void>(Extend(std::chrono::seconds(0), In(kGiveBackTime)).ok());
+  if (standing() == Standing::kHeld) GiveBack();
 }
 
-Result<bool> PgLease::Extend(std::chrono::seconds time, Deadline deadline) {
+// It ends by itself where this fails. Who stands aside stays known: what it announced is no newer
+// when it starts again.
+void PgLease::GiveBack() {
+  const Deadline deadline = In(kGiveBackTime);
+  if (!word_) {
+    static_cast<void>(Extend(std::chrono::seconds(0), deadline).ok());
+    return;
+  }
+  const auto loan = pool_.Borrow(deadline);
+  if (loan.ok()) static_cast<void>(loan.value()->link().Ask({{kLeave, {holder_}}}, deadline).ok());
+}
+
+Result<PgLease::Standing> PgLease::Extend(std::chrono::seconds time, Deadline deadline) {
   TRUCE_ASSIGN_OR_RETURN(const auto loan, pool_.Borrow(deadline));
   const Timestamp before = SystemClock().Now();
+  const std::string seconds = std::to_string(time.count());
+  const std::string epoch = std::to_string(epoch_);
   TRUCE_ASSIGN_OR_RETURN(
       const auto answers,
-      loan->link().Ask(
-          {{kExtend, {TextOf(sort_), std::to_string(epoch_), std::to_string(time.count())}}},
-          deadline));
-  if (answers[0].row_count() != 1) return false;
+      loan->link().Ask({word_ ? PgStatement{kRenew, {holder_, seconds, epoch}}
+                              : PgStatement{kExtend, {TextOf(sort_), epoch, seconds}}},
+                       deadline));
+  if (answers[0].row_count() != 1) return Standing::kLost;
+  const PgColumns row = answers[0].Row(0);
   // The database looked at its clock between the two looks at this one.
-  const std::int64_t there = answers[0].Row(0).Integer(1);
+  const std::int64_t there = row.Integer(2);
   const std::int64_t least = there - SystemClock().Now().time_since_epoch().count();
   const std::int64_t most = there - before.time_since_epoch().count();
   clock_difference_.store(least > 0 ? least : std::min<std::int64_t>(most, 0));
-  return true;
+  if (row.Integer(1) != 0) return Standing::kLost;
+  return row.Integer(0) != 0 ? Standing::kHeld : Standing::kAside;
+}
+
+bool PgLease::IsUnwanted(Deadline deadline) {
+  const auto loan = pool_.Borrow(deadline);
+  if (!loan.ok()) return false;
+  const auto answers = loan.value()->link().Ask({{kWanted, {}}}, deadline);
+  if (!answers.ok() || answers.value()[0].row_count() != 1) return false;
+  const PgColumns row = answers.value()[0].Row(0);
+  return !row.IsNull(0) && row.Text(0) != *word_;
 }
 
 // A renewal that comes too late is one all the same, if nobody was faster.
 void PgLease::Keep() {
+  const std::chrono::milliseconds third = std::chrono::milliseconds(time_) / 3;
+  const std::chrono::milliseconds look = word_ ? std::min(third, kBetweenLooks) : third;
   std::chrono::milliseconds wait{0};  // at once: it tells what the database's clock is
+  Deadline due{};                     // of the next renewal
   while (true) {
     {
       std::unique_lock lock(mutex_);
       if (ending_changed_.wait_for(lock, wait, [this] { return ending_; })) return;
     }
-    const Result<bool> extended = Extend(time_, In(std::chrono::milliseconds(time_) / 3));
-    if (extended.ok() && !extended.value()) {
-      lost_.store(true);
-      return;
+    wait = look;
+    if (word_) {
+      const bool was_aside = standing() == Standing::kAside;
+      const bool unwanted = IsUnwanted(In(third));
+      // Before the database is told: nothing is answered once the lease may be another's.
+      if (unwanted) standing_.store(Standing::kAside);
+      if (unwanted == was_aside && std::chrono::steady_clock::now() < due) continue;
     }
-    wait = std::chrono::milliseconds(time_) / 3;
-    if (!extended.ok()) wait = std::min<std::chrono::milliseconds>(wait, kBetweenTries);
+    const Result<Standing> extended = Extend(time_, In(third));
+    if (!extended.ok()) {
+      wait = std::min<std::chrono::milliseconds>(wait, kBetweenTries);
+      continue;
+    }
+    due = In(third - look / 2);
+    standing_.store(extended.value());
+    if (lost()) return;
   }
 }
 

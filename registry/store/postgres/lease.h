@@ -26,9 +26,12 @@ struct OtherServer {
   std::chrono::milliseconds left;  // of its lease, unless it is renewed
 };
 
-// Held and renewed by a thread of its own until destroyed; then it is given back unless it is
-// shared, so that the next server need not wait for its end. Nobody's clock but the database's
-// counts. Thread-safe.
+// Held and renewed by a thread of its own until destroyed; then it is given back, so that the next
+// server need not wait for its end. Nobody's clock but the database's counts. Thread-safe.
+//
+// A shared one is held by all that say the same word. Who says another one announces itself by
+// asking: each second those that hold it look for that, and stand aside, which frees the lease for
+// the newcomer once all did; they hold it again where that one is gone without having had it.
 class PgLease final {
  public:
   // Being an active server; writing what the cluster shows.
@@ -52,8 +55,13 @@ class PgLease final {
 
   // Never 0.
   std::int64_t epoch() const { return epoch_; }
-  // Another server has it: decisions under this one's epoch are refused.
-  bool lost() const { return lost_.load(); }
+  enum class Standing : std::uint8_t {
+    kHeld,
+    kAside,  // a server that says another word has it, or will
+    kLost,   // another server has it: decisions under this one's epoch are refused
+  };
+  Standing standing() const { return standing_.load(); }
+  bool lost() const { return standing() == Standing::kLost; }
   // The database's clock less this machine's, as of the last renewal: that much at least. 0: they
   // agree as far as can be told, or nobody knows yet.
   std::chrono::milliseconds clock_difference() const {
@@ -64,15 +72,19 @@ class PgLease final {
   PgLease(const PgTarget& target, std::int64_t epoch, const Claim& claim);
 
   void Keep();
-  // True: it runs until `seconds` from now. Errors: as Take.
-  Result<bool> Extend(std::chrono::seconds time, Deadline deadline);
+  // How it stands, until `time` from now. Errors: as Take.
+  Result<Standing> Extend(std::chrono::seconds time, Deadline deadline);
+  // Whether another server wants to say another word, as far as can be told.
+  bool IsUnwanted(Deadline deadline);
+  void GiveBack();
 
   PgPool pool_;  // of one connection: it waits for no decision
   const Sort sort_;
   const std::int64_t epoch_;
-  const bool is_shared_;
+  const std::string holder_;
+  const std::optional<std::string> word_;  // nothing: it is not shared
   const std::chrono::seconds time_;
-  std::atomic<bool> lost_{false};
+  std::atomic<Standing> standing_{Standing::kHeld};
   std::atomic<std::int64_t> clock_difference_{0};  // ms
   std::mutex mutex_;
   std::condition_variable ending_changed_;

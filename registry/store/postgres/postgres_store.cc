@@ -163,10 +163,12 @@ class PostgresStore::Impl {
   Result<std::optional<OtherServer>> BecomeActive(const std::string& holder,
                                                   const std::optional<std::string>& shared,
                                                   Deadline deadline) {
-    TRUCE_ASSIGN_OR_RETURN(
-        auto taken,
-        PgLease::Take(pool_, {options_.url, options_.password},
-                      {PgLease::Sort::kRegistry, holder, shared, options_.lease_time}, deadline));
+    std::optional<std::string> word = shared;
+    if (word) *word += ", schema " + std::to_string(PostgresMigrations().size());
+    TRUCE_ASSIGN_OR_RETURN(auto taken, PgLease::Take(pool_, {options_.url, options_.password},
+                                                     {PgLease::Sort::kRegistry, holder,
+                                                      std::move(word), options_.lease_time},
+                                                     deadline));
     if (auto* other = std::get_if<OtherServer>(&taken)) {
       return std::optional<OtherServer>(std::move(*other));
     }
@@ -189,6 +191,10 @@ class PostgresStore::Impl {
   void GiveWatchBack() {
     // It asks the database while it ends: nobody waits for that.
     const auto given_back = watch_.With([](auto& lease) { return std::move(lease); });
+  }
+
+  bool StandsAside() const {
+    return lease_ != nullptr && lease_->standing() == PgLease::Standing::kAside;
   }
 
   bool WatchLost() const {
@@ -249,6 +255,7 @@ class PostgresStore::Impl {
   }
 
   Result<void> Read(const Locks& hints, const ReadFn& read, Deadline deadline) {
+    if (StandsAside()) return Aside();
     TRUCE_ASSIGN_OR_RETURN(const auto loan, pool_.Borrow(deadline));
     PgTransaction transaction(loan->link(), PgTransaction::Sort::kLook, deadline);
     return LookOn(transaction, hints, read, deadline);
@@ -284,6 +291,11 @@ class PostgresStore::Impl {
  private:
   friend class PostgresStore;
 
+  static Error Aside() {
+    return {ErrorCode::kUnavailable,
+            "a server of another version takes over this registry, and this one stands aside"};
+  }
+
   // Nothing: the watch is not this server's.
   std::optional<PgEpochs> EpochsOf(Writer writer) const {
     PgEpochs epochs{.registry = lease_ == nullptr ? 0 : lease_->epoch()};
@@ -295,6 +307,7 @@ class PostgresStore::Impl {
   }
 
   Attempt TryApply(Writer writer, const Locks& locks, const DecideFn& decide, Deadline deadline) {
+    if (StandsAside()) return {.result = Aside()};
     const std::optional<PgEpochs> epochs = EpochsOf(writer);
     if (!epochs) {
       return {.result = Error{ErrorCode::kConflict, "this server does not watch the cluster"}};
@@ -480,6 +493,8 @@ Result<std::optional<OtherServer>> PostgresStore::BecomeActive(
     const std::string& holder, const std::optional<std::string>& shared, Deadline deadline) {
   return impl_->BecomeActive(holder, shared, deadline);
 }
+
+bool PostgresStore::stands_aside() const { return impl_->StandsAside(); }
 
 Result<std::optional<OtherServer>> PostgresStore::TakeWatch(const std::string& holder,
                                                             Deadline deadline) {

@@ -45,13 +45,19 @@ class PostgresStore final : public Store {
   ~PostgresStore() override;
 
   // Makes this the active server of the registry, under a name that is its alone, or one of all
-  // that say the same `shared`; nothing: it is. From then on its decisions fail with kConflict, and
+  // that say the same `shared` and write the same tables; nothing: it is. Who says `shared` is
+  // announced by asking: those that say something else stand aside for it; an answer names one that
+  // does not yet, or that announced itself later. From then on decisions fail with kConflict, and
   // FatalFailure tells so, once another one has become active that does not share with it. Without
   // it any number of stores decide beside each other. Errors: kUnavailable, kDeadlineExceeded. Once
   // it succeeded it is not called again; no decision runs meanwhile.
   Result<std::optional<OtherServer>> BecomeActive(const std::string& holder,
                                                   const std::optional<std::string>& shared,
                                                   Deadline deadline);
+  // A server that says another word than this one has become active, or wants to: until that one
+  // is gone this store gave its lease back, and decides and reads nothing (kUnavailable).
+  // Thread-safe once it is active.
+  bool stands_aside() const;
   // Makes this server, which is active, the one that watches the cluster; nothing: it is. From then
   // on `watch_store` decides, until another one has taken the watch over or it is given back. Waits
   // for decisions of the former one's watch that run, not for its reviews. Errors: kUnavailable,

@@ -1,0 +1,111 @@
+"""Two versions that make other keys of the same resources come to one registry in PostgreSQL: one after the other, in
+either order, and never two managers of one resource."""
+
+import pytest
+
+from support.buckets import grant, refused, review
+from support.name_load import NameLoad
+from support.processes import wait_for
+
+WAIT_SECONDS = 60
+CANNOT_RUN = 5
+SILENCE_SECONDS = 15  # a lease; here it is two or three
+# Other keys for all buckets.
+OTHER_KEYS = "type\tspace\ns3/Bucket\ts3/Bucketry\n"
+
+
+def readiness(server) -> str:
+    return server.metrics_get("/readyz")[1]
+
+
+@pytest.fixture
+def versions(postgres, database, servers, tmp_path):
+    """Two servers of each."""
+    types = tmp_path / "types.tsv"
+    types.write_text(OTHER_KEYS)
+    return [[servers(store=postgres.url(database), **more) for _ in range(2)] for more in ({}, {"types": str(types)})]
+
+
+def wait_until_aside(server) -> None:
+    wait_for(lambda: "takes over the registry" in readiness(server), WAIT_SECONDS, "standing aside")
+
+
+def spaces(postgres, database) -> set[str]:
+    """First words of the keys."""
+    return set(postgres.sql(database, "SELECT DISTINCT split_part(key, '|', 1) FROM truce.resources").splitlines())
+
+
+@pytest.mark.parametrize("order", [1, -1], ids=["newer", "older"])
+def test_a_version_with_other_keys_takes_over_under_load_and_no_name_has_two_managers(
+        postgres, database, versions, order, record_property):
+    old, new = versions[::order]
+    for server in old:
+        server.start()
+    load = NameLoad(old)
+    try:
+        load.grow(0)
+        load.grow(1)
+        before = spaces(postgres, database)
+        for server in new:
+            server.fix_ports()
+            server.start(wait_until_ready=False)
+        for server in new:
+            server.wait_until_ready(WAIT_SECONDS)
+        places = [load.add(server) for server in new]
+        for place in places:
+            load.grow(place)
+        for server in old:
+            wait_until_aside(server)
+            assert review(server, "late", "late")[0] == 503
+            assert server.running, "an orchestrator ends it once the new ones are ready"
+            assert server.stop() == 0
+        for place in places:
+            load.grow(place)
+    finally:
+        load.end()
+    record_property("seconds_unknown", round(load.longest_silence, 2))
+    print(f"no server knew an answer for {load.longest_silence:.2f} s")
+    granted = [name for allowed in load.allowed for name in allowed]
+    assert len(granted) == len(set(granted)), "a name with two managers"
+    assert postgres.sql(database, "SELECT name FROM truce.owners GROUP BY name HAVING count(*) > 1") == ""
+    after = spaces(postgres, database)
+    assert len(before) == len(after) == 1 and before != after, "all keys are the new version's"
+    assert load.longest_silence < SILENCE_SECONDS
+
+
+def test_a_roll_back_in_the_middle_is_a_take_over_like_any(versions):
+    (old, again), (new, _) = versions
+    old.start()
+    grant(old, "name")
+    new.start()
+    assert "name" in refused(new, "name")
+    grant(new, "other")
+    again.start()
+    wait_until_aside(new)
+    assert "other" in refused(again, "other")
+    assert "name" in refused(again, "name")
+    # Others have re-keyed what it believes to know.
+    wait_for(lambda: not old.running, WAIT_SECONDS, "the end of who stood aside for a version that is gone")
+    assert old.stop() == CANNOT_RUN
+    old.start()
+    assert "other" in refused(old, "other")
+
+
+def test_who_stood_aside_answers_again_when_the_new_one_goes_before_it_had_the_registry(postgres, database, versions):
+    (first, second), (new, _) = versions
+    for server in (first, second):
+        server.start()
+    grant(first, "name")
+    # One of the old ones stands still, so the new one waits.
+    postgres.sql(database, "INSERT INTO truce.replicas SELECT 'of another machine', word, announced - interval '1 s', epoch, "
+                           "clock_timestamp() + interval '1 h' FROM truce.replicas LIMIT 1")
+    new.fix_ports()
+    new.start(wait_until_ready=False)
+    for server in (first, second):
+        wait_until_aside(server)
+        assert review(server, "name", "other")[0] == 503
+    assert "is active on the registry's database" in readiness(new)
+    new.kill()
+    for server in (first, second):
+        server.wait_until_ready(WAIT_SECONDS)
+        assert "name" in refused(server, "name")
