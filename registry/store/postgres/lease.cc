@@ -21,7 +21,7 @@ constexpr const char* kLeave = "DELETE FROM truce.replicas WHERE holder = $1";
 constexpr std::chrono::seconds kBetweenTries{1};
 constexpr std::chrono::seconds kGiveBackTime{3};
 // Between two looks for servers that say another word.
-constexpr std::chrono::milliseconds kBetweenLooks{1000};
+constexpr std::chrono::milliseconds kLookEvery{1000};
 
 const char* TextOf(PgLease::Sort sort) {
   return sort == PgLease::Sort::kRegistry ? "registry" : "watch";
@@ -116,7 +116,7 @@ bool PgLease::IsUnwanted(Deadline deadline) {
 // A renewal that comes too late is one all the same, if nobody was faster.
 void PgLease::Keep() {
   const std::chrono::milliseconds third = std::chrono::milliseconds(time_) / 3;
-  const std::chrono::milliseconds look = word_ ? std::min(third, kBetweenLooks) : third;
+  const std::chrono::milliseconds look = word_ ? std::min(third, kLookEvery) : third;
   std::chrono::milliseconds wait{0};  // at once: it tells what the database's clock is
   Deadline due{};                     // of the next renewal
   while (true) {
