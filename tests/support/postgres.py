@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import pwd
 import shutil
@@ -34,9 +35,12 @@ def _as_servant(words: list[str]) -> list[str]:
 
 class Postgres:
     """User truce, who may do everything, needs no password; every other one does. External synchronization;
-    start it from the main thread."""
+    start it from the main thread.
 
-    def __init__(self):
+    `small_megabytes`: it has a tablespace `small` on a disk of that size, which only it sees."""
+
+    def __init__(self, small_megabytes: int = 0):
+        self._small_megabytes = small_megabytes
         self._make_folder()
         subprocess.run(_as_servant([program("initdb"), "-D", str(self.folder / "data"), "-U", "truce", "-A", "trust",
                                     "-E", "UTF8", "--locale=C.UTF-8", "-N"]),
@@ -44,6 +48,8 @@ class Postgres:
         (self.folder / "data/pg_hba.conf").write_text(
             "local all truce trust\nlocal replication truce trust\nlocal all all scram-sha-256\n")
         self.start()
+        if small_megabytes:
+            self.sql("postgres", f"CREATE TABLESPACE small LOCATION '{self.folder}/small'")
 
     def _make_folder(self) -> None:
         # Not pytest's folder: a socket's path has 107 bytes.
@@ -59,14 +65,20 @@ class Postgres:
     def standby_of(cls, primary: "Postgres") -> "Postgres":
         """A copy that follows it, on a socket of its own."""
         standby = cls.__new__(cls)
+        standby._small_megabytes = 0
         standby._make_folder()
-        subprocess.run(_as_servant([program("pg_basebackup"), "-D", str(standby.folder / "data"), "-R", "-c", "fast",
+        standby.follow(primary)
+        return standby
+
+    def follow(self, primary: "Postgres") -> None:
+        """Begins anew, as a standby of that one, where it was."""
+        shutil.rmtree(self.folder / "data", ignore_errors=True)
+        subprocess.run(_as_servant([program("pg_basebackup"), "-D", str(self.folder / "data"), "-R", "-c", "fast",
                                     "-d", f"host={primary.folder} port={PORT} user=truce"]),
                        cwd="/", check=True, capture_output=True)
-        standby.start()
+        self.start()
         primary.wait_for_sql("postgres", "SELECT count(*) > 0 FROM pg_stat_replication WHERE state = 'streaming'",
                              START_SECONDS, "a standby that follows")
-        return standby
 
     def promote(self) -> None:
         assert self.sql("postgres", "SELECT pg_promote()") == "t"
@@ -84,9 +96,9 @@ class Postgres:
         self._child = None
 
     def start(self) -> "Postgres":
-        self._child = Child("postgres", _as_servant([
+        self._child = Child("postgres", self._with_small_disk(_as_servant([
             program("postgres"), "-D", str(self.folder / "data"), "-k", str(self.folder), "-p", str(PORT), "-c",
-            "listen_addresses=", "-c", "max_connections=60", "-c", "shared_buffers=32MB"]), self.log)
+            "listen_addresses=", "-c", "max_connections=60", "-c", "shared_buffers=32MB"])), self.log)
         self._child.wait_until(self._answers, START_SECONDS, "answering")
         return self
 
@@ -101,9 +113,39 @@ class Postgres:
         self.stop()
         shutil.rmtree(self.folder, ignore_errors=True)
 
-    def make_database(self, name: str) -> str:
+    def _with_small_disk(self, words: list[str]) -> list[str]:
+        """In a mount namespace of its own, which ends with it."""
+        if not self._small_megabytes:
+            return words
+        disk = self.folder / "small"
+        disk.mkdir(exist_ok=True)
+        made = ["unshare", "--mount", "--propagation", "private"]
+        owner = disk.parent.stat()
+        if os.geteuid() != 0:
+            made += ["--user", "--map-current-user", "--keep-caps"]
+        mount = f'mount -t tmpfs -o size={self._small_megabytes}m,mode=700,uid={owner.st_uid},gid={owner.st_gid} tmpfs "$0"'
+        return [*made, "sh", "-c", f'{mount} && exec "$@"', str(disk), *words]
+
+    @property
+    def _filler(self) -> Path:
+        assert self._child is not None
+        return Path(f"/proc/{self._child.pid}/root{self.folder}/small/filler")
+
+    def fill_small_disk(self) -> None:
+        """Takes all room that is left there."""
+        with open(self._filler, "wb", buffering=0) as file:
+            try:
+                while True:
+                    file.write(bytes(4096))
+            except OSError as error:
+                assert error.errno == errno.ENOSPC
+
+    def free_small_disk(self) -> None:
+        self._filler.unlink()
+
+    def make_database(self, name: str, tablespace: str = "pg_default") -> str:
         """Its URL, as setting `store` takes it."""
-        self.sql("postgres", f"CREATE DATABASE {name}")
+        self.sql("postgres", f"CREATE DATABASE {name} TABLESPACE {tablespace}")
         return self.url(name)
 
     def url(self, database: str, user: str = "truce") -> str:

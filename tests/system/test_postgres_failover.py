@@ -7,6 +7,7 @@ import threading
 
 import pytest
 
+from support.name_load import NameLoad
 from support.objects import bucket_review
 from support.postgres import PORT, Postgres
 from support.processes import wait_for
@@ -129,3 +130,39 @@ def test_a_failover_to_a_standby_that_was_behind_is_noticed(pair, tmp_path, scri
         reason = standby.sql("truce", "SELECT value FROM truce.settings WHERE name = 'recovery'")
         assert "failed over to a standby that was behind" in reason
         assert "standby that was behind" in server.command("recovery").stdout
+
+
+@pytest.mark.rotating
+@pytest.mark.parametrize("failovers", [20])
+def test_failovers_in_a_row_lose_no_acknowledged_grant_and_grant_no_name_twice(pair, tmp_path, servers, failovers,
+                                                                              record_property):
+    primary, standby = pair
+    # Each has it when it is the primary: nothing is acknowledged without the other one.
+    primary.set("synchronous_standby_names", "*")
+    standby.set("synchronous_standby_names", "*")
+    primary.wait_for_sql("postgres", "SELECT count(*) = 1 FROM pg_stat_replication WHERE sync_state = 'sync'",
+                         WAIT_SECONDS, "a synchronous standby")
+    made = [servers(store=url_of(pair), storeDurability="required") for _ in range(2)]
+    for server in made:
+        server.start()
+    load = NameLoad(made)
+    try:
+        for _ in range(failovers):
+            load.grow(0)
+            load.grow(1)
+            primary.kill()
+            standby.promote()
+            primary.follow(standby)
+            primary, standby = standby, primary
+        load.grow(0)
+        load.grow(1)
+    finally:
+        load.end()
+    granted = load.allowed[0] + load.allowed[1]
+    record_property("longest_silence", round(load.longest_silence, 2))
+    print(f"{len(granted)} grants, {sum(load.unknown)} unknown, {load.longest_silence:.2f} s without an answer at most")
+    assert len(granted) == len(set(granted)), "a name with two managers"
+    assert sorted(set(granted) - owned(primary)) == [], "an acknowledged grant is lost"
+    for server in made:
+        assert server.running and server.metric("truce_store_missing_changes_total") == 0
+        assert server.metric("truce_server_active") == 1
