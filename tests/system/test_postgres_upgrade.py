@@ -57,6 +57,7 @@ def test_a_version_with_other_keys_takes_over_under_load_and_no_name_has_two_man
         for server in old:
             wait_until_aside(server)
             assert review(server, "late", "late")[0] == 503
+            assert server.metric("truce_server_active") == 0
             assert server.running, "an orchestrator ends it once the new ones are ready"
             assert server.stop() == 0
         for place in places:

@@ -143,9 +143,10 @@ Result<std::unique_ptr<Store>> RegistryPart::OpenDatabase(const Config& config,
     return std::unique_ptr<Store>();
   }
   if (const std::optional<OtherServer>& other = active.value()) {
-    WaitFor("server " + other->holder +
-            " is active on the registry's database, or wants to be, and makes other keys or is "
-            "alone; this one follows when that ends");
+    WaitFor(
+        "server " + other->holder +
+        " is active on the registry's database, or about to be, and does not share it with this "
+        "one, which follows when that ends");
     return std::unique_ptr<Store>();
   }
   TRUCE_RETURN_IF_ERROR(BindRegistry(*waiting_, config.cluster_id, In(kDatabaseTime)));
@@ -308,7 +309,8 @@ void RegistryPart::WriteMetrics(MetricWriter& writer) const {
   const PostgresStore* database = active_.load();
   DatabaseMetrics::Standing standing;
   if (database != nullptr) {
-    standing = {database->epoch(), database->has_standby(), database->clock_difference()};
+    standing = {database->stands_aside() ? 0 : database->epoch(), database->has_standby(),
+                database->clock_difference()};
   }
   database_metrics_.Write(standing, writer);
 }
