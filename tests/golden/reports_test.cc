@@ -143,7 +143,7 @@ TEST_F(Reports, Baseline) {
   Expect("baseline.txt", BaselineText(report_));
   Expect("baseline.xml", BaselineJunit(report_));
   Expect("baseline.md", BaselineMarkdown(report_));
-  Expect("baseline.json", BaselineJson(report_) + "\n");
+  Expect("baseline.json", BaselineJson(report_, {}) + "\n");
 }
 
 TEST_F(Reports, Names) {
@@ -176,7 +176,7 @@ TEST_F(Reports, Coverage) {
       {GapReason::kWarnsOnly, "glue/Job", "Conflicts are not denied.", "Set its mode.", 0}};
   Expect("coverage.txt", CoverageText(coverage, false));
   Expect("coverage-all.txt", CoverageText(coverage, true));
-  Expect("coverage.json", CoverageJson(coverage) + "\n");
+  Expect("coverage.json", CoverageJson(coverage, {}) + "\n");
 }
 
 // The bucket's conflict, a war about it, and what a hostile name makes of a finding.

@@ -23,7 +23,7 @@ struct FakeClusterReports final : ClusterReports, WatchControls {
   explicit FakeClusterReports(Timestamp time) : now(time), clock(time) {}
 
   std::vector<TagWar> Wars() const override { return wars; }
-  std::vector<LiveFinding> Findings() const override { return {}; }
+  std::vector<LiveFinding> Findings() const override { return findings; }
   MuteBook& Mutes() override { return mutes; }
   CoverageReport Coverage() const override { return coverage; }
   Result<BaselineReport> Baseline() const override { return baseline; }
@@ -33,6 +33,7 @@ struct FakeClusterReports final : ClusterReports, WatchControls {
   }
   Result<RecoveryView> Recovery() const override { return recovery; }
   Result<RecoveryView> StartRecovery(const OperatorWord& word) override {
+    if (refusal) return *refusal;
     actor = word.actor;
     recovery = {true, word.reason, now, false};
     return recovery;
@@ -46,12 +47,17 @@ struct FakeClusterReports final : ClusterReports, WatchControls {
   Result<BrakeView> Brake() override { return brake; }
   Result<std::uint64_t> ReleaseBrake(const std::optional<GroupKind>& kind,
                                      const OperatorWord& word) override {
+    if (refusal) return *refusal;
     actor = word.actor;
     released = kind;
     return std::uint64_t{11};
   }
 
+  std::optional<Timestamp> AsOf() const override { return as_of; }
+
   std::vector<TagWar> wars;
+  std::vector<LiveFinding> findings;
+  std::optional<Timestamp> as_of;
   const Timestamp now;
   FakeClock clock;
   MemoryStore store;
@@ -63,6 +69,7 @@ struct FakeClusterReports final : ClusterReports, WatchControls {
   BrakeView brake;
   std::optional<GroupKind> released;
   std::string actor;               // of the last command
+  std::optional<Error> refusal;    // of what may be refused: recovery begun, a brake released
   std::function<void()> on_names;  // called once, meanwhile
 };
 

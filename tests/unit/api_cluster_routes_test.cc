@@ -1,6 +1,7 @@
 // Routes about a followed cluster: conflicts, coverage, baseline, recovery, brake.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <string>
@@ -119,6 +120,44 @@ TEST_F(ClusterRoutesTest, ConflictsInPages) {
     cursor = page.value("nextCursor", "");
   } while (!cursor.empty());
   EXPECT_EQ(names, (std::vector<std::string>{"0", "1", "2", "3", "4"}));
+}
+
+// As a server does that is not the one that watches, once that is gone.
+TEST_F(ClusterRoutesTest, WhatIsOldSaysOfWhenItIs) {
+  const std::vector<std::string> paths = {"/api/v1/conflicts", "/api/v1/coverage",
+                                          "/api/v1/baseline", "/api/v1/brake"};
+  for (const std::string& path : paths) {
+    EXPECT_FALSE(json::parse(Call("GET", path).body).contains("asOf")) << path;
+  }
+  cluster_.as_of = kNow;
+  for (const std::string& path : paths) {
+    EXPECT_EQ(json::parse(Call("GET", path).body).at("asOf"), "2026-11-21T08:00:00Z") << path;
+  }
+  const auto text = [&](const std::string& path, const std::string& output) {
+    const json report = json::parse(Call("GET", path, "", {{"output", output}}).body);
+    return report.at("text").get<std::string>();
+  };
+  const std::string line =
+      "Of 2026-11-21T08:00:00Z: since then no server has watched the cluster.\n";
+  for (const std::string& path : {paths[0], paths[1], paths[2]}) {
+    EXPECT_TRUE(text(path, "text").starts_with(line)) << text(path, "text");
+  }
+  EXPECT_FALSE(text("/api/v1/baseline", "junit").starts_with(line));
+  cluster_.as_of = Timestamp{};
+  EXPECT_TRUE(text("/api/v1/coverage", "text")
+                  .starts_with("No server that watches the cluster has told of it yet.\n"));
+}
+
+TEST_F(ClusterRoutesTest, AnOrderThatNobodyTakesIsToBeRepeated) {
+  cluster_.refusal = Error{ErrorCode::kUnavailable, "no server watches the cluster at present"};
+  for (const char* path : {"/api/v1/recovery/start", "/api/v1/brake/release"}) {
+    const HttpResponse response = Call("POST", path, R"({"reason":"restored"})");
+    EXPECT_EQ(response.status, 503) << path;
+    EXPECT_EQ(std::count(response.headers.begin(), response.headers.end(),
+                         std::pair<std::string, std::string>("Retry-After", "1")),
+              1)
+        << path;
+  }
 }
 
 TEST_F(ClusterRoutesTest, ReportsForPeopleCarryTheirCount) {

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <string>
 #include <tuple>
 #include <vector>
@@ -34,7 +35,9 @@ struct FakeReports final : ClusterReports {
   CoverageReport Coverage() const override { return {}; }
   Result<BaselineReport> Baseline() const override { return BaselineReport{}; }
   Result<NameReport> Names() override { return NameReport{}; }
+  std::optional<Timestamp> AsOf() const override { return as_of; }
 
+  std::optional<Timestamp> as_of;
   std::vector<LiveFinding> findings;
   MuteBook mutes;
 };
@@ -123,6 +126,11 @@ TEST_F(FindingsTest, ReportsForPeopleCarryTheirCount) {
   EXPECT_EQ(Get("/api/v1/findings", {{"output", "text"}}).at("count"), 4);
   EXPECT_EQ(Get("/api/v1/findings/" + IdOf(0), {{"output", "text"}}).at("count"), 1);
   EXPECT_EQ(Get("/api/v1/mutes", {{"output", "text"}}).at("count"), 0);
+  EXPECT_FALSE(Get("/api/v1/findings", {}).contains("asOf"));
+  reports_.as_of = clock_.Now();
+  EXPECT_EQ(Get("/api/v1/findings", {}).at("asOf"), FormatTimestamp(clock_.Now()));
+  const json old = Get("/api/v1/findings", {{"output", "text"}});
+  EXPECT_TRUE(old.at("text").get<std::string>().starts_with("Of " + FormatTimestamp(clock_.Now())));
 }
 
 TEST_F(FindingsTest, OneIsExplainedByTheBeginOfItsId) {

@@ -130,6 +130,21 @@ TEST_F(OwnershipChecksTest, WhatCannotBeToldYetIsLookedAtSoonAgain) {
   EXPECT_GE(*checks_.again(), std::chrono::seconds(30));
 }
 
+// Which checks another server reviewed is heard of a moment later.
+TEST_F(OwnershipChecksTest, OfSeveralServersAnotherOneMayHaveBeenAsked) {
+  OwnershipChecks checks{{store_, clock_, policy_, *this, std::chrono::seconds(5)}};
+  const std::vector<OwnObject> both = {CheckOf("team-a", "one"), CheckOf("team-a", "two")};
+  for (const OwnVerdict& verdict : checks.Take(both)) EXPECT_EQ(verdict.outcome, "unknown");
+  EXPECT_LE(*checks.again(), std::chrono::seconds(5));
+  clock_.Advance(std::chrono::seconds(2));
+  checks.NoteAdmitted(Uid{both.front().uid});
+  EXPECT_EQ(checks.Take(both).front().outcome, "allowed");
+  EXPECT_EQ(checks.Take(both).back().outcome, "unknown");
+  clock_.Advance(std::chrono::seconds(3));
+  EXPECT_EQ(checks.Take(both).front().outcome, "allowed");
+  EXPECT_EQ(checks.Take(both).back().outcome, "unverified");
+}
+
 TEST_F(OwnershipChecksTest, OldOnesAreDeletedAFewAtOnce) {
   std::vector<OwnObject> many;
   for (int i = 0; i < 150; ++i) many.push_back(CheckOf("team-a", "b-" + std::to_string(i)));

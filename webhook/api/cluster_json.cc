@@ -146,10 +146,24 @@ void WriteFindingsOf(std::vector<LiveFinding> findings, const std::vector<KeyTex
   json.EndArray();
 }
 
-std::string CoverageJson(const CoverageReport& report) {
+void WriteAsOf(const std::optional<Timestamp>& as_of, JsonWriter& json) {
+  if (as_of) json.Field("asOf", FormatTimestamp(*as_of));
+}
+
+std::string WithAsOf(const std::optional<Timestamp>& as_of, std::string text) {
+  if (!as_of) return text;
+  const std::string line =
+      *as_of == Timestamp{}
+          ? "No server that watches the cluster has told of it yet."
+          : "Of " + FormatTimestamp(*as_of) + ": since then no server has watched the cluster.";
+  return line + "\n" + text;
+}
+
+std::string CoverageJson(const CoverageReport& report, const std::optional<Timestamp>& as_of) {
   JsonWriter json;
-  json.BeginObject()
-      .NumberField("kinds", Signed(report.kinds))
+  json.BeginObject();
+  WriteAsOf(as_of, json);
+  json.NumberField("kinds", Signed(report.kinds))
       .NumberField("protectedKinds", Signed(report.protected_kinds))
       .Key("gaps")
       .BeginArray();
@@ -223,10 +237,11 @@ std::string NamesJson(const NameReport& report) {
   return json.Take();
 }
 
-std::string BaselineJson(const BaselineReport& report) {
+std::string BaselineJson(const BaselineReport& report, const std::optional<Timestamp>& as_of) {
   JsonWriter json;
-  json.BeginObject()
-      .Field("cluster", report.cluster)
+  json.BeginObject();
+  WriteAsOf(as_of, json);
+  json.Field("cluster", report.cluster)
       .Field("complete", report.complete)
       .Field("at", FormatTimestamp(report.at))
       .Key("seconds")

@@ -2,10 +2,12 @@
 #ifndef TRUCE_WEBHOOK_API_CLUSTER_JSON_H_
 #define TRUCE_WEBHOOK_API_CLUSTER_JSON_H_
 
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
 
+#include "registry/base/clock.h"
 #include "webhook/findings/coverage.h"
 #include "webhook/findings/findings_book.h"
 #include "webhook/findings/mute_book.h"
@@ -29,8 +31,13 @@ void WriteMute(const Mute& mute, JsonWriter& json);
 void WriteFindingsOf(std::vector<LiveFinding> findings, const std::vector<KeyText>& keys,
                      JsonWriter& json);
 
-std::string CoverageJson(const CoverageReport& report);
-std::string BaselineJson(const BaselineReport& report);
+// That what is told is old, as ClusterReports::AsOf says it; nothing of it where it is not: as
+// field "asOf" of an object that is open, and as a line before a text for people.
+void WriteAsOf(const std::optional<Timestamp>& as_of, JsonWriter& json);
+std::string WithAsOf(const std::optional<Timestamp>& as_of, std::string text);
+
+std::string CoverageJson(const CoverageReport& report, const std::optional<Timestamp>& as_of);
+std::string BaselineJson(const BaselineReport& report, const std::optional<Timestamp>& as_of);
 std::string NamesJson(const NameReport& report);
 
 }  // namespace truce

@@ -102,6 +102,7 @@ class Handlers final {
     }
     json.EndArray();
     if (!page.last.empty()) json.Field("nextCursor", page.last.text);
+    WriteAsOf(AsOf(), json);
     return JsonResponse(json.EndObject().Take());
   }
 
@@ -112,8 +113,8 @@ class Handlers final {
       return Malformed("output is json, text or wide");
     }
     const CoverageReport report = ports_.reports->Coverage();
-    if (output == "json") return JsonResponse(CoverageJson(report));
-    return ForPeople(report.gaps.size(), CoverageText(report, output == "wide"));
+    if (output == "json") return JsonResponse(CoverageJson(report, AsOf()));
+    return ForPeople(report.gaps.size(), WithAsOf(AsOf(), CoverageText(report, output == "wide")));
   }
 
   Result<HttpResponse> Baseline(const HttpRequest& request, const std::string& /*actor*/) const {
@@ -128,8 +129,9 @@ class Handlers final {
     }
     TRUCE_ASSIGN_OR_RETURN(BaselineReport report, ports_.reports->Baseline());
     TRUCE_ASSIGN_OR_RETURN(report.names, ports_.reports->Names());
-    if (render == nullptr) return JsonResponse(BaselineJson(report));
-    return ForPeople(report.conflicts.size(), render(report));
+    if (render == nullptr) return JsonResponse(BaselineJson(report, AsOf()));
+    const std::string text = render(report);
+    return ForPeople(report.conflicts.size(), output == "junit" ? text : WithAsOf(AsOf(), text));
   }
 
   Result<HttpResponse> Names(const HttpRequest& request, const std::string& /*actor*/) const {
@@ -169,8 +171,9 @@ class Handlers final {
     if (ports_.controls == nullptr) return NotFollowed();
     TRUCE_ASSIGN_OR_RETURN(const BrakeView view, ports_.controls->Brake());
     JsonWriter json;
-    json.BeginObject()
-        .NumberField("nominated", static_cast<std::int64_t>(view.nominated))
+    json.BeginObject();
+    WriteAsOf(AsOf(), json);
+    json.NumberField("nominated", static_cast<std::int64_t>(view.nominated))
         .NumberField("heldBack", static_cast<std::int64_t>(view.held_back))
         .Key("frozen")
         .BeginArray();
@@ -211,6 +214,10 @@ class Handlers final {
     return ports_.reports ? ports_.reports->Wars() : std::vector<TagWar>();
   }
 
+  std::optional<Timestamp> AsOf() const {
+    return ports_.reports ? ports_.reports->AsOf() : std::nullopt;
+  }
+
   Result<HttpResponse> ConflictReport(bool wide) const {
     std::vector<Conflict> all;
     KeyText after;
@@ -220,7 +227,7 @@ class Handlers final {
       auto& found = page.conflicts;
       all.insert(all.end(), found.begin(), found.end());
     } while (!after.empty() && all.size() < kReportedMax);
-    return ForPeople(all.size(), ConflictsText(all, Wars(), wide));
+    return ForPeople(all.size(), WithAsOf(AsOf(), ConflictsText(all, Wars(), wide)));
   }
 
   ClusterPorts ports_;

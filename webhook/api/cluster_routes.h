@@ -37,7 +37,12 @@
 //   gap:      {"reason", "subject", "objects", "why", "remedy"}
 //   recovery: {"active", "reason", "since", "resynced"}
 //
-// Errors are problems (problem.h): 400 malformed, 404 no cluster is followed, 409 as above, 503.
+// Of several servers the one that watches the cluster tells the others. Where none has for a
+// minute, conflicts, coverage, baseline and brake have "asOf": the time of which they are, and
+// texts say so.
+//
+// Errors are problems (problem.h): 400 malformed, 404 no cluster is followed, 409 as above, 503
+// also of orders that no server that watches the cluster took within some seconds.
 #ifndef TRUCE_WEBHOOK_API_CLUSTER_ROUTES_H_
 #define TRUCE_WEBHOOK_API_CLUSTER_ROUTES_H_
 
@@ -102,7 +107,12 @@ class ClusterReports {
   virtual CoverageReport Coverage() const = 0;
   virtual Result<BaselineReport> Baseline() const = 0;  // without names
   virtual Result<NameReport> Names() = 0;               // lists the cluster
+  // Of when it is what wars, findings, coverage and baseline tell, where that is longer ago than
+  // kReportsFresh, as no server has watched the cluster since; the epoch: none has told of it.
+  // Nothing: of now.
+  virtual std::optional<Timestamp> AsOf() const { return std::nullopt; }
 };
+inline constexpr std::chrono::seconds kReportsFresh{60};
 
 // Port: recovery mode and the brake. Thread-safe; answers within ten seconds.
 class WatchControls {

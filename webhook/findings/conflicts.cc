@@ -11,6 +11,7 @@
 
 #include "policies/finding.h"
 #include "policies/people.h"
+#include "registry/store/store.h"
 #include "webhook/findings/tag_war.h"
 #include "webhook/wire/text_table.h"
 
@@ -188,6 +189,23 @@ ConflictPage ConflictsAfter(const AllFacts& facts, const KeyText& after, std::si
   }
   if (owners.size() == limit && limit > 0) page.last = owners.back().key;
   return page;
+}
+
+Result<std::vector<Conflict>> AllConflicts(const Store& store, Deadline deadline) {
+  constexpr std::size_t kReadAtOnce = 500;
+  constexpr std::size_t kReadMax = 20000;
+  std::vector<Conflict> out;
+  KeyText after;
+  do {
+    ConflictPage page;
+    const auto read = [&](const AllFacts& facts) {
+      page = ConflictsAfter(facts, after, kReadAtOnce);
+    };
+    TRUCE_RETURN_IF_ERROR(store.Read(read, deadline));
+    out.insert(out.end(), page.conflicts.begin(), page.conflicts.end());
+    after = page.last;
+  } while (!after.empty() && out.size() < kReadMax);
+  return out;
 }
 
 std::string SideForPeople(const ConflictSide& side) {

@@ -11,6 +11,8 @@
 #include <string>
 #include <vector>
 
+#include "registry/base/clock.h"
+#include "registry/base/result.h"
 #include "registry/identity/values.h"
 #include "registry/ownership/facts.h"
 #include "registry/ownership/rows.h"
@@ -18,6 +20,7 @@
 
 namespace truce {
 
+class Store;
 struct TagWar;
 
 // One object that manages the key.
@@ -63,6 +66,9 @@ struct ConflictPage {
   KeyText last;
 };
 ConflictPage ConflictsAfter(const AllFacts& facts, const KeyText& after, std::size_t limit);
+
+// The conflicts of the registry by key, read a page at a time; at most 20,000. Errors: the store's.
+Result<std::vector<Conflict>> AllConflicts(const Store& store, Deadline deadline);
 
 // What to do, step by step, so that one side keeps the resource and nobody loses it. In order;
 // never empty. The one wording of `truce conflicts`, findings, Events and resolutions.

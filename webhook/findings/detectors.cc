@@ -15,7 +15,6 @@ constexpr std::size_t kPage = 500;
 constexpr std::chrono::seconds kConcernedTime{5};
 // More conflicts than this are read with the passes only.
 constexpr std::size_t kConflictsEachTime = 1000;
-constexpr std::size_t kConflictsMax = 20000;
 
 const ServedKind& EventsKind() {
   static const ServedKind kKind{"", "v1", "Event", "events", true};
@@ -231,19 +230,6 @@ void Detectors::Report(Detector detector, std::vector<LiveFinding> found) {
   for (const FindingChange& change : changes) ports_.host.OnChange(change);
 }
 
-Result<std::vector<Conflict>> Detectors::ReadConflicts(Deadline deadline) const {
-  std::vector<Conflict> out;
-  KeyText after;
-  do {
-    ConflictPage page;
-    const auto read = [&](const AllFacts& facts) { page = ConflictsAfter(facts, after, kPage); };
-    TRUCE_RETURN_IF_ERROR(ports_.store.Read(read, deadline));
-    out.insert(out.end(), page.conflicts.begin(), page.conflicts.end());
-    after = page.last;
-  } while (!after.empty() && out.size() < kConflictsMax);
-  return out;
-}
-
 Result<void> Detectors::PassOverObjects(const GroupKind& kind, Role role, Deadline deadline,
                                         Pass& pass) const {
   const Slot slot{ports_.host.Around().cluster, kind.group, kind.kind, "", ""};
@@ -321,7 +307,8 @@ Result<void> Detectors::ExamineConflicts(Deadline deadline) {
   const bool is_due =
       !conflicts_at_ || conflicts_ <= kConflictsEachTime || now - *conflicts_at_ >= kPassEvery;
   if (is_due) {
-    TRUCE_ASSIGN_OR_RETURN(const std::vector<Conflict> conflicts, ReadConflicts(deadline));
+    TRUCE_ASSIGN_OR_RETURN(const std::vector<Conflict> conflicts,
+                           AllConflicts(ports_.store, deadline));
     conflicts_ = conflicts.size();
     conflicts_at_ = now;
     std::vector<LiveFinding> found;
@@ -544,11 +531,16 @@ std::vector<FollowedKind> Detectors::KindsWithObjects() const {
 }
 
 Result<BaselineReport> Detectors::Baseline(Deadline deadline) const {
-  BaselineReport report;
-  TRUCE_ASSIGN_OR_RETURN(report.conflicts, ReadConflicts(deadline));
+  BaselineReport report = Watched();
+  TRUCE_ASSIGN_OR_RETURN(report.conflicts, AllConflicts(ports_.store, deadline));
   report.cluster = ports_.host.Around().cluster;
   report.at = ports_.clock.Now();
   report.counts = ports_.store.Counts();
+  return report;
+}
+
+BaselineReport Detectors::Watched() const {
+  BaselineReport report;
   known_.With([&](const Known& known) {
     report.complete = known.ready.has_value();
     report.took = known.ready.value_or(std::chrono::milliseconds(0));

@@ -109,6 +109,8 @@ class Detectors final : public SightObserver {
   CoverageReport Coverage() const;
   // Conflicts are read anew. Errors: the store's.
   Result<BaselineReport> Baseline(Deadline deadline) const;
+  // Of it what the watch alone knows: when it was complete, kinds, objects, wars, problems.
+  BaselineReport Watched() const;
 
  private:
   struct KindFacts {
@@ -149,7 +151,6 @@ class Detectors final : public SightObserver {
     ClaimBindings::Present bindings;
   };
 
-  Result<std::vector<Conflict>> ReadConflicts(Deadline deadline) const;
   Result<Pass> PassOver(Deadline deadline) const;
   Result<void> PassOverObjects(const GroupKind& kind, Role role, Deadline deadline,
                                Pass& pass) const;

@@ -14,6 +14,11 @@ namespace {
 
 // How long readiness waits for the status of Truce's own objects to be written.
 constexpr std::chrono::seconds kSettleTime{5};
+// Each server tells each second what it reviewed, and each second it is taken up.
+constexpr std::chrono::seconds kHeardWithin{10};
+
+// Whether other servers may share the registry.
+bool HasOthers(const Config& config) { return IsPostgresUrl(config.store); }
 
 std::optional<std::string> ReportGroup(PolicyReports reports) {
   if (reports == PolicyReports::kOff) return std::nullopt;
@@ -42,8 +47,18 @@ ClusterPart::ClusterPart(ClusterPartPorts ports)
                   ports.config.Current()->cluster_id,
                   ReportGroup(ports.config.Current()->policy_reports)}),
       grants_({ports.store, ports.clock, ports.admission, ports.config.Current()->cluster_id}),
-      checks_({ports.store, ports.clock, ports.admission, watch_}),
-      own_({ports.clock, watch_, *this}, {&ports.admission.source(), &checks_, &grants_}) {
+      checks_({ports.store, ports.clock, ports.admission, watch_,
+               HasOthers(*ports.config.Current()) ? kHeardWithin : std::chrono::seconds(0)}),
+      own_({ports.clock, watch_, *this}, {&ports.admission.source(), &checks_, &grants_}),
+      inbox_(ports.clock),
+      exchange_({ports.store, ports.clock, ports.logger, inbox_, watch_.inbox(), watch_,
+                 detection_.Mutes(), [this] { return Leads() ? &ports_.store : nullptr; },
+                 [this](const ReviewNews& news) { TakeUp(news); }, [this] { return Gather(); }}),
+      answers_({ports.store, ports.clock, ports.admission, ports.config.Current()->cluster_id,
+                inbox_, detection_, watch_, [this] { return Leads(); },
+                [this](std::vector<FollowedKind> kinds) {
+                  return detection_.NamesIn(std::move(kinds));
+                }}) {
   const EffectivePolicy present = ports_.admission.effective();
   rules_of_ = present.config;
   watch_.SetRules(RulesOf(present));
@@ -58,11 +73,13 @@ Result<void> ClusterPart::Start(ServerSettings server) {
   for (FollowedKind& kind : own_.kinds()) others.push_back(std::move(kind));
   TRUCE_RETURN_IF_ERROR(watch_.Start(std::move(server), {std::move(others), *this}));
   detection_.Start();
+  if (HasOthers(*ports_.config.Current())) exchange_.Start();
   return {};
 }
 
 void ClusterPart::Stop() {
   // They ask the cluster by what ends with the watch.
+  exchange_.Stop();
   own_.Stop();
   detection_.Stop();
   watch_.Stop();
@@ -72,6 +89,41 @@ std::vector<ReviewSink*> ClusterPart::sinks() {
   std::vector<ReviewSink*> all = {&sink_, &deletions_, &detection_.refusals()};
   if (ports_.config.Current()->denial_events) all.push_back(&detection_.denials());
   return all;
+}
+
+void ClusterPart::NoteCheckAdmitted(const Uid& uid) {
+  if (Leads()) {
+    checks_.NoteAdmitted(uid);
+  } else {
+    exchange_.box().CheckAdmitted(uid);
+  }
+}
+
+void ClusterPart::NoteDeletionAsked(const Slot& slot) {
+  if (Leads()) {
+    detection_.OnDeletionAsked(slot);
+  } else {
+    exchange_.box().DeletionAsked(slot);
+  }
+}
+
+void ClusterPart::TakeUp(const ReviewNews& news) {
+  ReviewInbox& inbox = watch_.inbox();
+  for (const GroupKind& kind : news.reviews.admitted) inbox.Admitted(kind);
+  inbox.Prove({news.reviews.prove.begin(), news.reviews.prove.end()});
+  for (const Slot& slot : news.reviews.unknown) inbox.Unknown(slot);
+  if (!news.reviews.empty()) watch_.Wake();
+  for (const Slot& slot : news.deletions) detection_.OnDeletionAsked(slot);
+  for (const Uid& uid : news.checks) checks_.NoteAdmitted(uid);
+}
+
+std::optional<SharedReports> ClusterPart::Gather() {
+  std::optional<SharedReports> reports = detection_.Gather();
+  if (!reports) return reports;
+  Result<BrakeView> brake = watch_.Brake();
+  if (!brake.ok()) return std::nullopt;
+  reports->brake = std::move(brake).value();
+  return reports;
 }
 
 void ClusterPart::TellRefused(const std::string& problem) {

@@ -3,6 +3,7 @@
 #define TRUCE_WEBHOOK_SERVE_CLUSTER_PART_H_
 
 #include <memory>
+#include <optional>
 #include <set>
 #include <string>
 #include <vector>
@@ -20,6 +21,9 @@
 #include "webhook/serve/live_objects.h"
 #include "webhook/serve/ownership/ownership_checks.h"
 #include "webhook/serve/ownership/ownership_grants.h"
+#include "webhook/serve/shared/cluster_answers.h"
+#include "webhook/serve/shared/exchange.h"
+#include "webhook/serve/shared/leader_inbox.h"
 #include "webhook/serve/sinks.h"
 
 namespace truce {
@@ -55,10 +59,12 @@ class ClusterPart final : private PolicyListener,
 
   // Who must hear of reviews.
   std::vector<ReviewSink*> sinks();
-  OwnershipChecks& checks() { return checks_; }
+  // The creation of the OwnershipCheck with this uid was reviewed here and not refused.
+  // Thread-safe.
+  void NoteCheckAdmitted(const Uid& uid);
   const ClusterLink& link() const { return watch_; }
-  ClusterReports& reports() { return detection_; }
-  WatchControls& controls() { return watch_; }
+  ClusterReports& reports() { return answers_; }
+  WatchControls& controls() { return answers_; }
   LiveReader& live() { return live_; }
 
   // The configuration's file was taken over: objects are tried with it again.
@@ -80,6 +86,10 @@ class ClusterPart final : private PolicyListener,
     ports_.admission.SetUnseen(kinds);
   }
   void OnWebhookChanged() override { ports_.credentials.Wake(); }
+  bool Leads() const override { return true; }
+  void NoteDeletionAsked(const Slot& slot);
+  void TakeUp(const ReviewNews& news);
+  std::optional<SharedReports> Gather();
   // What the watch sees is told to the detectors, then to the own objects.
   void OnSighted(const Sighting& sighting) override;
   void OnGone(const Uid& uid, const Slot& slot) override;
@@ -94,13 +104,15 @@ class ClusterPart final : private PolicyListener,
   ClusterWatch watch_;
   WatchSink sink_;
   Detection detection_;
-  DeletionSink deletions_{ports_.admission,
-                          [this](const Slot& slot) { detection_.OnDeletionAsked(slot); }};
-  LiveObjectReader live_{watch_,
-                         [this](const GroupKind& kind) { return detection_.AnyKindOf(kind); }};
+  DeletionSink deletions_{ports_.admission, [this](const Slot& slot) { NoteDeletionAsked(slot); }};
+  LiveObjectReader live_{watch_, [this](const GroupKind& kind) { return detection_.KindOf(kind); }};
   OwnershipGrants grants_;
   OwnershipChecks checks_;
   OwnObjects own_;
+  // What several servers of the cluster tell each other.
+  LeaderInbox inbox_;
+  Exchange exchange_;
+  ClusterAnswers answers_;
 };
 
 }  // namespace truce

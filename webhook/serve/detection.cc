@@ -7,7 +7,7 @@
 #include "webhook/api/rest/agreement_json.h"
 #include "webhook/findings/name_survey.h"
 #include "webhook/findings/object_events.h"
-#include "webhook/findings/texts/report_quotas.h"
+#include "webhook/serve/shared/baseline.h"
 
 namespace truce {
 namespace {
@@ -153,18 +153,22 @@ void Detection::Run() {
       discover_due = In(kDiscoverEvery);
     }
     ReadMutes();
-    const Result<void> looked = detectors_.Examine(In(kStoreTime));
-    if (!looked.ok()) {
-      ports_.logger.Log(LogLevel::kWarning, "detectors cannot look",
-                        {{"message", std::string_view(looked.error().message)}});
-    }
-    TellOfEndedMutes();
-    TellUnseen();
-    if (is_ready) KeepReports();
+    if (ports_.host.Leads()) Look(is_ready);
     lock.lock();
     changed_.wait_for(lock, Detectors::kExamineEvery, [&] { return stopping_ || hurry_; });
     hurry_ = false;
   }
+}
+
+void Detection::Look(bool is_ready) {
+  const Result<void> looked = detectors_.Examine(In(kStoreTime));
+  if (!looked.ok()) {
+    ports_.logger.Log(LogLevel::kWarning, "detectors cannot look",
+                      {{"message", std::string_view(looked.error().message)}});
+  }
+  TellOfEndedMutes();
+  TellUnseen();
+  if (is_ready) KeepReports();
 }
 
 // What fails here is asked again; coverage then tells of the kinds that are followed.
@@ -259,18 +263,12 @@ std::optional<Object> Detection::ByUid(const Uid& uid) const {
 }
 
 std::optional<ServedKind> Detection::KindOf(const GroupKind& kind) const {
-  return served_.With([&](const auto& served) {
-    const auto found = served.find(kind);
-    return found == served.end() ? std::optional<ServedKind>() : found->second;
-  });
-}
-
-std::optional<ServedKind> Detection::AnyKindOf(const GroupKind& kind) const {
-  if (auto followed = KindOf(kind)) return followed;
-  return discovered_.With([&](const auto& discovered) {
-    const auto found = discovered.find(kind);
-    return found == discovered.end() ? std::optional<ServedKind>() : found->second;
-  });
+  const auto find = [&](const auto& kinds) {
+    const auto found = kinds.find(kind);
+    return found == kinds.end() ? std::optional<ServedKind>() : found->second;
+  };
+  const std::optional<ServedKind> followed = served_.With(find);
+  return followed ? followed : discovered_.With(find);
 }
 
 bool Detection::IsDiscreet() const {
@@ -279,26 +277,27 @@ bool Detection::IsDiscreet() const {
 
 Result<BaselineReport> Detection::Baseline() const {
   TRUCE_ASSIGN_OR_RETURN(BaselineReport report, detectors_.Baseline(In(kStoreTime)));
-  for (const LiveFinding& finding : book_.Snapshot()) {
-    if (mutes_.Hides(finding)) {
-      ++report.muted;
-    } else {
-      ++report.findings[SeverityOf(finding.mode)];
-    }
-  }
-  const auto policy = ports_.policy.policy();
-  if (policy->quotas == nullptr) return report;
-  const ReadFn look = [&](const AllFacts& facts) {
-    report.quotas = ReportQuotas(*policy->quotas, facts, {});
-  };
-  TRUCE_RETURN_IF_ERROR(ports_.store.Read(look, In(kStoreTime)));
+  TRUCE_RETURN_IF_ERROR(AddJudgements(
+      {book_.Snapshot(), mutes_, *ports_.policy.policy(), ports_.store}, In(kStoreTime), report));
   return report;
 }
 
-Result<NameReport> Detection::Names() {
-  return SurveyNames({*api_, ports_.store, ports_.policy.policy(), detectors_.KindsWithObjects(),
-                      ports_.clock.Now()},
-                     In(kSurveyTime));
+std::optional<SharedReports> Detection::Gather() const {
+  {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    if (!ready_) return std::nullopt;
+  }
+  return SharedReports{.wars = detectors_.Wars(),
+                       .findings = book_.Snapshot(),
+                       .coverage = detectors_.Coverage(),
+                       .watched = detectors_.Watched(),
+                       .inhabited = detectors_.KindsWithObjects()};
+}
+
+Result<NameReport> Detection::NamesIn(std::vector<FollowedKind> kinds) {
+  return SurveyNames(
+      {*api_, ports_.store, ports_.policy.policy(), std::move(kinds), ports_.clock.Now()},
+      In(kSurveyTime));
 }
 
 std::vector<Hindrance> DeletionsUnsent(const std::vector<LiveFinding>& findings) {

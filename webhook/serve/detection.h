@@ -25,6 +25,7 @@
 #include "webhook/log/log.h"
 #include "webhook/metrics/metrics.h"
 #include "webhook/serve/policy.h"
+#include "webhook/serve/shared/shared_reports.h"
 
 namespace truce {
 
@@ -43,6 +44,8 @@ class DetectionHost {
   virtual void OnUnseen(const std::map<GroupKind, Timestamp>& kinds) = 0;
   // The webhook configuration changed. On the watch's thread; must not block.
   virtual void OnWebhookChanged() = 0;
+  // Whether this server watches the cluster for all others: else another one looks, and tells.
+  virtual bool Leads() const = 0;
 };
 
 // References must outlive the object.
@@ -84,17 +87,19 @@ class Detection final : public SightObserver,
   // Writes an Event about a changed configuration that was refused. Never blocks.
   void TellRefused(const std::string& webhook_configuration, const std::string& problem);
   void WriteMetrics(MetricWriter& writer) const;
-  // How a kind is served; nothing: it is not followed.
+  // How a kind is served: as it is followed, else as discovered within the last minutes.
   std::optional<ServedKind> KindOf(const GroupKind& kind) const override;
-  // The same of any kind, as discovered within the last minutes.
-  std::optional<ServedKind> AnyKindOf(const GroupKind& kind) const;
+  // All that is watched, but for the brake, for other servers; nothing: not all was looked at yet.
+  std::optional<SharedReports> Gather() const;
+  // Lists the cluster: the names in `kinds`.
+  Result<NameReport> NamesIn(std::vector<FollowedKind> kinds);
 
   std::vector<TagWar> Wars() const override { return detectors_.Wars(); }
   std::vector<LiveFinding> Findings() const override { return book_.Snapshot(); }
   MuteBook& Mutes() override { return mutes_; }
   CoverageReport Coverage() const override { return detectors_.Coverage(); }
   Result<BaselineReport> Baseline() const override;
-  Result<NameReport> Names() override;
+  Result<NameReport> Names() override { return NamesIn(detectors_.KindsWithObjects()); }
 
   // SightObserver, called by the watch.
   void OnSighted(const Sighting& sighting) override { detectors_.OnSighted(sighting); }
@@ -117,6 +122,7 @@ class Detection final : public SightObserver,
   bool IsDiscreet() const override;
   void TellUnseen();
   void KeepReports();
+  void Look(bool is_ready);
 
   const DetectionPorts ports_;
   std::unique_ptr<LateApi> api_;
@@ -134,7 +140,7 @@ class Detection final : public SightObserver,
   bool unseen_due_ = false;                  // of the thread that looks, as the next
   std::map<GroupKind, Timestamp> unseen_;
 
-  std::mutex mutex_;
+  mutable std::mutex mutex_;
   std::condition_variable changed_;
   bool stopping_ = false;  // under mutex_
   bool hurry_ = false;     // under mutex_: look now

@@ -271,6 +271,14 @@ void ExamineWebhook(const ExaminedServer& server, std::vector<Checkup>& out) {
          "send one: kubectl create --dry-run=server -f a manifest of a covered kind; when "
          "none arrives, look at the network policy and the webhook's Service or URL"});
   }
+  if (const auto as_of = server.reports->AsOf()) {
+    out.push_back({"leader", State::kWarning,
+                   *as_of == Timestamp{}
+                       ? "no server that watches the cluster has told what it finds"
+                       : "no server has told since " + FormatTimestamp(*as_of) +
+                             " what it finds in the cluster: what is said of it is of then",
+                   "look at /readyz of the other servers: one of them takes over within a minute"});
+  }
   const CoverageReport coverage = server.reports->Coverage();
   ExamineAccounts(coverage, out);
   ExamineStatuses(coverage, out);

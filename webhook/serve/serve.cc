@@ -221,7 +221,7 @@ class Server final : private OwnReviewHost {
   }
 
   void OnCheckAdmitted(const Uid& uid) override {
-    if (cluster_) cluster_->checks().NoteAdmitted(uid);
+    if (cluster_) cluster_->NoteCheckAdmitted(uid);
   }
   Result<bool> SpeaksFor(const AdmissionRequest& review, std::string_view ns,
                          Deadline deadline) override {

@@ -151,6 +151,8 @@ class Findings final {
     return reports_ ? reports_->Findings() : std::vector<LiveFinding>();
   }
 
+  std::optional<Timestamp> AsOf() const { return reports_ ? reports_->AsOf() : std::nullopt; }
+
   // What the caller, who may list in `ns` (empty: in all namespaces), is told of `finding`.
   LiveFinding ToldOf(const RestCall& call, const std::string& ns,
                      const LiveFinding& finding) const {
@@ -170,7 +172,7 @@ class Findings final {
     for (LiveFinding& finding : shown) finding = ToldOf(call, ns, finding);
     SortForPeople(shown);
     const bool wide = call.Parameter("output") == "wide";
-    return TextAnswer(shown.size(), FindingsText(shown, muted, wide));
+    return TextAnswer(shown.size(), WithAsOf(AsOf(), FindingsText(shown, muted, wide)));
   }
 
   // Lists go by detector, then subject.
@@ -198,6 +200,7 @@ class Findings final {
     json.BeginObject().Key("items").BeginArray();
     for (std::size_t i = 0; i < count; ++i) WriteFinding(ToldOf(call, ns, shown[i]), json);
     json.EndArray().NumberField("muted", static_cast<std::int64_t>(muted));
+    WriteAsOf(AsOf(), json);
     if (count < shown.size()) {
       const LiveFinding& last = shown[count - 1];
       json.Field("nextCursor", seal_.Seal(CursorQuestion(call),

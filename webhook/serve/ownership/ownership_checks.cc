@@ -100,12 +100,17 @@ OwnVerdict OwnershipChecks::Judge(const OwnObject& object, bool was_asked) const
   return VerdictOf(judgement);
 }
 
-OwnVerdict OwnershipChecks::VerdictFor(const OwnObject& object) const {
+OwnVerdict OwnershipChecks::VerdictFor(const OwnObject& object) {
   if (object.said && !object.said->outcome.empty() && object.said->outcome != "unknown") {
     return *object.said;
   }
   const bool was_asked = admitted_.With(
       [&](const Admitted& admitted) { return admitted.uids.contains(Uid{object.uid}); });
+  if (!was_asked && ports_.heard_within.count() > 0) {
+    const Timestamp now = ports_.clock.Now();
+    const Timestamp since = awaited_.try_emplace(Uid{object.uid}, now).first->second;
+    if (now < since + ports_.heard_within) return Unknown("another server may have been asked");
+  }
   OwnVerdict verdict = Judge(object, was_asked);
   if (was_asked || verdict.outcome == "unknown") return verdict;
   return {false,
@@ -130,6 +135,7 @@ void OwnershipChecks::NoteAdmitted(const Uid& uid) {
 std::vector<OwnVerdict> OwnershipChecks::Take(std::span<const OwnObject> objects) {
   std::map<Version, OwnVerdict> told;
   std::vector<OwnVerdict> verdicts;
+  std::set<Uid> open;
   waits_ = false;
   for (const OwnObject& object : objects) {
     const Version version{object.uid, object.generation};
@@ -137,10 +143,15 @@ std::vector<OwnVerdict> OwnershipChecks::Take(std::span<const OwnObject> objects
     OwnVerdict verdict = before != told_.end() ? before->second : VerdictFor(object);
     const bool is_known = verdict.outcome != "unknown";
     waits_ = waits_ || !is_known;
-    if (is_known) told.emplace(version, verdict);
+    if (is_known) {
+      told.emplace(version, verdict);
+    } else {
+      open.insert(Uid{object.uid});
+    }
     verdicts.push_back(std::move(verdict));
   }
   told_ = std::move(told);
+  std::erase_if(awaited_, [&](const auto& each) { return !open.contains(each.first); });
   DeleteOld(objects);
   return verdicts;
 }

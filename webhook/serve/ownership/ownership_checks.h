@@ -31,12 +31,15 @@ struct OwnershipCheckPorts {
   const Clock& clock;
   const PolicyView& policy;
   const ClusterLink& link;
+  // After how long at the latest this server hears of a creation that another one reviewed; 0:
+  // there is no other one.
+  std::chrono::seconds heard_within{0};
 };
 
 // What the status of a check says: status.verdict is "allowed" or "denied" when its creation was
-// reviewed, and "unknown" while it cannot be told; "unverified" when this process was not asked,
-// because the webhook configuration is missing or Truce was restarted that very moment. What was
-// said of a check stays. External synchronization, but for NoteAdmitted.
+// reviewed, and "unknown" while it cannot be told; "unverified" when no server was asked, because
+// the webhook configuration is missing or Truce was restarted that very moment. What was said of a
+// check stays. External synchronization, but for NoteAdmitted.
 class OwnershipChecks final : public OwnHandler {
  public:
   explicit OwnershipChecks(OwnershipCheckPorts ports) : ports_(ports) {}
@@ -57,7 +60,7 @@ class OwnershipChecks final : public OwnHandler {
     std::deque<Uid> order;
   };
 
-  OwnVerdict VerdictFor(const OwnObject& object) const;
+  OwnVerdict VerdictFor(const OwnObject& object);
   OwnVerdict Judge(const OwnObject& object, bool was_asked) const;
   bool IsOld(const OwnObject& object) const;
   void DeleteOld(std::span<const OwnObject> objects) const;
@@ -66,6 +69,7 @@ class OwnershipChecks final : public OwnHandler {
   const IdSource ids_ = RandomIds();
   Guarded<Admitted> admitted_;
   std::map<Version, OwnVerdict> told_;  // of the objects of the last Take
+  std::map<Uid, Timestamp> awaited_;    // since when others may still tell that they were asked
   bool waits_ = false;                  // something could not be told
 };
 

@@ -1,0 +1,79 @@
+#include "webhook/serve/shared/cluster_answers.h"
+
+#include <utility>
+
+#include "registry/base/random_id.h"
+#include "registry/store/store.h"
+#include "webhook/findings/conflicts.h"
+#include "webhook/serve/shared/baseline.h"
+
+namespace truce {
+namespace {
+
+constexpr std::chrono::seconds kReadTime{8};   // commands wait ten for an answer
+constexpr std::chrono::seconds kOrderTime{7};  // and what nobody took is withdrawn within them
+
+}  // namespace
+
+std::vector<TagWar> ClusterAnswers::Wars() const {
+  return ports_.leads() ? ports_.reports.Wars() : reader_.Latest().reports->wars;
+}
+
+std::vector<LiveFinding> ClusterAnswers::Findings() const {
+  return ports_.leads() ? ports_.reports.Findings() : reader_.Latest().reports->findings;
+}
+
+CoverageReport ClusterAnswers::Coverage() const {
+  return ports_.leads() ? ports_.reports.Coverage() : reader_.Latest().reports->coverage;
+}
+
+Result<BaselineReport> ClusterAnswers::Baseline() const {
+  if (ports_.leads()) return ports_.reports.Baseline();
+  const Deadline deadline = In(kReadTime);
+  const auto shared = reader_.Latest().reports;
+  BaselineReport report = shared->watched;
+  report.wars = shared->wars;
+  report.cluster = ports_.cluster;
+  report.at = ports_.clock.Now();
+  TRUCE_ASSIGN_OR_RETURN(report.conflicts, AllConflicts(ports_.store, deadline));
+  report.counts = ports_.store.Counts();
+  TRUCE_RETURN_IF_ERROR(AddJudgements(
+      {shared->findings, ports_.reports.Mutes(), *ports_.policy.policy(), ports_.store}, deadline,
+      report));
+  return report;
+}
+
+Result<NameReport> ClusterAnswers::Names() {
+  if (ports_.leads()) return ports_.reports.Names();
+  return ports_.survey(reader_.Latest().reports->inhabited);
+}
+
+std::optional<Timestamp> ClusterAnswers::AsOf() const {
+  if (ports_.leads()) return std::nullopt;
+  const Timestamp at = reader_.Latest().at;
+  return at + kReportsFresh < ports_.clock.Now() ? std::optional(at) : std::nullopt;
+}
+
+Result<RecoveryView> ClusterAnswers::StartRecovery(const OperatorWord& word) {
+  if (ports_.leads()) return ports_.controls.StartRecovery(word);
+  TRUCE_RETURN_IF_ERROR(Ask({.act = Order::Act::kStartRecovery, .word = word}));
+  return Recovery();
+}
+
+Result<BrakeView> ClusterAnswers::Brake() {
+  if (ports_.leads()) return ports_.controls.Brake();
+  return reader_.Latest().reports->brake;
+}
+
+Result<std::uint64_t> ClusterAnswers::ReleaseBrake(const std::optional<GroupKind>& kind,
+                                                   const OperatorWord& word) {
+  if (ports_.leads()) return ports_.controls.ReleaseBrake(kind, word);
+  return Ask({.act = Order::Act::kReleaseBrake, .kind = kind, .word = word});
+}
+
+Result<std::uint64_t> ClusterAnswers::Ask(Order order) {
+  order.id = NewId();
+  return ports_.inbox.Ask(ports_.store, std::move(order), In(kOrderTime));
+}
+
+}  // namespace truce

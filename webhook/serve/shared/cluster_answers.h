@@ -1,0 +1,71 @@
+// ClusterAnswers: what people ask of the cluster and order, answered alike by each of several
+// servers: the leader from what it watches, the others from what the leader told last, and by it.
+#ifndef TRUCE_WEBHOOK_SERVE_SHARED_CLUSTER_ANSWERS_H_
+#define TRUCE_WEBHOOK_SERVE_SHARED_CLUSTER_ANSWERS_H_
+
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "registry/base/clock.h"
+#include "registry/base/result.h"
+#include "webhook/api/cluster_routes.h"
+#include "webhook/serve/policy.h"
+#include "webhook/serve/shared/leader_inbox.h"
+#include "webhook/serve/shared/shared_reports.h"
+
+namespace truce {
+
+class Store;
+
+// References must outlive the object.
+struct ClusterAnswersPorts {
+  Store& store;
+  const Clock& clock;
+  const PolicyView& policy;
+  std::string cluster;  // cluster id
+  LeaderInbox& inbox;
+  // What this server watches itself. Mutes and recovery mode, which the registry keeps, are the
+  // same everywhere.
+  ClusterReports& reports;
+  WatchControls& controls;
+  // Whether this server is the leader; it is always where there is one server. Thread-safe.
+  std::function<bool()> leads;
+  // Takes the census of names in kinds that have objects: each server may list the cluster.
+  std::function<Result<NameReport>(std::vector<FollowedKind>)> survey;
+};
+
+// Thread-safe.
+class ClusterAnswers final : public ClusterReports, public WatchControls {
+ public:
+  explicit ClusterAnswers(ClusterAnswersPorts ports)
+      : ports_(std::move(ports)), reader_(ports_.store, ports_.clock) {}
+
+  std::vector<TagWar> Wars() const override;
+  std::vector<LiveFinding> Findings() const override;
+  MuteBook& Mutes() override { return ports_.reports.Mutes(); }
+  CoverageReport Coverage() const override;
+  Result<BaselineReport> Baseline() const override;
+  Result<NameReport> Names() override;
+  std::optional<Timestamp> AsOf() const override;
+
+  Result<RecoveryView> Recovery() const override { return ports_.controls.Recovery(); }
+  Result<RecoveryView> StartRecovery(const OperatorWord& word) override;
+  Result<RecoveryView> EndRecovery(bool force, const OperatorWord& word) override {
+    return ports_.controls.EndRecovery(force, word);
+  }
+  Result<BrakeView> Brake() override;
+  Result<std::uint64_t> ReleaseBrake(const std::optional<GroupKind>& kind,
+                                     const OperatorWord& word) override;
+
+ private:
+  Result<std::uint64_t> Ask(Order order);
+
+  const ClusterAnswersPorts ports_;
+  const ReportReader reader_;
+};
+
+}  // namespace truce
+
+#endif  // TRUCE_WEBHOOK_SERVE_SHARED_CLUSTER_ANSWERS_H_

@@ -1,0 +1,83 @@
+// Exchange: what several servers of one cluster tell each other, each second: a server that is not
+// the leader tells what its reviews say; the leader takes that up, carries out orders, and tells
+// what it watches.
+#ifndef TRUCE_WEBHOOK_SERVE_SHARED_EXCHANGE_H_
+#define TRUCE_WEBHOOK_SERVE_SHARED_EXCHANGE_H_
+
+#include <condition_variable>
+#include <functional>
+#include <mutex>
+#include <optional>
+#include <thread>
+
+#include "registry/base/clock.h"
+#include "registry/base/result.h"
+#include "webhook/api/cluster_routes.h"
+#include "webhook/findings/mute_book.h"
+#include "webhook/log/log.h"
+#include "webhook/serve/shared/leader_inbox.h"
+#include "webhook/serve/shared/review_news.h"
+#include "webhook/serve/shared/shared_reports.h"
+#include "webhook/watch/doubts.h"
+
+namespace truce {
+
+class Store;
+
+// References must outlive the object.
+struct ExchangePorts {
+  Store& store;
+  const Clock& clock;
+  Logger& logger;
+  LeaderInbox& inbox;
+  ReviewInbox& reviews;     // whose contents the watch of a leader takes itself
+  WatchControls& controls;  // what this server watches itself
+  MuteBook& mutes;          // read each time: whoever made one, it holds here within a second
+  // By what the leader writes: nothing once another server is the leader. Null: this one is not.
+  std::function<Store*()> leading;
+  // The leader's: takes up what other servers' reviews said; and what it was told before it led.
+  std::function<void(const ReviewNews&)> take_up;
+  // The leader's: all that it watches; nothing: it has not looked at everything yet.
+  std::function<std::optional<SharedReports>()> gather;
+};
+
+// Thread-safe, but for Start, Stop and Step, which are for one thread.
+class Exchange final {
+ public:
+  static constexpr std::chrono::seconds kEvery{1};
+
+  explicit Exchange(ExchangePorts ports) : ports_(std::move(ports)), publisher_(ports_.clock) {}
+  ~Exchange() { Stop(); }
+  Exchange(const Exchange&) = delete;
+  Exchange& operator=(const Exchange&) = delete;
+
+  // Begins a thread that does it each second. Once, when the store is open.
+  void Start();
+  // Ends it. Idempotent.
+  void Stop();
+  // Does it once. Blocks for some seconds where the store does not answer.
+  void Step();
+
+  // Where reviews at a server that is not the leader leave their news.
+  NewsBox& box() { return box_; }
+
+ private:
+  void Lead(Store& store);
+  void Follow();
+  Result<std::uint64_t> CarryOut(const Order& order);
+  void Report(const Result<void>& published);
+
+  const ExchangePorts ports_;
+  NewsBox box_;
+  ReportPublisher publisher_;
+  bool is_failing_ = false;  // of publishing; told once
+
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  bool stopping_ = false;  // under mutex_
+  std::thread thread_;
+};
+
+}  // namespace truce
+
+#endif  // TRUCE_WEBHOOK_SERVE_SHARED_EXCHANGE_H_
