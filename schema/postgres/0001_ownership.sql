@@ -351,7 +351,7 @@ BEGIN
   ELSIF mode = 'begin' THEN
     PERFORM pg_advisory_xact_lock_shared(1414681923, 0);
   END IF;
-  IF mode IN ('begin', 'whole') AND a_epoch IS NOT NULL
+  IF mode <> 'more' AND a_epoch IS NOT NULL
      AND NOT EXISTS (SELECT FROM truce.lease l WHERE l.sort = 'registry' AND l.epoch = a_epoch) THEN
     RAISE EXCEPTION USING ERRCODE = 'TR001', MESSAGE = 'another server has become active on this registry';
   END IF;

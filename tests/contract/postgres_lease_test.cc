@@ -1,10 +1,14 @@
 // Which of the servers on one PostgreSQL database may do what one of them may do.
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <chrono>
+#include <deque>
 #include <latch>
 #include <memory>
 #include <optional>
+#include <random>
+#include <stop_token>
 #include <string>
 #include <thread>
 #include <utility>
@@ -175,6 +179,88 @@ TEST_F(PostgresLease, WhoStoodAsideIsLostWhenTheNewcomerHadTheLeaseAndIsGone) {
   const auto again = OpenAt(url_);
   EXPECT_FALSE(again->BecomeActive("one", "recipe", Soon()).value().has_value());
   EXPECT_TRUE(Writes(*again, "a"));
+}
+
+constexpr const char* kKeys = "keys";  // the word of the keys that the registry has
+
+// One server of some version, until it is told to end: asks for the registry, re-keys it, decides.
+class VersionedServer final {
+ public:
+  VersionedServer(const std::string& url, std::string holder, std::string word)
+      : store_(OpenAt(url, std::chrono::seconds{1})),
+        holder_(std::move(holder)),
+        word_(std::move(word)),
+        thread_([this](const std::stop_token& ended) { Run(ended); }) {}
+
+  int decided() const { return decided_; }
+  int strange() const { return strange_; }
+
+ private:
+  void Run(const std::stop_token& ended) {
+    while (true) {
+      if (ended.stop_requested()) return;
+      const auto other = store_->BecomeActive(holder_, word_, Soon());
+      if (other.ok() && !other.value()) break;
+    }
+    const auto rekey = [&](const AllFacts&) {
+      Changes changes;
+      changes.put_settings = {{kKeys, word_}};
+      return changes;
+    };
+    if (!store_->Apply({}, rekey, Soon()).ok()) return;
+    while (!ended.stop_requested() && !store_->FatalFailure()) {
+      std::string seen;
+      const auto decide = [&](const AllFacts& facts) {
+        seen = facts.Setting(kKeys).value_or("");
+        Changes changes;
+        changes.put_settings = {{"last of " + word_, holder_}};
+        return changes;
+      };
+      if (store_->Apply({}, decide, Soon()).ok()) Note(seen);
+      const auto look = [&](const AllFacts& facts) { seen = facts.Setting(kKeys).value_or(""); };
+      if (store_->Read(look, Soon()).ok()) Note(seen);
+    }
+  }
+  void Note(const std::string& seen) {
+    ++decided_;
+    if (seen != word_) ++strange_;
+  }
+
+  const std::unique_ptr<PostgresStore> store_;
+  const std::string holder_;
+  const std::string word_;
+  std::atomic<int> decided_ = 0;
+  std::atomic<int> strange_ = 0;
+  std::jthread thread_;  // last: it uses all of the above
+};
+
+// Servers of three versions come and go; some are forgotten by the database, as those are that
+// stand still for long.
+TEST_F(PostgresLease, NothingIsDecidedOnTheKeysOfAnotherWord) {
+  constexpr int kEvents = 15;
+  constexpr std::size_t kServersMax = 4;
+  std::mt19937 random(5);
+  std::deque<std::unique_ptr<VersionedServer>> servers;
+  int decided = 0;
+  for (int event = 0; event < kEvents; ++event) {
+    const std::string holder = "server-" + std::to_string(random() % 6);
+    const std::string word = "word-" + std::to_string(random() % 3);
+    servers.push_back(std::make_unique<VersionedServer>(url_, holder, word));
+    const Deadline until = In(std::chrono::milliseconds{random() % 800});
+    while (std::chrono::steady_clock::now() < until) std::this_thread::yield();
+    if (random() % 4 == 0) {
+      ASSERT_EQ(
+          outsider_.Run("UPDATE truce.replicas SET expires = clock_timestamp() WHERE holder = "
+                        "(SELECT holder FROM truce.replicas ORDER BY random() LIMIT 1)"),
+          "");
+    }
+    while (servers.size() >= kServersMax) {
+      decided += servers.front()->decided();
+      EXPECT_EQ(servers.front()->strange(), 0) << "event " << event;
+      servers.pop_front();
+    }
+  }
+  EXPECT_GT(decided, kEvents);
 }
 
 TEST_F(PostgresLease, OneOfThoseThatShareWatchesAtATime) {

@@ -257,7 +257,8 @@ class PostgresStore::Impl {
   Result<void> Read(const Locks& hints, const ReadFn& read, Deadline deadline) {
     if (StandsAside()) return Aside();
     TRUCE_ASSIGN_OR_RETURN(const auto loan, pool_.Borrow(deadline));
-    PgTransaction transaction(loan->link(), PgTransaction::Sort::kLook, deadline);
+    PgTransaction transaction(loan->link(), PgTransaction::Sort::kLook, deadline,
+                              *EpochsOf(Writer::kReview));
     return LookOn(transaction, hints, read, deadline);
   }
 

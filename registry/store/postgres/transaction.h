@@ -13,8 +13,8 @@
 
 namespace truce {
 
-// Under which epochs of its leases a decision runs: it fails with kConflict once another server has
-// a newer one. 0: it rests on no such lease.
+// Under which epochs of its leases a decision or look runs: it fails with kConflict once another
+// server has a newer one. 0: it rests on no such lease.
 struct PgEpochs {
   std::int64_t registry = 0;
   std::int64_t watch = 0;
