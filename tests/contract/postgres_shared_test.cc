@@ -1,0 +1,119 @@
+// What servers on one PostgreSQL database tell each other: nothing is lost or told twice.
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <chrono>
+#include <memory>
+#include <optional>
+#include <string>
+#include <thread>
+
+#include "registry/store/postgres/postgres_store.h"
+#include "tests/support/fake_clock.h"
+#include "tests/support/postgres_server.h"
+#include "tests/support/store_samples.h"
+#include "webhook/serve/shared/leader_inbox.h"
+#include "webhook/serve/shared/shared_reports.h"
+
+namespace truce::testing {
+namespace postgres_shared_test {
+
+class PostgresShared : public ::testing::Test {
+ protected:
+  static std::unique_ptr<PostgresStore> OpenAt(const std::string& url, const std::string& holder) {
+    auto opened = PostgresStore::Open({.url = url, .counts_age_max = {}}, Soon());
+    EXPECT_TRUE(opened.ok()) << opened.error().message;
+    auto store = std::move(opened).value();
+    EXPECT_FALSE(store->BecomeActive(holder, "recipe", Soon()).value().has_value());
+    return store;
+  }
+
+  const std::string url_ = PostgresServer::Shared().MakeDatabase();
+  FakeClock clock_{*ParseTimestamp("2026-11-25T12:00:00Z")};
+  const std::unique_ptr<PostgresStore> one_ = OpenAt(url_, "one");
+  const std::unique_ptr<PostgresStore> two_ = OpenAt(url_, "two");
+  const std::unique_ptr<PostgresStore> three_ = OpenAt(url_, "three");
+  LeaderInbox inbox_{clock_};
+};
+
+TEST_F(PostgresShared, WhatTwoTellAtOnceTheLeaderTakesOnce) {
+  constexpr int kRounds = 50;
+  ASSERT_FALSE(one_->TakeWatch("one", Soon()).value().has_value());
+  std::atomic<int> telling{2};
+  const auto tell = [&](Store& store, const std::string& name) {
+    return std::thread([&telling, &store, name] {
+      for (int round = 0; round < kRounds; ++round) {
+        ReviewNews news;
+        news.checks.insert(Uid{name + std::to_string(round)});
+        EXPECT_TRUE(LeaderInbox::Tell(store, news, Soon()).ok());
+      }
+      --telling;
+    });
+  };
+  std::thread two = tell(*two_, "two-");
+  std::thread three = tell(*three_, "three-");
+  std::size_t taken = 0;
+  ReviewNews all;
+  const auto take = [&] {
+    const auto contents = inbox_.Take(one_->watch_store(), Soon());
+    ASSERT_TRUE(contents.ok()) << contents.error().message;
+    taken += contents.value().news.checks.size();
+    all.Add(contents.value().news);
+  };
+  while (telling.load() > 0) take();
+  two.join();
+  three.join();
+  take();
+  EXPECT_EQ(all.checks.size(), 2U * kRounds);
+  EXPECT_EQ(taken, 2U * kRounds) << "each of them once";
+}
+
+// A leader that stood still takes nothing away from the next one.
+TEST_F(PostgresShared, WhoNoLongerLeadsTakesAndTellsNothing) {
+  ASSERT_FALSE(one_->TakeWatch("one", Soon()).value().has_value());
+  one_->GiveWatchBack();
+  ASSERT_FALSE(two_->TakeWatch("two", Soon()).value().has_value());
+  ReviewNews news;
+  news.checks.insert(Uid{"uid"});
+  ASSERT_TRUE(LeaderInbox::Tell(*three_, news, Soon()).ok());
+  const auto refused = inbox_.Take(one_->watch_store(), Soon());
+  ASSERT_FALSE(refused.ok());
+  EXPECT_EQ(refused.error().code, ErrorCode::kConflict);
+  ReportPublisher former(clock_);
+  ReportPublisher present(clock_);
+  const auto gather = [] { return std::optional(SharedReports()); };
+  EXPECT_FALSE(former.Step(one_->watch_store(), gather, Soon()).ok());
+  const ReportReader reader(*three_, clock_);
+  EXPECT_EQ(reader.Latest().at, Timestamp{});
+  EXPECT_TRUE(present.Step(two_->watch_store(), gather, Soon()).ok());
+  clock_.Advance(ReportReader::kKept);
+  EXPECT_GT(reader.Latest().at, Timestamp{});
+  EXPECT_EQ(inbox_.Take(two_->watch_store(), Soon()).value().news.checks.size(), 1U);
+}
+
+TEST_F(PostgresShared, AnOrderIsAnsweredByWhoLeads) {
+  ASSERT_FALSE(one_->TakeWatch("one", Soon()).value().has_value());
+  Result<std::uint64_t> outcome = std::uint64_t{0};
+  std::thread asking([&] {
+    LeaderInbox inbox(clock_);
+    const Order order{.id = "order", .act = Order::Act::kReleaseBrake, .word = {"alice", "looked"}};
+    outcome = inbox.Ask(*two_, order, Soon());
+  });
+  const Deadline until = Soon();
+  std::size_t carried_out = 0;
+  while (carried_out == 0 && std::chrono::steady_clock::now() < until) {
+    const auto contents = inbox_.Take(one_->watch_store(), Soon());
+    ASSERT_TRUE(contents.ok()) << contents.error().message;
+    for (const Order& order : contents.value().orders) {
+      ++carried_out;
+      EXPECT_TRUE(inbox_.Answer(one_->watch_store(), order.id, std::uint64_t{7}, Soon()).ok());
+    }
+  }
+  asking.join();
+  EXPECT_EQ(carried_out, 1U);
+  ASSERT_TRUE(outcome.ok()) << outcome.error().message;
+  EXPECT_EQ(outcome.value(), 7U);
+}
+
+}  // namespace postgres_shared_test
+}  // namespace truce::testing
