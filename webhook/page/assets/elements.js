@@ -49,6 +49,11 @@ export function Time({at}) {
   return h('time', {dateTime: at, title: at.replace('T', ' ')}, size > 30 * kDay / 1000 ? at.slice(0, 10) : text);
 }
 
+// That what the cluster shows is old; nothing where it is not.
+export const AsOf = ({at}) => at ? h('p', {class: 'alarm', role: 'status'}, at.startsWith('1970-')
+  ? 'No server that watches the cluster has told of it yet.'
+  : h(Fragment, null, 'Of ', h(Time, {at}), ': since then no server has watched the cluster.')) : null;
+
 const kStates = {
   reserved: 'admitted, not created yet',
   held: 'declared and seen in the cluster',

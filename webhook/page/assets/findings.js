@@ -1,7 +1,7 @@
 // Findings: what the detectors find, and one of them with its proof.
 
 import {useAnswer} from './client.js';
-import {Answered, Command, Fragment, Name, Table, Thing, Time, h, number, shellWord} from './elements.js';
+import {Answered, AsOf, Command, Fragment, Name, Table, Thing, Time, h, number, shellWord} from './elements.js';
 
 const kSeverities = ['critical', 'warning', 'info'];
 const Severity = ({severity}) => h('span', {class: `state severity-${severity}`}, severity);
@@ -35,7 +35,8 @@ function List() {
   return h(Fragment, null,
     h('h1', null, 'Findings'),
     rule && h('p', null, 'Of rule ', h(Name, {text: rule}), '. ', h('a', {href: '/findings'}, 'All rules')),
-    h(Answered, {answer}, ({items, muted, nextCursor}) => h(Fragment, null,
+    h(Answered, {answer}, ({items, muted, nextCursor, asOf}) => h(Fragment, null,
+      h(AsOf, {at: asOf}),
       items.length === 0 ? h('p', {class: 'good'}, 'Nothing found.') :
         h(Table, {label: 'Findings', items: [...items].sort((a, b) => kSeverities.indexOf(a.severity) - kSeverities.indexOf(b.severity)),
           columns: [

@@ -1,7 +1,7 @@
 // Overview: what needs a look first, then the registry in numbers; each number leads to its list.
 
 import {useAnswer} from './client.js';
-import {Answered, Command, Fragment, Name, Section, Table, Thing, Time, h, number, pathOf, resourceColumns} from './elements.js';
+import {Answered, AsOf, Command, Fragment, Name, Section, Table, Thing, Time, h, number, pathOf, resourceColumns} from './elements.js';
 
 const kShown = 5;
 const kShownServices = 20;
@@ -36,12 +36,12 @@ function Conflicts({answer}) {
 }
 
 function Findings({answer}) {
-  return h(Answered, {answer}, ({items, muted, nextCursor}) => {
-    if (items.length === 0) return h('p', {class: 'good'}, 'Nothing found.', muted > 0 && ` ${number(muted)} muted.`);
-    return h(Table, {label: 'Findings by rule', items: countedBy(items, each => each.rule), columns: [
+  return h(Answered, {answer}, ({items, muted, nextCursor, asOf}) => {
+    if (items.length === 0) return h(Fragment, null, h(AsOf, {at: asOf}), h('p', {class: 'good'}, 'Nothing found.', muted > 0 && ` ${number(muted)} muted.`));
+    return h(Fragment, null, h(AsOf, {at: asOf}), h(Table, {label: 'Findings by rule', items: countedBy(items, each => each.rule), columns: [
       ['Rule', ([rule]) => h('a', {href: '/findings?' + new URLSearchParams({rule})}, rule)],
       ['Findings', ([, count]) => number(count) + (nextCursor ? '+' : ''), 'numeric'],
-    ]});
+    ]}));
   });
 }
 
