@@ -515,6 +515,29 @@ def test_every_value_of_the_pod_reaches_its_place(helm4):
     assert deployment["spec"]["strategy"] == {"type": "Recreate"}
 
 
+def test_several_replicas(helm4):
+    """None is away in a rollout, none stands beside another one while there is room; nothing is kept in the Pod."""
+    path = SERVER_CHART / "ci/replicas-values.yaml"
+    objects = helm4.objects(path)
+    deployment = the(objects, "Deployment")
+    assert deployment["spec"]["replicas"] == 3
+    assert deployment["spec"]["strategy"] == {
+        "type": "RollingUpdate", "rollingUpdate": {"maxUnavailable": 0, "maxSurge": 1}}
+    pod = deployment["spec"]["template"]["spec"]
+    selector = deployment["spec"]["selector"]
+    assert pod["topologySpreadConstraints"] == [
+        {"maxSkew": 1, "topologyKey": key, "whenUnsatisfiable": "ScheduleAnyway", "labelSelector": selector,
+         "matchLabelKeys": ["pod-template-hash"]}
+        for key in ("topology.kubernetes.io/zone", "kubernetes.io/hostname")]
+    assert the(objects, "PodDisruptionBudget")["spec"]["maxUnavailable"] == 1
+    assert "PersistentVolumeClaim" not in {obj["kind"] for obj in objects}
+    given = yaml.safe_load(path.read_text())
+    mine = [{"maxSkew": 2, "topologyKey": "rack", "whenUnsatisfiable": "DoNotSchedule"}]
+    other = the(helm4.objects({**given, "topologySpreadConstraints": mine, "hostNetwork": True}), "Deployment")
+    assert other["spec"]["strategy"]["rollingUpdate"] == {"maxUnavailable": 1, "maxSurge": 0}
+    assert other["spec"]["template"]["spec"]["topologySpreadConstraints"] == [{**mine[0], "labelSelector": selector}]
+
+
 def test_the_objects_around_the_pod(helm4):
     path = SERVER_CHART / "ci/everything-values.yaml"
     objects = helm4.objects(path)

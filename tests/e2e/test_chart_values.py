@@ -7,6 +7,9 @@ from support.helm import SERVER_CHART, VERSIONS, Helm
 MINIMUM = {"admission": {"pathSecret": "0123456789abcdef0123456789abcdef"}}
 CERTIFICATE = "-----BEGIN CERTIFICATE-----\nMA==\n-----END CERTIFICATE-----\n"
 
+REPLICAS = {"replicaCount": 2, "watchCluster": False, "certificates": {"mode": "certManager"},
+            "store": {"type": "postgres", "url": "postgres://truce@db/truce"}}
+
 
 @pytest.fixture(params=VERSIONS, ids=lambda version: f"helm{version}")
 def helm(request, tmp_path):
@@ -86,9 +89,13 @@ IMPOSSIBLE = [
                 "password": {"existingSecret": "s", "command": ["aws"]}}}),
     ("store.prepare: ", "existingSecret",
      {"store": {"type": "postgres", "url": "postgres://truce@db/truce", "prepare": {"enabled": True}}}),
-    ("replicaCount: ", "set 1",
-     {"replicaCount": 2, "store": {"type": "postgres", "url": "postgres://truce@db/truce"}}),
-    ("replicaCount: ", "set 1", {"replicaCount": 2}),
+    ("replicaCount: ", "set 1, or store.type postgres", {"replicaCount": 2}),
+    ("replicaCount: ", "set 1", {**REPLICAS, "watchCluster": True}),
+    ("certificates.mode: ", "set certManager, or existingSecret",
+     {**REPLICAS, "certificates": {"caBundle": CERTIFICATE}}),
+    ("config.auditExportDir: ", "remove it", {**REPLICAS, "config": {"auditExportDir": "/audit"}}),
+    ("podDisruptionBudget.maxUnavailable: ", "set 1",
+     {**REPLICAS, "podDisruptionBudget": {"maxUnavailable": 0}}),
     ("certificates.mode: ", "webhook.enabled=false", {"watchCluster": False}),
     ("certificates.caBundle: ", "remove the value", {"certificates": {"caBundle": CERTIFICATE}}),
     ("certificates.existingSecret.name: ", "name the Secret",

@@ -71,6 +71,26 @@
 {{- end -}}
 {{- end -}}
 
+{{/* Several replicas */}}
+
+{{- define "truce.several" -}}
+{{- if gt (int .Values.replicaCount) 1 }}true{{ end -}}
+{{- end -}}
+
+{{/* Spread of the Pods, as a YAML list. The Pods of one rollout are counted, not those that it replaces. */}}
+{{- define "truce.spread" -}}
+{{- $given := .Values.topologySpreadConstraints -}}
+{{- if and (not $given) (include "truce.several" .) -}}
+{{- range list "topology.kubernetes.io/zone" "kubernetes.io/hostname" -}}
+{{- $given = append $given (dict "maxSkew" 1 "topologyKey" . "whenUnsatisfiable" "ScheduleAnyway" "matchLabelKeys" (list "pod-template-hash")) -}}
+{{- end -}}
+{{- end -}}
+{{- $own := dict "labelSelector" (dict "matchLabels" (include "truce.selectorLabels" . | fromYaml)) -}}
+{{- range $given }}
+- {{- toYaml (merge (dict) . $own) | nindent 2 }}
+{{- end }}
+{{- end -}}
+
 {{/* Metadata */}}
 
 {{- define "truce.selectorLabels" -}}

@@ -22,14 +22,22 @@
 {{- else if $v.store.url -}}
 {{- fail (printf "store.url: is for store.type postgres, and it is %s; remove it, or set store.type" $v.store.type) -}}
 {{- end -}}
-{{- if gt (int $v.replicaCount) 1 -}}
-{{- if eq $v.store.type "postgres" -}}
-{{- fail "replicaCount: one server is active on a registry, and a second one would wait for its end and hold up every rollout; set 1" -}}
+{{- if include "truce.several" . -}}
+{{- if ne $v.store.type "postgres" -}}
+{{- fail (printf "replicaCount: the %s store allows one replica: two would not know of each other's ownerships; set 1, or store.type postgres" $v.store.type) -}}
 {{- end -}}
-{{- fail (printf "replicaCount: the %s store allows one replica: two would not know of each other's ownerships; set 1" $v.store.type) -}}
+{{- if $v.watchCluster -}}
+{{- fail "replicaCount: of servers that follow the cluster one is active on a registry, and a second one would wait for its end and hold up every rollout; set 1" -}}
 {{- end -}}
-{{- if and $v.podDisruptionBudget.enabled (lt (int $v.podDisruptionBudget.maxUnavailable) 1) -}}
-{{- fail "podDisruptionBudget.maxUnavailable: with one replica 0 forbids every eviction, so drains of nodes hang; set 1" -}}
+{{- if eq $v.certificates.mode "selfManaged" -}}
+{{- fail "certificates.mode: several replicas need one certificate and one secret in the path of reviews, and each would make its own with selfManaged; set certManager, or existingSecret, and admission.pathSecret (README, Several replicas)" -}}
+{{- end -}}
+{{- if $v.config.auditExportDir -}}
+{{- fail "config.auditExportDir: several replicas would each export a part, into a folder of its own Pod; remove it and read the table truce.audit, or set replicaCount=1" -}}
+{{- end -}}
+{{- end -}}
+{{- if and (or $v.podDisruptionBudget.enabled (include "truce.several" .)) (lt (int $v.podDisruptionBudget.maxUnavailable) 1) -}}
+{{- fail "podDisruptionBudget.maxUnavailable: 0 forbids every eviction, so drains of nodes hang; set 1" -}}
 {{- end -}}
 {{- if eq $v.certificates.mode "existingSecret" -}}
 {{- if not $v.certificates.existingSecret.name -}}
