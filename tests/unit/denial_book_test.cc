@@ -3,7 +3,12 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <chrono>
+#include <cstddef>
+#include <iterator>
+#include <list>
+#include <random>
 #include <string>
 #include <vector>
 
@@ -157,6 +162,62 @@ TEST_F(DenialBookTest, TwoServersCountTogetherAndKeepWhatWasCounted) {
   DenialBook next(clock_);
   ASSERT_TRUE(next.Exchange(store, soon()).ok());
   EXPECT_EQ(next.All(), all) << "over a restart";
+}
+
+// The plainest book there is: a list of all, the latest first.
+class PlainBook {
+ public:
+  void Refuse(const std::string& key, const Slot& root) {
+    const auto is_it = [&](const Denial& denial) {
+      return denial.key.text == key && denial.root == root;
+    };
+    Denial denial{.key = {key}, .root = root};
+    const auto known = std::find_if(list_.begin(), list_.end(), is_it);
+    if (known != list_.end()) {
+      denial = *known;
+      list_.erase(known);
+    } else {
+      const auto of_root = [&](const Denial& each) { return each.root == root; };
+      const auto count = std::count_if(list_.begin(), list_.end(), of_root);
+      if (static_cast<std::size_t>(count) == kDenialsOfRoot) {
+        list_.erase(std::next(std::find_if(list_.rbegin(), list_.rend(), of_root)).base());
+      } else if (list_.size() == kDenialsKept) {
+        list_.pop_back();
+      }
+    }
+    ++denial.count;
+    list_.push_front(denial);
+  }
+  const std::list<Denial>& list() const { return list_; }
+
+ private:
+  std::list<Denial> list_;
+};
+
+TEST_F(DenialBookTest, KeepsWhatAPlainListKeeps) {
+  constexpr unsigned kSeed = 20261125;
+  std::mt19937 random(kSeed);
+  const auto below = [&](int end) {
+    return std::to_string(std::uniform_int_distribution<int>(0, end - 1)(random));
+  };
+  PlainBook plain;
+  for (int i = 0; i < 15'000; ++i) {
+    // Few roots have too many, most have some, and many come and go.
+    const bool is_often = below(4) == "0";
+    const Slot root{"prod", "g", "Claim", "team", is_often ? below(3) : "x" + below(900)};
+    const std::string key = below(is_often ? 150 : 3);
+    Refuse({Refusal(key)}, "object", &root);
+    plain.Refuse(key, root);
+  }
+  const std::vector<Denial> all = book_.All();
+  ASSERT_EQ(all.size(), plain.list().size()) << "seed " << kSeed;
+  auto expected = plain.list().begin();
+  for (const Denial& denial : all) {
+    ASSERT_EQ(denial.key.text, expected->key.text) << "seed " << kSeed;
+    ASSERT_EQ(denial.root, expected->root) << "seed " << kSeed;
+    ASSERT_EQ(denial.count, expected->count) << "seed " << kSeed;
+    ++expected;
+  }
 }
 
 }  // namespace denial_book_test

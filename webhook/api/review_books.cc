@@ -112,24 +112,7 @@ std::string DenialId(std::string_view of) {
   return id;
 }
 
-// Seen for the first time, and not counted yet. Its id is the whole text: the short one is made
-// when somebody reads it.
-Denial NewDenial(const ReviewRecord& record, const Finding& finding, Timestamp now) {
-  Denial out;
-  out.key = finding.key;
-  out.group = record.group;
-  out.kind = record.kind;
-  out.ns = record.ns;
-  out.name = record.name;
-  out.first = now;
-  if (record.root != nullptr) {
-    out.root = *record.root;
-  } else {
-    out.root = {"", out.group, out.kind, out.ns, out.name};
-  }
-  return out;
-}
-
+// Its id is the whole text: the short one is made when somebody reads it.
 std::vector<Denial> WithShortIds(std::vector<Denial> denials) {
   for (Denial& denial : denials) denial.id = DenialId(denial.id);
   return denials;
@@ -137,7 +120,10 @@ std::vector<Denial> WithShortIds(std::vector<Denial> denials) {
 
 // One for all that is counted together.
 std::string IdOf(const ReviewRecord& record, const Finding& finding) {
-  std::string out(Name(finding.rule));
+  constexpr std::size_t kUsualBytes = 512;
+  std::string out;
+  out.reserve(kUsualBytes);
+  out.append(Name(finding.rule));
   const std::string_view key = finding.key.text;
   // Where the resource is called as its object it has another name at each try, too.
   const bool other_key = record.made_up && key.find(record.name) != std::string_view::npos;
@@ -153,67 +139,36 @@ std::string IdOf(const ReviewRecord& record, const Finding& finding) {
 void DenialBook::OnReview(const ReviewRecord& record) {
   if (record.verdict != Verdict::kDenied) return;
   const Timestamp now = clock_.Now();
+  LatestDenials::Words words = {};
+  if (record.root != nullptr) {
+    const Slot& root = *record.root;
+    words = {"", root.cluster, root.group, root.kind, root.ns, root.name};
+  } else {
+    words = {"", "", record.group, record.kind, record.ns, record.name};
+  }
+  words[LatestDenials::kGroup] = record.group;
+  words[LatestDenials::kKind] = record.kind;
+  words[LatestDenials::kNs] = record.ns;
+  words[LatestDenials::kName] = record.name;
+  words[LatestDenials::kUser] = record.user;
   for (const Finding& finding : record.findings) {
     if (finding.mode != Mode::kEnforce) continue;
     const std::string id = IdOf(record, finding);
+    words[LatestDenials::kId] = id;
+    words[LatestDenials::kKey] = finding.key.text;
+    words[LatestDenials::kResource] = finding.resource;
+    words[LatestDenials::kRule] = Name(finding.rule);
+    words[LatestDenials::kCause] = finding.cause;
     books_.With([&](Books& books) {
-      Count(books.all, id, record, finding, now);
-      if (books.is_exchanged) Count(books.fresh, id, record, finding, now);
+      books.all.Count(words, now);
+      if (books.is_exchanged) books.fresh.Count(words, now);
     });
   }
 }
 
-// The same refusal comes again and again: what its id does not tell is written over, which takes no
-// memory.
-void DenialBook::Count(Book& book, const std::string& id, const ReviewRecord& record,
-                       const Finding& finding, Timestamp now) {
-  Denial* known = book.denials.Touch(id);
-  if (known == nullptr) known = &Add(book, id, NewDenial(record, finding, now));
-  if (record.made_up) {
-    known->name = record.name;
-    known->key = finding.key;
-  }
-  known->resource = finding.resource;
-  known->rule = Name(finding.rule);
-  known->cause = finding.cause;
-  known->user = record.user;
-  known->last = now;
-  ++known->count;
-}
-
-Denial& DenialBook::Add(Book& book, const std::string& id, Denial denial) {
-  denial.id = id;
-  const auto leave = [&](const std::string& of) {
-    const auto count = book.of_root.find(of);
-    if (count != book.of_root.end() && --count->second == 0) book.of_root.erase(count);
-  };
-  const std::string root = truce::ToText(denial.root);
-  if (++book.of_root[root] > kDenialsOfRoot) {
-    book.denials.DropLast([&](const Denial& each) { return each.root == denial.root; });
-    leave(root);
-  }
-  if (const auto gone = book.denials.Add(id, std::move(denial), kDenialsKept)) {
-    leave(truce::ToText(gone->root));
-  }
-  return book.denials.Latest();
-}
-
-void DenialBook::Enter(Book& book, const std::string& id, const Denial& denial) {
-  Denial* known = book.denials.Touch(id);
-  if (known == nullptr) {
-    Add(book, id, denial);
-    return;
-  }
-  const Timestamp first = std::min(known->first, denial.first);
-  const std::uint64_t count = known->count + denial.count;
-  if (denial.last >= known->last) *known = denial;
-  known->first = first;
-  known->count = count;
-}
-
-std::string DenialBook::ToText(const Book& book) {
+std::string DenialBook::ToText(const LatestDenials& denials) {
   OrderedJson json = OrderedJson::array();
-  book.denials.ForEach([&](const std::string&, const Denial& denial) {
+  denials.ForEach([&](const Denial& denial) {
     json.push_back({{"id", denial.id},
                     {"key", denial.key.text},
                     {"resource", denial.resource},
@@ -232,10 +187,10 @@ std::string DenialBook::ToText(const Book& book) {
   return Dump(json);
 }
 
-DenialBook::Book DenialBook::FromText(const std::string& text) {
-  Book book;
+LatestDenials DenialBook::FromText(const std::string& text) {
+  LatestDenials denials;
   const OrderedJson json = text.empty() ? OrderedJson::array() : ParseOrderedJson(text);
-  if (!json.is_array()) return book;
+  if (!json.is_array()) return denials;
   const auto time = [](const OrderedJson& item, const char* name) {
     const auto found = item.find(name);
     const bool is_time = found != item.end() && found->is_number_integer();
@@ -246,24 +201,22 @@ DenialBook::Book DenialBook::FromText(const std::string& text) {
     const auto root = SlotFromText(TextIn(item, "root"));
     const auto count = item.find("count");
     if (!root || count == item.end() || !count->is_number_unsigned()) continue;
-    const std::string id = TextIn(item, "id");
-    Enter(book, id,
-          {id,
-           {TextIn(item, "key")},
-           TextIn(item, "resource"),
-           TextIn(item, "rule"),
-           TextIn(item, "cause"),
-           TextIn(item, "group"),
-           TextIn(item, "kind"),
-           TextIn(item, "namespace"),
-           TextIn(item, "name"),
-           TextIn(item, "user"),
-           time(item, "first"),
-           time(item, "last"),
-           count->get<std::uint64_t>(),
-           *root});
+    denials.Enter({TextIn(item, "id"),
+                   {TextIn(item, "key")},
+                   TextIn(item, "resource"),
+                   TextIn(item, "rule"),
+                   TextIn(item, "cause"),
+                   TextIn(item, "group"),
+                   TextIn(item, "kind"),
+                   TextIn(item, "namespace"),
+                   TextIn(item, "name"),
+                   TextIn(item, "user"),
+                   time(item, "first"),
+                   time(item, "last"),
+                   count->get<std::uint64_t>(),
+                   *root});
   }
-  return book;
+  return denials;
 }
 
 void DenialBook::KeepForExchange() {
@@ -271,40 +224,35 @@ void DenialBook::KeepForExchange() {
 }
 
 Result<void> DenialBook::Exchange(Store& store, Deadline deadline) {
-  const Book fresh = books_.With([](Books& books) { return std::exchange(books.fresh, Book()); });
-  Book merged;
+  const LatestDenials fresh =
+      books_.With([](Books& books) { return std::exchange(books.fresh, LatestDenials()); });
+  LatestDenials merged;
   const auto merge = [&](const std::string& kept) {
     merged = FromText(kept);
-    fresh.denials.ForEach(
-        [&](const std::string& id, const Denial& denial) { Enter(merged, id, denial); });
-    return fresh.denials.empty() ? kept : ToText(merged);
+    fresh.ForEach([&](const Denial& denial) { merged.Enter(denial); });
+    return fresh.empty() ? kept : ToText(merged);
   };
   Result<void> done = ChangeSetting(store, kDenialsSetting, merge, deadline);
   books_.With([&](Books& books) {
     // What came meanwhile is fresh still.
-    const Book& old = done.ok() ? merged : fresh;
-    Book& into = done.ok() ? books.all : books.fresh;
-    Book whole;
-    const auto enter = [&](const std::string& id, const Denial& denial) {
-      Enter(whole, id, denial);
-    };
-    old.denials.ForEach(enter);
-    books.fresh.denials.ForEach(enter);
+    const LatestDenials& old = done.ok() ? merged : fresh;
+    LatestDenials& into = done.ok() ? books.all : books.fresh;
+    LatestDenials whole;
+    const auto enter = [&](const Denial& denial) { whole.Enter(denial); };
+    old.ForEach(enter);
+    books.fresh.ForEach(enter);
     into = std::move(whole);
   });
   return done;
 }
 
 std::vector<Denial> DenialBook::All() const {
-  return WithShortIds(books_.With([](const Books& books) {
-    return books.all.denials.Find([](const Denial&) { return true; }, kDenialsKept);
-  }));
+  return WithShortIds(
+      books_.With([](const Books& books) { return books.all.Find(nullptr, kDenialsKept); }));
 }
 
 std::vector<Denial> DenialBook::OfKey(const KeyText& key, std::size_t limit) const {
-  return WithShortIds(books_.With([&](const Books& books) {
-    return books.all.denials.Find([&](const Denial& denial) { return denial.key == key; }, limit);
-  }));
+  return WithShortIds(books_.With([&](const Books& books) { return books.all.Find(&key, limit); }));
 }
 
 void TrialBook::OnReview(const ReviewRecord& record) {

@@ -27,6 +27,7 @@
 #include "registry/base/result.h"
 #include "registry/identity/values.h"
 #include "registry/ownership/terms.h"
+#include "webhook/api/latest_denials.h"
 #include "webhook/http/router.h"
 
 namespace truce {
@@ -49,9 +50,6 @@ class LatestEntries final {
     return &entries_.front().second;
   }
 
-  // The one in front: there is one.
-  Entry& Latest() { return entries_.front().second; }
-
   // Puts `entry` in front under `id`, which must be new; beyond `count_max` the last one goes: that
   // is returned.
   std::optional<Entry> Add(std::string id, Entry entry, std::size_t count_max) {
@@ -64,17 +62,6 @@ class LatestEntries final {
     places_.erase(entries_.back().first);
     entries_.pop_back();
     return gone;
-  }
-
-  // The last one for which `is_meant` is true goes.
-  template <typename Predicate>
-  void DropLast(Predicate is_meant) {
-    for (auto entry = entries_.rbegin(); entry != entries_.rend(); ++entry) {
-      if (!is_meant(entry->second)) continue;
-      places_.erase(entry->first);
-      entries_.erase(std::next(entry).base());
-      return;
-    }
   }
 
   // Calls `visit(id, entry)`, the latest last: whoever enters them in this order keeps the order.
@@ -104,32 +91,6 @@ class LatestEntries final {
   std::unordered_map<std::string_view, typename Entries::iterator> places_;  // by their own ids
 };
 
-// Kept at most, in all and of one root: the one seen longest ago gives way, so that the refusals of
-// one claim, however many, hide no other's.
-inline constexpr std::size_t kDenialsKept = 2000;
-inline constexpr std::size_t kDenialsOfRoot = 100;
-
-// Refusals of one resource to one object, counted. Objects of one kind and root whose names a
-// composite controller makes up, a new one for each try, are one: `name` is the latest.
-struct Denial {
-  std::string id;        // 10 characters, of what is counted together; the same after a restart
-  KeyText key;           // empty where the rule knows none
-  std::string resource;  // for people: S3 bucket "prod-artifacts"
-  std::string rule;
-  std::string cause;  // as it was told, as far as the disclosure level allowed
-  std::string group;
-  std::string kind;
-  std::string ns;
-  std::string name;
-  std::string user;  // who asked last
-  Timestamp first{};
-  Timestamp last{};
-  std::uint64_t count = 0;
-  Slot root;  // of the object, as far as its lineage tells
-
-  bool operator==(const Denial&) const = default;
-};
-
 // Collects denied reviews, dry-runs too, in memory. Thread-safe.
 class DenialBook final : public ReviewSink {
  public:
@@ -151,26 +112,15 @@ class DenialBook final : public ReviewSink {
   std::vector<Denial> OfKey(const KeyText& key, std::size_t limit) const;
 
  private:
-  struct Book {
-    LatestEntries<Denial> denials;
-    std::unordered_map<std::string, std::size_t> of_root;
-  };
-
   struct Books {
-    Book all;
-    Book fresh;  // since the last exchange
+    LatestDenials all;
+    LatestDenials fresh;  // since the last exchange
     bool is_exchanged = false;
   };
 
-  // Gives the one that was added.
-  static Denial& Add(Book& book, const std::string& id, Denial denial);
-  static void Count(Book& book, const std::string& id, const ReviewRecord& record,
-                    const Finding& finding, Timestamp now);
-  // Adds what was counted elsewhere.
-  static void Enter(Book& book, const std::string& id, const Denial& denial);
-  static std::string ToText(const Book& book);
+  static std::string ToText(const LatestDenials& denials);
   // Those that can be read.
-  static Book FromText(const std::string& text);
+  static LatestDenials FromText(const std::string& text);
 
   const Clock& clock_;
   Guarded<Books> books_;

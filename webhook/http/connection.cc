@@ -547,8 +547,8 @@ void HttpConnection::ReleaseRequest() {
   if (reply_.bytes.capacity() > kIdleBufferBytesMax) GiveBack(reply_.bytes);
 }
 
+// What stands in it stays until it is overwritten: to empty it would have GrowBody fill it anew.
 void HttpConnection::DropBody() {
-  request_.body.clear();
   if (request_.body.capacity() > kIdleBufferBytesMax) GiveBack(request_.body);
   if (body_reserved_ > 0) context_.body_bytes.fetch_sub(body_reserved_);
   body_reserved_ = body_size_ = 0;
