@@ -147,6 +147,26 @@ TEST_F(ClusterAnswersTest, OldReportsSayOfWhenTheyAre) {
   EXPECT_EQ(other_.answers.Findings().size(), 1U) << "better old than none";
 }
 
+// What it watches itself is not whole yet.
+TEST_F(ClusterAnswersTest, ANewLeaderTellsWhatTheFormerOneToldUntilItHasLooked) {
+  leader_.exchange.Step();
+  leader_.leads = false;
+  other_.leads = true;
+  other_.watched.as_of = Timestamp{};
+  EXPECT_EQ(other_.answers.Findings(), leader_.watched.findings);
+  EXPECT_EQ(other_.answers.AsOf(), std::nullopt);
+  other_.watched.as_of.reset();
+  EXPECT_TRUE(other_.answers.Findings().empty());
+  // The first one ever has nobody before it.
+  MemoryStore empty;
+  Server first(empty, clock_, logger_);
+  first.leads = true;
+  first.watched.as_of = Timestamp{};
+  first.watched.findings = leader_.watched.findings;
+  EXPECT_EQ(first.answers.Findings().size(), 1U);
+  EXPECT_EQ(first.answers.AsOf(), std::nullopt);
+}
+
 TEST_F(ClusterAnswersTest, WhatReviewsSayReachesTheLeaderOnce) {
   other_.reviews.Admitted({"s3.aws.upbound.io", "Bucket"});
   other_.exchange.box().CheckAdmitted({"uid-1"});

@@ -153,14 +153,14 @@ void Detection::Run() {
       discover_due = In(kDiscoverEvery);
     }
     ReadMutes();
-    if (ports_.host.Leads()) Look(is_ready);
+    if (ports_.host.Leads() && Look(is_ready) && is_ready) has_looked_.store(true);
     lock.lock();
     changed_.wait_for(lock, Detectors::kExamineEvery, [&] { return stopping_ || hurry_; });
     hurry_ = false;
   }
 }
 
-void Detection::Look(bool is_ready) {
+bool Detection::Look(bool is_ready) {
   const Result<void> looked = detectors_.Examine(In(kStoreTime));
   if (!looked.ok()) {
     ports_.logger.Log(LogLevel::kWarning, "detectors cannot look",
@@ -169,6 +169,7 @@ void Detection::Look(bool is_ready) {
   TellOfEndedMutes();
   TellUnseen();
   if (is_ready) KeepReports();
+  return looked.ok();
 }
 
 // What fails here is asked again; coverage then tells of the kinds that are followed.
@@ -282,11 +283,12 @@ Result<BaselineReport> Detection::Baseline() const {
   return report;
 }
 
+std::optional<Timestamp> Detection::AsOf() const {
+  return has_looked_.load() ? std::nullopt : std::optional(Timestamp{});
+}
+
 std::optional<SharedReports> Detection::Gather() const {
-  {
-    const std::lock_guard<std::mutex> lock(mutex_);
-    if (!ready_) return std::nullopt;
-  }
+  if (!has_looked_.load()) return std::nullopt;
   return SharedReports{.wars = detectors_.Wars(),
                        .findings = book_.Snapshot(),
                        .coverage = detectors_.Coverage(),

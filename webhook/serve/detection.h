@@ -3,6 +3,7 @@
 #ifndef TRUCE_WEBHOOK_SERVE_DETECTION_H_
 #define TRUCE_WEBHOOK_SERVE_DETECTION_H_
 
+#include <atomic>
 #include <condition_variable>
 #include <map>
 #include <memory>
@@ -99,6 +100,8 @@ class Detection final : public SightObserver,
   MuteBook& Mutes() override { return mutes_; }
   CoverageReport Coverage() const override { return detectors_.Coverage(); }
   Result<BaselineReport> Baseline() const override;
+  // The epoch until all was looked at once.
+  std::optional<Timestamp> AsOf() const override;
   Result<NameReport> Names() override { return NamesIn(detectors_.KindsWithObjects()); }
 
   // SightObserver, called by the watch.
@@ -122,7 +125,8 @@ class Detection final : public SightObserver,
   bool IsDiscreet() const override;
   void TellUnseen();
   void KeepReports();
-  void Look(bool is_ready);
+  // False: the registry does not answer.
+  bool Look(bool is_ready);
 
   const DetectionPorts ports_;
   std::unique_ptr<LateApi> api_;
@@ -140,7 +144,8 @@ class Detection final : public SightObserver,
   bool unseen_due_ = false;                  // of the thread that looks, as the next
   std::map<GroupKind, Timestamp> unseen_;
 
-  mutable std::mutex mutex_;
+  std::atomic<bool> has_looked_{false};  // at all there is
+  std::mutex mutex_;
   std::condition_variable changed_;
   bool stopping_ = false;  // under mutex_
   bool hurry_ = false;     // under mutex_: look now

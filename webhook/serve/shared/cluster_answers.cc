@@ -15,20 +15,25 @@ constexpr std::chrono::seconds kOrderTime{7};  // and what nobody took is withdr
 
 }  // namespace
 
+// Whether what this server watches is what is to be told.
+bool ClusterAnswers::IsOwn() const {
+  return ports_.leads() && (!ports_.reports.AsOf() || reader_.Latest().at == Timestamp{});
+}
+
 std::vector<TagWar> ClusterAnswers::Wars() const {
-  return ports_.leads() ? ports_.reports.Wars() : reader_.Latest().reports->wars;
+  return IsOwn() ? ports_.reports.Wars() : reader_.Latest().reports->wars;
 }
 
 std::vector<LiveFinding> ClusterAnswers::Findings() const {
-  return ports_.leads() ? ports_.reports.Findings() : reader_.Latest().reports->findings;
+  return IsOwn() ? ports_.reports.Findings() : reader_.Latest().reports->findings;
 }
 
 CoverageReport ClusterAnswers::Coverage() const {
-  return ports_.leads() ? ports_.reports.Coverage() : reader_.Latest().reports->coverage;
+  return IsOwn() ? ports_.reports.Coverage() : reader_.Latest().reports->coverage;
 }
 
 Result<BaselineReport> ClusterAnswers::Baseline() const {
-  if (ports_.leads()) return ports_.reports.Baseline();
+  if (IsOwn()) return ports_.reports.Baseline();
   const Deadline deadline = In(kReadTime);
   const auto shared = reader_.Latest().reports;
   BaselineReport report = shared->watched;
@@ -44,12 +49,12 @@ Result<BaselineReport> ClusterAnswers::Baseline() const {
 }
 
 Result<NameReport> ClusterAnswers::Names() {
-  if (ports_.leads()) return ports_.reports.Names();
+  if (IsOwn()) return ports_.reports.Names();
   return ports_.survey(reader_.Latest().reports->inhabited);
 }
 
 std::optional<Timestamp> ClusterAnswers::AsOf() const {
-  if (ports_.leads()) return std::nullopt;
+  if (IsOwn()) return std::nullopt;
   const Timestamp at = reader_.Latest().at;
   return at + kReportsFresh < ports_.clock.Now() ? std::optional(at) : std::nullopt;
 }

@@ -26,7 +26,8 @@ struct ClusterAnswersPorts {
   const PolicyView& policy;
   std::string cluster;  // cluster id
   LeaderInbox& inbox;
-  // What this server watches itself. Mutes and recovery mode, which the registry keeps, are the
+  // What this server watches itself: a leader tells it once it has looked at everything (AsOf), and
+  // until then what the one before told. Mutes and recovery mode, which the registry keeps, are the
   // same everywhere.
   ClusterReports& reports;
   WatchControls& controls;
@@ -60,6 +61,7 @@ class ClusterAnswers final : public ClusterReports, public WatchControls {
                                      const OperatorWord& word) override;
 
  private:
+  bool IsOwn() const;
   Result<std::uint64_t> Ask(Order order);
 
   const ClusterAnswersPorts ports_;

@@ -6,6 +6,7 @@
 #include <string_view>
 #include <utility>
 
+#include "registry/base/threads.h"
 #include "registry/ownership/facts.h"
 #include "registry/store/administration.h"
 #include "registry/store/store.h"
@@ -126,6 +127,7 @@ Result<void> LeaderInbox::Tell(Store& store, const ReviewNews& news, Deadline de
 }
 
 Result<std::uint64_t> LeaderInbox::Ask(Store& store, Order order, Deadline deadline) {
+  const BlockingRegion blocking;
   const std::string id = order.id;
   order.at = clock_.Now();
   bool is_given = false;
