@@ -170,20 +170,36 @@ struct AuditEntry {
   bool operator==(const AuditEntry&) const = default;
 };
 
-// A line as it stands in the log: numbered in the order written, from 1.
+// Where a line stands in the log. Numbers alone are in the order written where one program writes;
+// several that write at once may show a lower one after a higher one.
+struct AuditPlace {
+  // Raised when a database moves to another server, which counts transactions anew; these two are 0
+  // in a store with one writer.
+  std::uint64_t incarnation = 0;
+  std::uint64_t transaction = 0;
+  std::uint64_t number = 0;  // from 1, no two lines have one
+
+  auto operator<=>(const AuditPlace&) const = default;
+};
+
 struct AuditLine {
-  std::uint64_t number = 0;
+  AuditPlace place;
   AuditEntry entry;
 
   bool operator==(const AuditLine&) const = default;
 };
 
-// Which lines of the audit log are asked for.
+// Which lines of the audit log are asked for: by place or, where a number bounds them, by number.
+// By place, oldest first and of all resources, there are only lines that no other one can come
+// before any more, so whoever goes on behind the last one that it got misses none.
 struct AuditRange {
-  std::uint64_t from = 0;     // numbers not less than this
-  std::uint64_t until = 0;    // numbers less than this; 0: to the end
-  PublicId id;                // of this resource only; empty: of all
-  bool newest_first = false;  // else oldest first
+  std::uint64_t from = 0;            // numbers not less than this
+  std::uint64_t until = 0;           // numbers less than this; 0: to the end
+  std::optional<AuditPlace> behind;  // what follows this one, in the order that is asked for
+  PublicId id;                       // of this resource only; empty: of all
+  bool newest_first = false;         // else oldest first
+
+  auto operator<=>(const AuditRange&) const = default;
 };
 
 // How a resource came to a name.

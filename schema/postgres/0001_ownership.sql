@@ -145,8 +145,35 @@ CREATE TABLE truce.settings (
   value text NOT NULL
 );
 
+-- Whose transactions are counted: one row. A database that stands on another server, or on one that was failed over,
+-- restored or started anew, is another incarnation: its transactions may begin anew with small numbers.
+CREATE TABLE truce.registry (
+  one         boolean PRIMARY KEY DEFAULT true CHECK (one),
+  incarnation bigint  NOT NULL,
+  place       text    NOT NULL  -- server of the incarnation: timeline, start, database
+);
+
+INSERT INTO truce.registry (incarnation, place) VALUES (0, '');
+
+-- To be called with each new connection, before it writes: begins another incarnation where this is another place.
+-- Answers the place. Only functions that every user may call, also where the server is managed by others.
+CREATE FUNCTION truce.arrive() RETURNS text LANGUAGE plpgsql VOLATILE AS $$
+DECLARE
+  here text := substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8) || ' ' || extract(epoch FROM pg_postmaster_start_time())
+               || ' ' || (SELECT d.oid FROM pg_database d WHERE d.datname = current_database());
+BEGIN
+  IF EXISTS (SELECT FROM truce.registry r WHERE r.place <> here) THEN
+    UPDATE truce.registry r SET incarnation = r.incarnation + 1, place = here WHERE r.place <> here;
+  END IF;
+  RETURN here;
+END $$;
+
+-- Read in the order of incarnation, tx, number up to the oldest transaction that runs, no line is missed: numbers are
+-- given before commits, which come in any order.
 CREATE TABLE truce.audit (
   number bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+  incarnation bigint NOT NULL,
+  tx     xid8   NOT NULL DEFAULT pg_current_xact_id(),
   at     bigint NOT NULL,
   action text   NOT NULL CHECK (action IN ('granted', 'conflict', 'released', 'passed', 'orphaned', 'transferred',
                                            'moved', 'administered')),
@@ -160,7 +187,8 @@ CREATE TABLE truce.audit (
   review text   NOT NULL
 );
 
-CREATE INDEX audit_by_id ON truce.audit (id, number) WHERE id <> '';
+CREATE INDEX audit_by_place ON truce.audit (incarnation, tx, number);
+CREATE INDEX audit_by_id ON truce.audit (id, incarnation, tx, number) WHERE id <> '';
 
 -- I12: the audit log only grows. Retention: the setting audit.let-go names the last line that may go; the newest stays.
 CREATE FUNCTION truce.keep_audit() RETURNS trigger LANGUAGE plpgsql AS $$
@@ -583,8 +611,8 @@ BEGIN
   END IF;
   IF cardinality(put_audit) > 0 THEN
     WITH added AS (
-      INSERT INTO truce.audit (at, action, key, id, root, slot, uid, cause, actor, review)
-      SELECT p[i]::bigint, p[i + 1], p[i + 2], p[i + 3], p[i + 4], p[i + 5], p[i + 6], p[i + 7], p[i + 8], p[i + 9]
+      INSERT INTO truce.audit (incarnation, at, action, key, id, root, slot, uid, cause, actor, review)
+      SELECT (SELECT r.incarnation FROM truce.registry r), p[i]::bigint, p[i + 1], p[i + 2], p[i + 3], p[i + 4], p[i + 5], p[i + 6], p[i + 7], p[i + 8], p[i + 9]
       FROM (SELECT put_audit) AS a (p), generate_series(1, cardinality(p), 10) AS i ORDER BY i
       RETURNING number)
     SELECT max(number) INTO last_line FROM added;

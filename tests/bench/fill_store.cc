@@ -26,7 +26,7 @@
 #include "registry/ownership/sight.h"
 #include "registry/store/sqlite/sqlite_store.h"
 #include "tests/support/json_document.h"
-#include "webhook/serve/catalogue_change.h"
+#include "webhook/serve/registry/catalogue_change.h"
 
 namespace truce {
 namespace {

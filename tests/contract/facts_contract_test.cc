@@ -387,7 +387,7 @@ TEST_P(FactsContract, TellsTheAuditLogByNumber) {
     const auto numbers = [&](const AuditRange& range, std::size_t limit) {
       std::string text;
       for (const AuditLine& line : facts.AuditLines(range, limit)) {
-        text += std::to_string(line.number) + line.entry.id.text;
+        text += std::to_string(line.place.number) + line.entry.id.text;
       }
       return text;
     };
@@ -398,6 +398,14 @@ TEST_P(FactsContract, TellsTheAuditLogByNumber) {
     EXPECT_EQ(numbers({.id = PublicId{"x"}}, 9), "1x3x");
     EXPECT_EQ(numbers({.id = PublicId{"x"}, .newest_first = true}, 1), "3x");
     EXPECT_EQ(numbers({.from = 5}, 9), "");
+    const auto place = [&](std::uint64_t number) {
+      const auto lines = facts.AuditLines({.from = number}, 1);
+      return lines.empty() ? AuditPlace() : lines.front().place;
+    };
+    EXPECT_EQ(numbers({.behind = place(2)}, 1), "3x");
+    EXPECT_EQ(numbers({.behind = place(4)}, 9), "");
+    EXPECT_EQ(numbers({.behind = place(3), .newest_first = true}, 9), "2y1x");
+    EXPECT_EQ(numbers({.behind = place(1), .id = PublicId{"x"}}, 9), "3x");
   });
 }
 

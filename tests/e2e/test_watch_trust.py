@@ -73,15 +73,18 @@ def test_without_any_right_it_is_not_ready_and_releases_nothing(may, follow, use
     assert_refused(user("team-b").create(bucket("copy", NAME)), NAME, "artifacts")
 
 
-@pytest.mark.parametrize("way", ["restored", "lost"])
+@pytest.mark.parametrize("way", ["restored", "copied", "lost"])
 def test_an_old_registry_only_warns_until_somebody_has_looked(follow, user, way):
     user("team-a").create(bucket("artifacts", NAME)).expect(201)
     truce = follow(FAST)
     assert truce.stop() == 0
-    backup = truce.directory / "backup"
+    backup, copy = truce.directory / "backup", truce.directory / "copy.db"
     if way == "restored":
         shutil.copytree(truce.data, backup, ignore=shutil.ignore_patterns("*.sock"))
     truce.start()
+    if way == "copied":  # In the same start as what it lacks.
+        made = truce.command("backup", str(copy))
+        assert made.returncode == 0, made.stderr
     user("team-a").create(bucket("later", "later-bucket")).expect(201)
     truce.wait_for_state("later-bucket", "held")
     assert truce.stop() == 0
@@ -90,6 +93,9 @@ def test_an_old_registry_only_warns_until_somebody_has_looked(follow, user, way)
             shutil.rmtree(entry) if entry.is_dir() else entry.unlink()
     if way == "restored":
         shutil.copytree(backup, truce.data, dirs_exist_ok=True)
+    if way == "copied":
+        done = truce.command("restore", str(copy))
+        assert done.returncode == 0, done.stderr
     truce.start()
     # What it cannot remember was found.
     assert truce.state("later-bucket") == "held"

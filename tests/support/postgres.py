@@ -158,6 +158,12 @@ class Postgres:
         assert done.returncode == 0, done.stderr
         return done.stdout.strip()
 
+    def dump(self, database: str) -> str:
+        """Statements that make it anew, as pg_dump writes them."""
+        done = subprocess.run([program("pg_dump"), self.url(database)], capture_output=True, text=True, timeout=60)
+        assert done.returncode == 0, done.stderr
+        return done.stdout
+
     def wait_for_sql(self, database: str, question: str, seconds: float, what: str) -> None:
         """Until the answer is `t`."""
         wait_for(lambda: self.sql(database, question) == "t", seconds, what)

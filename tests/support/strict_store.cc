@@ -45,8 +45,7 @@ struct AskFacts {
     answer.rows = facts.ObserversAfter(query.after, query.limit);
   }
   void operator()(const AuditLinesQuery& query) {
-    answer.lines =
-        facts.AuditLines({query.from, query.until, query.id, query.newest_first}, query.limit);
+    answer.lines = facts.AuditLines(query.range, query.limit);
   }
 };
 

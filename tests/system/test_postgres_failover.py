@@ -70,6 +70,19 @@ def owned(server: Postgres) -> set[str]:
     return set(server.sql("truce", "SELECT name FROM truce.owners").splitlines())
 
 
+def detach(primary: Postgres, standby: Postgres) -> None:
+    primary.wait_for_sql("postgres", "SELECT replay_lsn = pg_current_wal_lsn() FROM pg_stat_replication",
+                         WAIT_SECONDS, "a standby that has it")
+    standby.set("primary_conninfo", "")
+    primary.wait_for_sql("postgres", "SELECT count(*) = 0 FROM pg_stat_replication", WAIT_SECONDS,
+                         "a standby that is behind")
+
+
+def grant(server: TruceProcess, name: str) -> None:
+    with server.reviewer() as reviewer:
+        assert reviewer.review(bucket_review(name))[1]["allowed"]
+
+
 @pytest.mark.rotating
 def test_a_failover_to_a_synchronous_standby_loses_no_acknowledged_grant(pair, tmp_path):
     primary, standby = pair
@@ -106,13 +119,8 @@ def test_a_failover_to_a_standby_that_was_behind_is_noticed(pair, tmp_path, scri
     server = TruceProcess(tmp_path, config={"store": url_of(pair), "storeDurability": "single", "logFormat": "json"},
                           kubeconfig=scripted_api)
     with server:
-        with server.reviewer() as reviewer:
-            assert reviewer.review(bucket_review("early"))[1]["allowed"]
-        primary.wait_for_sql("postgres", "SELECT replay_lsn = pg_current_wal_lsn() FROM pg_stat_replication",
-                             WAIT_SECONDS, "a standby that has it")
-        standby.set("primary_conninfo", "")
-        primary.wait_for_sql("postgres", "SELECT count(*) = 0 FROM pg_stat_replication", WAIT_SECONDS,
-                             "a standby that is behind")
+        grant(server, "early")
+        detach(primary, standby)
         with server.reviewer() as reviewer:
             for number in range(20):
                 assert reviewer.review(bucket_review(f"late-{number}"))[1]["allowed"]
@@ -166,3 +174,47 @@ def test_failovers_in_a_row_lose_no_acknowledged_grant_and_grant_no_name_twice(p
     for server in made:
         assert server.running and server.metric("truce_store_missing_changes_total") == 0
         assert server.metric("truce_server_active") == 1
+
+
+def assert_recovers(server: TruceProcess) -> None:
+    assert server.metric("truce_recovery_mode") == 1
+    assert "no longer has line" in server.command("recovery").stdout
+    log = server.log.read_text()
+    assert re.search(r'"event":"changes are gone".*no longer has line \d+ of its audit log', log), log
+    # Another start says nothing new, and what is remembered now is there.
+    assert server.stop() == 0
+    server.log.write_text("")
+    server.start()
+    assert "changes are gone" not in server.log.read_text()
+
+
+@pytest.mark.rotating
+def test_a_failover_that_lost_changes_while_no_server_ran_is_noticed(pair, tmp_path, scripted_api):
+    primary, standby = pair
+    server = TruceProcess(tmp_path, config={"store": url_of(pair), "storeDurability": "single", "logFormat": "json"},
+                          kubeconfig=scripted_api)
+    with server:
+        grant(server, "early")
+        detach(primary, standby)
+        grant(server, "late")
+        assert server.stop() == 0
+        primary.kill()
+        standby.promote()
+        assert owned(standby) == {"early"}, "the control: an acknowledged grant is lost"
+        server.start()
+        assert_recovers(server)
+
+
+def test_a_restored_dump_is_noticed(postgres, database, tmp_path, scripted_api):
+    config = {"store": postgres.url(database), "storeDurability": "single", "logFormat": "json"}
+    with TruceProcess(tmp_path, config=config, kubeconfig=scripted_api) as server:
+        grant(server, "early")
+        dump = postgres.dump(database)
+        grant(server, "late")
+        assert server.stop() == 0
+        postgres.sql("postgres", f"DROP DATABASE {database}; CREATE DATABASE {database}")
+        postgres.sql(database, dump)
+        server.start()
+        assert_recovers(server)
+        incarnations = postgres.sql(database, "SELECT incarnation FROM truce.registry")
+        assert int(incarnations) == 2, "the transactions of another database"

@@ -3,7 +3,7 @@
 #include "registry/ownership/ledger.h"
 #include "registry/ownership/rows.h"
 #include "registry/store/memory/memory_store.h"
-#include "webhook/serve/catalogue_change.h"
+#include "webhook/serve/registry/catalogue_change.h"
 
 namespace truce {
 namespace catalogue_change_test {

@@ -96,7 +96,7 @@ void WriteResource(const Owner& owner, const std::vector<Row>& rows, JsonWriter&
 void WriteAuditLine(const AuditLine& line, JsonWriter& json) {
   const AuditEntry& entry = line.entry;
   json.BeginObject()
-      .NumberField("number", static_cast<std::int64_t>(line.number))
+      .NumberField("number", static_cast<std::int64_t>(line.place.number))
       .Field("at", FormatTimestamp(entry.at))
       .Field("action", Name(entry.action))
       .Field("key", entry.key.text)

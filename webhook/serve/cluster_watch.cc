@@ -6,7 +6,7 @@
 #include "registry/base/text.h"
 #include "registry/store/administration.h"
 #include "webhook/kube/backoff.h"
-#include "webhook/serve/registry_memory.h"
+#include "webhook/serve/registry/registry_memory.h"
 #include "webhook/wire/json_reader.h"
 
 namespace truce {
@@ -15,6 +15,8 @@ namespace {
 constexpr std::chrono::seconds kOpeningCallTime{10};  // of one call of the API server while opening
 constexpr std::chrono::seconds kOpenedStoreTime{30};  // a registry that was just opened may be slow
 constexpr std::chrono::seconds kControlTime{8};       // commands wait ten for an answer
+constexpr std::chrono::seconds kBetweenWitnesses{10};
+constexpr std::chrono::seconds kWitnessTime{3};  // of each call for it: the view waits meanwhile
 constexpr std::chrono::milliseconds kViewInterval{1000};
 constexpr std::chrono::milliseconds kFirstViewInterval{50};  // until ready
 constexpr std::string_view kLeaseNamespace = "kube-system";
@@ -218,11 +220,17 @@ Result<void> ClusterWatch::CompareWithMemory(ClusterApi& api) {
   TRUCE_ASSIGN_OR_RETURN(const StoreMark present,
                          CountStart(ports_.store, ids_, In(kOpenedStoreTime)));
   Behind behind = CompareMarks(present, ReadMarkFile(ports_.data_dir));
-  if (behind == Behind::kNo && of_lease.ok()) behind = CompareMarks(present, of_lease.value());
-  if (behind != Behind::kNo) {
-    const std::string reason = behind == Behind::kOlder
-                                   ? "the registry is older than what is remembered of it"
-                                   : "the cluster remembers another registry";
+  std::string reason;
+  if (of_lease.ok()) {
+    if (behind == Behind::kNo) behind = CompareMarks(present, of_lease.value().mark);
+    witness_ = of_lease.value().witness;
+    TRUCE_ASSIGN_OR_RETURN(const WitnessLook look,
+                           LookForWitness(ports_.store, witness_, In(kOpenedStoreTime)));
+    reason = look.loss;
+  }
+  if (behind == Behind::kOlder) reason = "the registry is older than what is remembered of it";
+  if (behind == Behind::kOther) reason = "the cluster remembers another registry";
+  if (!reason.empty()) {
     TRUCE_RETURN_IF_ERROR(
         Administer(ports_.store, ports_.clock.Now(), In(kOpenedStoreTime),
                    [&](Administration& books) { EnterRecovery(reason, "server", books); }));
@@ -240,6 +248,20 @@ Result<void> ClusterWatch::CompareWithMemory(ClusterApi& api) {
   }
   remembered_ = true;
   return {};
+}
+
+// Outside of the registry, for who does not run when it loses what it has.
+void ClusterWatch::KeepWitness() {
+  if (std::chrono::steady_clock::now() < witness_due_) return;
+  witness_due_ = In(kBetweenWitnesses);
+  const auto look = LookForWitness(ports_.store, witness_, In(kWitnessTime));
+  if (!look.ok()) return;
+  const WitnessLook& seen = look.value();
+  // What is remembered stays until recovery mode is entered because of it.
+  if (!seen.loss.empty() && !StartRecovery({.actor = "server", .reason = seen.loss}).ok()) return;
+  if (!seen.newest || seen.newest == witness_) return;
+  LeaseMemory lease(*api_, std::string(kLeaseNamespace), ports_.cluster);
+  if (!lease.WriteWitness(*seen.newest, In(kWitnessTime))) witness_ = seen.newest;
 }
 
 Result<void> ClusterWatch::Watch() {
@@ -275,7 +297,10 @@ void ClusterWatch::Keep() {
   }
   do {
     TellView();
+    KeepWitness();
   } while (Sleep(view_.ready ? kViewInterval : kFirstViewInterval));
+  witness_due_ = {};
+  KeepWitness();
 }
 
 // False: it is time to end.

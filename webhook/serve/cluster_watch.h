@@ -28,6 +28,7 @@
 #include "webhook/watch/engine.h"
 #include "webhook/watch/recovery.h"
 #include "webhook/watch/watcher.h"
+#include "webhook/watch/witness.h"
 
 namespace truce {
 
@@ -117,6 +118,7 @@ class ClusterWatch final : public ClusterLink, public WatchControls {
  private:
   Result<void> Open();
   Result<void> CompareWithMemory(ClusterApi& api);
+  void KeepWitness();
   Result<void> Watch();
   Engine* engine() const;
   void Keep();
@@ -148,6 +150,8 @@ class ClusterWatch final : public ClusterLink, public WatchControls {
 
   // Of Start, then of the keeper's thread.
   bool remembered_ = false;
+  std::optional<AuditWitness> witness_;  // as the Lease has it
+  Deadline witness_due_{};
   std::string problem_;
   std::string recovery_;
   ClusterView view_;

@@ -8,13 +8,15 @@
 
 #include "policies/policy.h"
 #include "registry/base/threads.h"
+#include "registry/store/administration.h"
 #include "registry/store/memory/memory_store.h"
 #include "registry/store/postgres/postgres_store.h"
 #include "registry/store/sqlite/backup.h"
 #include "registry/store/sqlite/sqlite_store.h"
-#include "webhook/serve/audit_keeper.h"
-#include "webhook/serve/catalogue_change.h"
 #include "webhook/serve/data_dir.h"
+#include "webhook/serve/registry/audit_keeper.h"
+#include "webhook/serve/registry/catalogue_change.h"
+#include "webhook/serve/registry/registry_memory.h"
 #include "webhook/serve/store_access.h"
 #include "webhook/watch/recovery.h"
 
@@ -26,6 +28,8 @@ constexpr std::chrono::seconds kAuditTime{10};
 constexpr std::chrono::seconds kBookTime{5};
 constexpr std::chrono::seconds kBooksKeptEvery{60};
 constexpr std::chrono::seconds kBooksExchangedEvery{10};  // where other servers add to them
+constexpr std::chrono::seconds kWitnessTime{5};
+constexpr std::chrono::seconds kBetweenWitnesses{10};
 constexpr std::chrono::seconds kNumbersTime{5};
 constexpr std::chrono::seconds kNumbersEvery{60};
 
@@ -204,7 +208,9 @@ std::optional<Error> RegistryPart::Lost() const {
 }
 
 void RegistryPart::Stop() {
-  if (is_open() && !Lost() && StandsAside().empty()) KeepBooks();
+  if (!is_open() || Lost() || !StandsAside().empty()) return;
+  KeepBooks();
+  KeepWitness();
 }
 
 Result<bool> RegistryPart::Open(const Config& config, const AdmissionPolicy& policy,
@@ -212,6 +218,7 @@ Result<bool> RegistryPart::Open(const Config& config, const AdmissionPolicy& pol
   TRUCE_ASSIGN_OR_RETURN(std::unique_ptr<Store> store,
                          OfMachine(OpenStore(config, policy, kube_system)));
   if (store == nullptr) return false;
+  TRUCE_RETURN_IF_ERROR(CompareWithWitness(*store, !config.no_cluster));
   const IdSource ids = RandomIds();
   TRUCE_ASSIGN_OR_RETURN(
       const std::size_t changed,
@@ -260,6 +267,7 @@ void RegistryPart::Step(const Config& config) {
     return GiveWatchBack();
   }
   LookForMissing();
+  if (std::chrono::steady_clock::now() >= witness_due_) KeepWitness();
   LookAtClocks();
   KeepAudit(config);
   if (std::chrono::steady_clock::now() >= books_due_) KeepBooks();
@@ -299,7 +307,55 @@ void RegistryPart::LookForMissing() {
           " of the last changes that it acknowledged: it was failed over to a standby that was "
           "behind, or restored";
   database_metrics_.CountMissing(missing);
-  logger_.Log(LogLevel::kError, "changes are gone", {{"message", std::string_view(loss_)}});
+  TellLoss(loss_);
+}
+
+void RegistryPart::TellLoss(const std::string& loss) {
+  logger_.Log(LogLevel::kError, "changes are gone", {{"message", std::string_view(loss)}});
+}
+
+Result<void> RegistryPart::CompareWithWitness(Store& store, bool has_cluster) {
+  if (!is_file_ && !is_database_) return {};
+  witness_ = ReadWitnessFile(data_dir_);
+  TRUCE_ASSIGN_OR_RETURN(const WitnessLook look,
+                         LookForWitness(store, witness_, In(kDatabaseTime)));
+  if (!look.loss.empty()) {
+    TellLoss(look.loss);
+    // Without a cluster nothing shows what is missing: it is only told.
+    if (has_cluster) {
+      TRUCE_RETURN_IF_ERROR(
+          Administer(store, clock_.Now(), In(kDatabaseTime),
+                     [&](Administration& books) { EnterRecovery(look.loss, "server", books); }));
+    }
+  }
+  Remember(look.newest);
+  return {};
+}
+
+void RegistryPart::KeepWitness() {
+  if (!loss_.empty() || (!is_file_ && !is_database_)) return;
+  witness_due_ = In(kBetweenWitnesses);
+  const auto look = LookForWitness(store_, witness_, In(kWitnessTime));
+  if (!look.ok()) return;  // others tell that the store fails
+  loss_ = look.value().loss;
+  if (loss_.empty()) {
+    Remember(look.value().newest);
+  } else {
+    database_metrics_.CountMissing(1);
+    TellLoss(loss_);
+  }
+}
+
+void RegistryPart::Remember(const std::optional<AuditWitness>& witness) {
+  if (!witness || witness == witness_) return;
+  const Result<void> written = WriteWitnessFile(data_dir_, *witness);
+  const std::string problem = written.ok() ? std::string() : written.error().message;
+  if (written.ok()) witness_ = witness;
+  if (problem != witness_problem_ && !problem.empty()) {
+    logger_.Log(LogLevel::kWarning, "newest audit line not remembered",
+                {{"message", std::string_view(problem)}});
+  }
+  witness_problem_ = problem;
 }
 
 void RegistryPart::WriteMetrics(MetricWriter& writer) const {

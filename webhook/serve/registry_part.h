@@ -26,7 +26,8 @@
 #include "webhook/metrics/metrics.h"
 #include "webhook/serve/database_metrics.h"
 #include "webhook/serve/disk_failure.h"
-#include "webhook/serve/registry_numbers.h"
+#include "webhook/serve/registry/registry_numbers.h"
+#include "webhook/watch/witness.h"
 
 namespace truce {
 
@@ -113,6 +114,11 @@ class RegistryPart final {
   void KeepAudit(const Config& config);
   void KeepBooks();
   void LookForMissing();
+  // Whether `store`, not opened before, has what this server remembers of it.
+  Result<void> CompareWithWitness(Store& store, bool has_cluster);
+  void KeepWitness();
+  void Remember(const std::optional<AuditWitness>& witness);
+  void TellLoss(const std::string& loss);
   void LookAtClocks();
   void CountNumbers(const Config& config);
 
@@ -125,9 +131,12 @@ class RegistryPart final {
   std::unique_ptr<PostgresStore> waiting_;       // open, while another server is active
   std::atomic<PostgresStore*> active_{nullptr};  // null: this server is not; else in store_
   std::string loss_;
-  std::string clock_problem_;  // at the last step
-  std::string watcher_;        // the server that watches, as it was told last
-  bool is_ours_ = false;       // its registry is this cluster's, or free
+  std::optional<AuditWitness> witness_;  // as its file has it
+  Deadline witness_due_{};
+  std::string witness_problem_;  // the last one told
+  std::string clock_problem_;    // at the last step
+  std::string watcher_;          // the server that watches, as it was told last
+  bool is_ours_ = false;         // its registry is this cluster's, or free
   std::string waiting_for_;
   std::string durability_;
   std::atomic<bool> is_open_{false};

@@ -94,6 +94,10 @@ std::optional<StoreMark> StoreMarkFromText(std::string_view text) {
   return mark;
 }
 
+std::optional<StoreMark> MarkOf(const Facts& facts) {
+  return StoreMarkFromText(facts.Setting(kMark).value_or(""));
+}
+
 Result<StoreMark> CountStart(Store& store, const IdSource& ids, Deadline deadline) {
   StoreMark counted;
   TRUCE_RETURN_IF_ERROR(Administer(store, Timestamp{}, deadline, [&](Administration& books) {

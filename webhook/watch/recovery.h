@@ -45,6 +45,8 @@ struct StoreMark {
 };
 std::string ToText(const StoreMark& mark);  // "<id> <starts>"
 std::optional<StoreMark> StoreMarkFromText(std::string_view text);
+// As the registry has it; nothing: it was never opened with a cluster.
+std::optional<StoreMark> MarkOf(const Facts& facts);
 
 // Counts this start and returns the mark as it is now. Errors: as Store::Apply.
 Result<StoreMark> CountStart(Store& store, const IdSource& ids, Deadline deadline);

@@ -83,10 +83,7 @@ struct ObserversQuery {
   auto operator<=>(const ObserversQuery&) const = default;
 };
 struct AuditLinesQuery {
-  std::uint64_t from = 0;
-  std::uint64_t until = 0;
-  PublicId id;
-  bool newest_first = false;
+  AuditRange range;
   std::size_t limit = 0;
   auto operator<=>(const AuditLinesQuery&) const = default;
 };

@@ -124,8 +124,7 @@ std::vector<Row> PreparedFacts::ObserversAfter(const RowId& after, std::size_t l
 }
 
 std::vector<AuditLine> PreparedFacts::AuditLines(const AuditRange& range, std::size_t limit) const {
-  return Answer(AuditLinesQuery{range.from, range.until, range.id, range.newest_first, limit})
-      .lines;
+  return Answer(AuditLinesQuery{range, limit}).lines;
 }
 
 }  // namespace truce

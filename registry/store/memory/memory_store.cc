@@ -152,9 +152,11 @@ class MemoryStore::State final : public AllFacts {
     for (std::size_t i = 0; i < audit_.size() && lines.size() < limit; ++i) {
       const std::size_t index = range.newest_first ? audit_.size() - 1 - i : i;
       const std::uint64_t number = let_go_ + index + 1;
-      const bool in_range = number >= range.from && (range.until == 0 || number < range.until);
+      const bool in_range = number >= range.from && (range.until == 0 || number < range.until) &&
+                            (!range.behind || (range.newest_first ? number < range.behind->number
+                                                                  : number > range.behind->number));
       if (!in_range || (!range.id.empty() && audit_[index].id != range.id)) continue;
-      lines.push_back({number, audit_[index]});
+      lines.push_back({{.number = number}, audit_[index]});
     }
     return lines;
   }

@@ -58,7 +58,7 @@ std::vector<PgStatement> ContentsStatements() {
                "names n JOIN truce.resources r ON r.id = n.resource WHERE n.sort <> 'key' ORDER BY "
                "n.name"),
        {}},
-      {AllFrom(kAuditColumns, "audit l ORDER BY l.number"), {}},
+      {AllFrom(kAuditColumns, "audit l ORDER BY l.incarnation, l.tx, l.number"), {}},
       {AllFrom("s.name, s.value", "settings s ORDER BY s.name"), {}},
       {"COMMIT", {}}};
 }

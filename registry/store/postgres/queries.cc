@@ -19,6 +19,7 @@ namespace truce {
 namespace {
 
 using std::string;
+using std::string_view;
 
 string Number(std::int64_t number) { return std::to_string(number); }
 
@@ -141,13 +142,42 @@ struct Ask {
     return {RowsWhere("d.intent = 'observes'"), After(query.after, query.limit)};
   }
   PgStatement operator()(const AuditLinesQuery& query) const {
-    const bool of_one = !query.id.empty();
-    return {"SELECT l.number, " + string(kAuditColumns) +
-                " FROM truce.audit l WHERE l.number >= $1 AND ($2::bigint = 0 OR l.number < "
-                "$2::bigint) AND " +
-                (of_one ? "l.id = $4" : "$4 = ''") + " ORDER BY l.number" +
-                (query.newest_first ? " DESC" : "") + " LIMIT $3",
-            {Line(query.from), Line(query.until), Limit(query.limit), Asked(query.id.text)}};
+    const AuditRange& range = query.range;
+    const bool by_number = range.from != 0 || range.until != 0;
+    PgStatement lines{"SELECT l.incarnation, l.tx, l.number, " + string(kAuditColumns) +
+                          " FROM truce.audit l WHERE true",
+                      {}};
+    const auto also = [&lines](const char* where, string parameter) {
+      lines.parameters.emplace_back(std::move(parameter));
+      lines.sql.append(where).append(std::to_string(lines.parameters.size()));
+    };
+    if (range.from != 0) also(" AND l.number >= $", Line(range.from));
+    if (range.until != 0) also(" AND l.number < $", Line(range.until));
+    if (!range.id.empty()) also(" AND l.id = $", Asked(range.id.text));
+    if (range.behind) {
+      also(range.newest_first ? " AND (l.incarnation, l.tx, l.number) < ($"
+                              : " AND (l.incarnation, l.tx, l.number) > ($",
+           Line(range.behind->incarnation));
+      also("::bigint, $", Line(range.behind->transaction));
+      also("::xid8, $", Line(range.behind->number));
+      lines.sql += "::bigint)";
+    }
+    // Older transactions have all ended: none of them shows a line any more. Those of one resource
+    // wait for each other.
+    if (!by_number && !range.newest_first && range.id.empty()) {
+      lines.sql +=
+          " AND (l.tx < pg_snapshot_xmin(pg_current_snapshot()) OR l.incarnation < (SELECT "
+          "r.incarnation FROM truce.registry r))";
+    }
+    const string_view direction = range.newest_first ? " DESC" : "";
+    lines.sql += " ORDER BY ";
+    if (!by_number) {
+      lines.sql.append("l.incarnation").append(direction).append(", l.tx").append(direction);
+      lines.sql += ", ";
+    }
+    lines.sql.append("l.number").append(direction);
+    also(" LIMIT $", Limit(query.limit));
+    return lines;
   }
 
   static std::vector<std::optional<string>> After(const RowId& id, std::size_t limit,
@@ -203,9 +233,11 @@ struct ReadAnswer {
   }
   Result<void> operator()(const AuditLinesQuery&) {
     for (int row = 0; row < rows.row_count(); ++row) {
-      TRUCE_ASSIGN_OR_RETURN(AuditEntry entry, AuditFrom(rows.Row(row, 1)));
-      const auto number = static_cast<std::uint64_t>(rows.Row(row).Integer(0));
-      answer.lines.push_back({number, std::move(entry)});
+      TRUCE_ASSIGN_OR_RETURN(AuditEntry entry, AuditFrom(rows.Row(row, 3)));
+      const auto number = [&](int column) {
+        return static_cast<std::uint64_t>(rows.Row(row).Integer(column));
+      };
+      answer.lines.push_back({{number(0), number(1), number(2)}, std::move(entry)});
     }
     return {};
   }

@@ -31,7 +31,8 @@ class Witnesses final {
 
   void Add(Witness witness);
 
-  // To be called with each new connection. Errors: those of Ask.
+  // To be called with each new connection, before it writes: begins another incarnation where that
+  // is due. Errors: those of Ask.
   Result<void> Check(PgLink& link, Deadline deadline);
 
   // How many acknowledged lines were missing since the last call; 0: none.
@@ -39,7 +40,7 @@ class Witnesses final {
 
  private:
   struct State {
-    std::string place;  // the server's timeline and start
+    std::string place;  // truce.arrive
     std::deque<Witness> kept;
     std::uint64_t missing = 0;
   };

@@ -341,18 +341,27 @@ std::vector<Owner> SqlFacts::OwnersIn(OwnerList list, const KeyText& after,
 }
 
 std::vector<AuditLine> SqlFacts::AuditLines(const AuditRange& range, std::size_t limit) const {
-  const auto until = range.until == 0 ? std::numeric_limits<std::int64_t>::max()
-                                      : static_cast<std::int64_t>(range.until);
+  auto from = static_cast<std::int64_t>(range.from);
+  auto until = range.until == 0 ? std::numeric_limits<std::int64_t>::max()
+                                : static_cast<std::int64_t>(range.until);
+  if (range.behind) {
+    const auto number = static_cast<std::int64_t>(range.behind->number);
+    if (range.newest_first) {
+      until = std::min(until, number);
+    } else {
+      from = std::max(from, number + 1);
+    }
+  }
   const auto bind = [&](Statement& statement) {
-    statement.BindInteger(0, static_cast<std::int64_t>(range.from));
+    statement.BindInteger(0, from);
     statement.BindInteger(1, until);
     statement.BindInteger(2, LimitOf(limit));
     if (!range.id.empty()) statement.BindText(3, range.id.text);
   };
   const auto read = [](const Statement& statement) -> Result<AuditLine> {
     TRUCE_ASSIGN_OR_RETURN(AuditEntry entry, ReadAudit(statement));
-    return AuditLine{static_cast<std::uint64_t>(statement.Integer(kAuditColumnCount)),
-                     std::move(entry)};
+    const auto number = static_cast<std::uint64_t>(statement.Integer(kAuditColumnCount));
+    return AuditLine{{.number = number}, std::move(entry)};
   };
   const Sql of_all = range.newest_first ? Sql::kAuditNewestFirst : Sql::kAuditOldestFirst;
   const Sql of_id = range.newest_first ? Sql::kAuditOfIdNewestFirst : Sql::kAuditOfIdOldestFirst;

@@ -41,7 +41,7 @@ std::string ResourcesQuestion(const RestCall& call) {
 
 void WriteHistoryLine(const AuditLine& line, JsonWriter& json) {
   json.BeginObject()
-      .NumberField("number", static_cast<std::int64_t>(line.number))
+      .NumberField("number", static_cast<std::int64_t>(line.place.number))
       .Field("at", FormatTimestamp(line.entry.at))
       .Field("action", Name(line.entry.action))
       .Field("cause", line.entry.cause)

@@ -65,6 +65,20 @@ std::string AuditQuestion(const RestCall& call) {
   return text;
 }
 
+// As a cursor keeps it.
+std::vector<std::string> WordsOf(const AuditPlace& place) {
+  return {std::to_string(place.incarnation), std::to_string(place.transaction),
+          std::to_string(place.number)};
+}
+
+// Of what WordsOf made: a cursor is sealed.
+AuditPlace AuditPlaceOf(const std::vector<std::string>& words) {
+  const auto number = [&](std::size_t word) {
+    return word < words.size() ? std::stoull(words[word]) : 0;
+  };
+  return {number(0), number(1), number(2)};
+}
+
 // What a service owns, summed up.
 struct Sums {
   using Counts = std::map<std::string, std::int64_t, std::less<>>;
@@ -227,8 +241,7 @@ Result<HttpResponse> RestApi::ListAudit(RestCall& call) const {
   const std::string question = AuditQuestion(call);
   if (const auto cursor = call.request.Query("cursor")) {
     TRUCE_ASSIGN_OR_RETURN(const auto place, seal_.Open(question, *cursor));
-    const std::uint64_t number = place.empty() ? 0 : std::stoull(place.front());
-    (range.newest_first ? range.until : range.from) = range.newest_first ? number : number + 1;
+    range.behind = AuditPlaceOf(place);
   }
   JsonWriter json;
   const bool lines_only = format == "ndjson";
@@ -236,7 +249,6 @@ Result<HttpResponse> RestApi::ListAudit(RestCall& call) const {
   if (!lines_only) json.BeginObject().Key("items").BeginArray();
   std::size_t shown = 0;
   std::size_t looked_at = 0;
-  std::uint64_t last = 0;
   bool more = true;
   while (more && shown < limit && looked_at < kAuditScanMax) {
     constexpr std::size_t kPage = 500;
@@ -248,16 +260,14 @@ Result<HttpResponse> RestApi::ListAudit(RestCall& call) const {
         break;
       }
       ++looked_at;
-      last = line.number;
+      range.behind = line.place;
       if (!Fits(line.entry, filter)) continue;
       WriteAuditLine(line, json);
       if (lines_only) text.append(json.Take()).append("\n");
       ++shown;
     }
-    (range.newest_first ? range.until : range.from) = range.newest_first ? last : last + 1;
-    if (range.newest_first && last <= 1) more = false;
   }
-  const std::string next = more ? seal_.Seal(question, {std::to_string(last)}) : std::string();
+  const std::string next = more ? seal_.Seal(question, WordsOf(*range.behind)) : std::string();
   if (lines_only) {
     HttpResponse response{.content_type = std::string(kNdjson), .body = std::move(text)};
     if (more) response.headers.emplace_back("X-Next-Cursor", next);

@@ -1,6 +1,6 @@
 // RegistryNumbers: what alerts look at and no store counts: shares that end soon, the audit log.
-#ifndef TRUCE_WEBHOOK_SERVE_REGISTRY_NUMBERS_H_
-#define TRUCE_WEBHOOK_SERVE_REGISTRY_NUMBERS_H_
+#ifndef TRUCE_WEBHOOK_SERVE_REGISTRY_REGISTRY_NUMBERS_H_
+#define TRUCE_WEBHOOK_SERVE_REGISTRY_REGISTRY_NUMBERS_H_
 
 #include <atomic>
 #include <chrono>
@@ -43,4 +43,4 @@ class RegistryNumbers final {
 
 }  // namespace truce
 
-#endif  // TRUCE_WEBHOOK_SERVE_REGISTRY_NUMBERS_H_
+#endif  // TRUCE_WEBHOOK_SERVE_REGISTRY_REGISTRY_NUMBERS_H_

@@ -1,4 +1,4 @@
-#include "webhook/serve/audit_keeper.h"
+#include "webhook/serve/registry/audit_keeper.h"
 
 #include <fcntl.h>
 #include <unistd.h>
@@ -91,10 +91,10 @@ Result<bool> AuditKeeper::Step(const AuditRetention& retention, Deadline deadlin
   const auto look = [&](const PeopleFacts& facts) {
     const auto number_of = [&](const AuditRange& range) {
       const std::vector<AuditLine> lines = facts.AuditLines(range, 1);
-      return lines.empty() ? 0 : lines.front().number;
+      return lines.empty() ? 0 : lines.front().place.number;
     };
     end.reset();
-    first = number_of({});
+    first = number_of({.from = 1});
     newest = number_of({.newest_first = true});
     std::vector<AuditLine> lines = facts.AuditLines({.from = first + kSegmentLines - 1}, 1);
     if (!lines.empty()) end = std::move(lines.front().entry);
@@ -108,6 +108,7 @@ Result<bool> AuditKeeper::Step(const AuditRetention& retention, Deadline deadlin
   const bool is_long =
       retention.lines_max > 0 && newest - last >= static_cast<std::uint64_t>(retention.lines_max);
   if (!is_old && !is_long) return false;
+  std::size_t exported = 0;
   const std::string name = "audit-" + Digits(first) + "-" + Digits(last) + ".ndjson";
   std::string cause = "audit log exported to " + name;
   if (folder_.empty()) {
@@ -119,18 +120,28 @@ Result<bool> AuditKeeper::Step(const AuditRetention& retention, Deadline deadlin
     };
     TRUCE_RETURN_IF_ERROR(store_.Read(read, deadline));
     TRUCE_RETURN_IF_ERROR(WriteWhole(folder_, name, TextOf(segment)));
+    exported = segment.size();
   }
-  const auto decide = [&](const Facts& facts) {
+  bool is_done = false;
+  const auto decide = [&](const AllFacts& facts) {
     Changes changes;
     // Another server was faster.
-    if (NumberOf(facts.Setting(kLetGo)) >= last) return changes;
+    is_done = NumberOf(facts.Setting(kLetGo)) >= last;
+    if (is_done) return changes;
+    // One that wrote beside the look may have shown a line of this segment since: the next step
+    // exports it too.
+    if (!folder_.empty() && store_.is_remote() &&
+        facts.AuditLines({.until = last + 1}, kSegmentLines + 1).size() != exported) {
+      return changes;
+    }
+    is_done = true;
     changes.put_settings.emplace_back(kLetGo, std::to_string(last));
     changes.audit.push_back(
         {.at = now, .action = AuditAction::kAdministered, .cause = cause, .actor = "retention"});
     return changes;
   };
   TRUCE_RETURN_IF_ERROR(store_.Apply({}, decide, deadline));
-  return true;
+  return is_done;
 }
 
 }  // namespace truce

@@ -1,4 +1,4 @@
-#include "webhook/serve/registry_numbers.h"
+#include "webhook/serve/registry/registry_numbers.h"
 
 #include <vector>
 
@@ -13,7 +13,7 @@ constexpr std::size_t kSharesPage = 1000;
 // The number of the first or the last line; 0: there is none.
 std::uint64_t EndOfAudit(const PeopleFacts& facts, bool newest) {
   const std::vector<AuditLine> lines = facts.AuditLines({.newest_first = newest}, 1);
-  return lines.empty() ? 0 : lines.front().number;
+  return lines.empty() ? 0 : lines.front().place.number;
 }
 
 }  // namespace

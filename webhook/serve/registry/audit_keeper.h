@@ -1,6 +1,6 @@
 // AuditKeeper: bounds the audit log by age and length; what goes is exported first, where wanted.
-#ifndef TRUCE_WEBHOOK_SERVE_AUDIT_KEEPER_H_
-#define TRUCE_WEBHOOK_SERVE_AUDIT_KEEPER_H_
+#ifndef TRUCE_WEBHOOK_SERVE_REGISTRY_AUDIT_KEEPER_H_
+#define TRUCE_WEBHOOK_SERVE_REGISTRY_AUDIT_KEEPER_H_
 
 #include <cstddef>
 #include <cstdint>
@@ -44,4 +44,4 @@ class AuditKeeper final {
 
 }  // namespace truce
 
-#endif  // TRUCE_WEBHOOK_SERVE_AUDIT_KEEPER_H_
+#endif  // TRUCE_WEBHOOK_SERVE_REGISTRY_AUDIT_KEEPER_H_

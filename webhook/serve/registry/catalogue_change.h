@@ -1,6 +1,6 @@
 // A catalogue that computes other keys than the one the store was written with.
-#ifndef TRUCE_WEBHOOK_SERVE_CATALOGUE_CHANGE_H_
-#define TRUCE_WEBHOOK_SERVE_CATALOGUE_CHANGE_H_
+#ifndef TRUCE_WEBHOOK_SERVE_REGISTRY_CATALOGUE_CHANGE_H_
+#define TRUCE_WEBHOOK_SERVE_REGISTRY_CATALOGUE_CHANGE_H_
 
 #include <cstddef>
 
@@ -27,4 +27,4 @@ Result<std::size_t> RekeyForCatalogue(Store& store, const CatalogueChange& chang
 
 }  // namespace truce
 
-#endif  // TRUCE_WEBHOOK_SERVE_CATALOGUE_CHANGE_H_
+#endif  // TRUCE_WEBHOOK_SERVE_REGISTRY_CATALOGUE_CHANGE_H_

@@ -1,4 +1,4 @@
-#include "webhook/serve/catalogue_change.h"
+#include "webhook/serve/registry/catalogue_change.h"
 
 #include <chrono>
 #include <string>

@@ -1,0 +1,43 @@
+// What the data directory and the cluster's Lease remember of a registry.
+#include "webhook/serve/registry/registry_memory.h"
+
+#include <gtest/gtest.h>
+
+#include <fstream>
+
+#include "tests/support/memory_cluster_api.h"
+#include "tests/support/store_samples.h"
+#include "tests/support/temporary_folder.h"
+
+namespace truce {
+namespace registry_memory_test {
+
+using testing::Soon;
+
+const AuditWitness kWitness{"4vzq3r7k2m5n6", 17, Timestamp(std::chrono::seconds(3)), PublicId{}};
+
+TEST(RegistryMemory, TheLeaseKeepsMarkAndWitnessApart) {
+  MemoryClusterApi api;
+  LeaseMemory lease(api, "kube-system", "prod");
+  EXPECT_FALSE(lease.Read(Soon()).value().mark.has_value()) << "there is no Lease";
+  const StoreMark mark{"4vzq3r7k2m5n6", 3};
+  EXPECT_FALSE(lease.WriteWitness(kWitness, Soon()).has_value());
+  EXPECT_EQ(lease.Read(Soon()).value().witness, kWitness);
+  EXPECT_FALSE(lease.Write(mark, Soon()).has_value());
+  const LeaseNotes notes = lease.Read(Soon()).value();
+  EXPECT_EQ(notes.mark, mark);
+  EXPECT_EQ(notes.witness, kWitness);
+}
+
+TEST(RegistryMemory, AFileThatCannotBeReadIsNone) {
+  const TemporaryFolder folder;
+  const std::string path = folder.path().string();
+  EXPECT_FALSE(ReadWitnessFile(path).has_value());
+  ASSERT_TRUE(WriteWitnessFile(path, kWitness).ok());
+  EXPECT_EQ(ReadWitnessFile(path), kWitness);
+  std::ofstream(folder.path() / "registry.witness") << "torn";
+  EXPECT_FALSE(ReadWitnessFile(path).has_value());
+}
+
+}  // namespace registry_memory_test
+}  // namespace truce

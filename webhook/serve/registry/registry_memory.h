@@ -1,0 +1,56 @@
+// What is remembered of a registry outside of it, so that a restored or rebuilt one is noticed: a
+// file beside it, and the cluster's Lease.
+#ifndef TRUCE_WEBHOOK_SERVE_REGISTRY_REGISTRY_MEMORY_H_
+#define TRUCE_WEBHOOK_SERVE_REGISTRY_REGISTRY_MEMORY_H_
+
+#include <optional>
+#include <string>
+
+#include "registry/base/result.h"
+#include "webhook/kube/cluster_api.h"
+#include "webhook/watch/recovery.h"
+#include "webhook/watch/witness.h"
+
+namespace truce {
+
+// DIR/registry.mark. Nothing when there is none or it cannot be read as a mark.
+std::optional<StoreMark> ReadMarkFile(const std::string& data_dir);
+// Replaced whole, durable on return: after a power cut a registry that was lost would go unnoticed.
+// Errors: kUnavailable.
+Result<void> WriteMarkFile(const std::string& data_dir, const StoreMark& mark);
+
+// DIR/registry.witness: the same of the newest line of its audit log.
+std::optional<AuditWitness> ReadWitnessFile(const std::string& data_dir);
+Result<void> WriteWitnessFile(const std::string& data_dir, const AuditWitness& witness);
+
+// What a Lease remembers; each nothing where it has none.
+struct LeaseNotes {
+  std::optional<StoreMark> mark;
+  std::optional<AuditWitness> witness;
+};
+
+// The annotations truce.dev/registry and truce.dev/witness of the Lease `truce-<cluster>`.
+class LeaseMemory final {
+ public:
+  // `api` must outlive the object.
+  LeaseMemory(ClusterApi& api, std::string ns, std::string cluster)
+      : api_(api), ns_(std::move(ns)), name_("truce-" + std::move(cluster)) {}
+
+  // Nothing when there is no Lease. Errors: of the API server.
+  ApiResult<LeaseNotes> Read(Deadline deadline);
+  // Each makes the Lease when there is none, and leaves the other's annotation alone.
+  std::optional<ApiError> Write(const StoreMark& mark, Deadline deadline);
+  std::optional<ApiError> WriteWitness(const AuditWitness& witness, Deadline deadline);
+
+ private:
+  std::optional<ApiError> Annotate(std::string_view annotation, const std::string& value,
+                                   Deadline deadline);
+
+  ClusterApi& api_;
+  const std::string ns_;
+  const std::string name_;
+};
+
+}  // namespace truce
+
+#endif  // TRUCE_WEBHOOK_SERVE_REGISTRY_REGISTRY_MEMORY_H_
