@@ -1,4 +1,5 @@
-"""What `kubectl port-forward` does, without a kubelet: the bytes of a local port to another address and back."""
+"""What `kubectl port-forward` and a Service do, without a kubelet: the bytes of a local port to another address and
+back."""
 
 from __future__ import annotations
 
@@ -9,7 +10,10 @@ import threading
 
 class _Both(socketserver.BaseRequestHandler):
     def handle(self) -> None:
-        with socket.create_connection(self.server.target) as far:
+        far = self.server.connect()
+        if far is None:
+            return
+        with far:
             back = threading.Thread(target=_pass_on, args=(far, self.request), daemon=True)
             back.start()
             _pass_on(self.request, far)
@@ -26,17 +30,41 @@ def _pass_on(source: socket.socket, sink: socket.socket) -> None:
 
 
 class Forwarder(socketserver.ThreadingTCPServer):
-    """Forwards `port` of loopback until stop()."""
+    """Forwards `port` of loopback until stop(), each connection to the next of its targets that takes it. Internally
+    synchronized."""
 
     daemon_threads = True
     allow_reuse_address = True
+    request_queue_size = 128
 
-    def __init__(self, target: str):
+    def __init__(self, *targets: str):
         super().__init__(("127.0.0.1", 0), _Both)
-        host, _, port = target.rpartition(":")
-        self.target = (host, int(port))
+        self._lock = threading.Lock()
+        self._targets = list(targets)
         self.port = self.server_address[1]
         threading.Thread(target=self.serve_forever, daemon=True).start()
+
+    def add(self, target: str) -> None:
+        with self._lock:
+            self._targets.append(target)
+
+    def remove(self, target: str) -> None:
+        """For new connections; those that it has go on."""
+        with self._lock:
+            self._targets.remove(target)
+
+    def connect(self) -> socket.socket | None:
+        """None when no target takes it."""
+        with self._lock:
+            self._targets.append(self._targets.pop(0))
+            targets = list(self._targets)
+        for target in targets:
+            host, _, port = target.rpartition(":")
+            try:
+                return socket.create_connection((host, int(port)))
+            except OSError:
+                continue
+        return None
 
     def stop(self) -> None:
         self.shutdown()

@@ -1,0 +1,105 @@
+"""Three replicas behind a Service, two API servers that ask them, the registry in a PostgreSQL primary with a
+synchronous standby: whatever is restarted or dies, each name is granted once and no grant is lost."""
+
+import pytest
+
+from support.objects import bucket
+from support.race import Racers, Tally
+from support.replicas import ApiLoad, Replicas, databases
+
+REPLICAS = 3
+WRITERS = 8
+
+
+@pytest.fixture
+def pair():
+    made = databases()
+    yield made
+    for server in made:
+        server.remove()
+
+
+@pytest.fixture
+def replicas(cluster, pair, tmp_path):
+    made = Replicas(tmp_path, pair, [None] * REPLICAS)
+    cluster.register_webhook(made.url, made.ca_file)
+    yield made
+    cluster.reset()
+    made.remove()
+
+
+@pytest.fixture
+def clients(cluster, user):
+    """A function that gives so many, spread over both API servers."""
+    return lambda count: [user("team-a" if number % 4 < 2 else "team-b", server=number % cluster.api_servers)
+                          for number in range(count)]
+
+
+@pytest.fixture
+def load(replicas, clients):
+    running = ApiLoad(clients(WRITERS))
+    yield running
+    running.end()
+
+
+@pytest.fixture
+def show(capsys, record_property):
+    """Prints past pytest's capturing: the failure card's figures come from here."""
+
+    def show(what: str, outcome) -> None:
+        record_property(what, str(outcome))
+        with capsys.disabled():
+            print(f"\n  {what}: {outcome}", flush=True)
+
+    return show
+
+
+def assert_nothing_is_lost(load: ApiLoad, database) -> None:
+    """Each grant is in the registry, and none was given twice."""
+    assert load.granted and load.denied
+    assert len(load.granted) == len(set(load.granted)), "a name with two managers"
+    there = database.sql("truce", "SELECT split_part(name, 'name=', 2) FROM truce.names WHERE sort = 'key'").split()
+    assert set(load.granted) <= set(there), "an acknowledged grant is lost"
+
+
+@pytest.mark.parametrize("rounds", [50, pytest.param(2000, marks=pytest.mark.rotating)])
+def test_of_simultaneous_creations_of_one_name_exactly_one_is_admitted(replicas, pair, clients, show, rounds):
+    for size in (2, 8):
+        tally = Tally(f"{size} simultaneous creations")
+        with Racers(clients(size)) as crew:
+            for number in range(rounds):
+                name = f"race-{size}-{number}"
+                tally.add(crew.run([lambda client, obj=bucket(f"{name}-{racer}", name): client.create(obj)
+                                    for racer in range(size)]))
+        show("race", tally)
+        assert tally.admitted_once == rounds, str(tally)
+    assert all(server.metric("truce_admission_seconds_count") for server in replicas.servers), "one was never asked"
+    assert pair[0].sql("truce", "SELECT count(*) FROM truce.owners") == str(2 * rounds)
+
+
+def test_a_rollout_answers_every_call_and_a_killed_replica_costs_what_was_in_flight_on_it(
+        replicas, pair, load, show):
+    for server in replicas.servers:
+        load.grow()
+        replicas.restart(server)
+    load.grow()
+    show("rollout", load)
+    assert load.unknown == []
+    load.forget_silence()
+    replicas.servers[0].kill()
+    load.grow(200)
+    load.end()
+    show("killed", load)
+    assert len(load.unknown) <= WRITERS, load.unknown
+    assert_nothing_is_lost(load, pair[0])
+
+
+def test_a_standby_that_takes_over_has_every_grant(replicas, pair, load, show):
+    primary, standby = pair
+    load.grow()
+    primary.kill()
+    standby.promote()
+    load.grow(200)
+    load.end()
+    show("fail-over", load)
+    assert_nothing_is_lost(load, standby)
