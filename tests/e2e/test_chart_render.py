@@ -529,6 +529,7 @@ def test_several_replicas(helm4):
         {"maxSkew": 1, "topologyKey": key, "whenUnsatisfiable": "ScheduleAnyway", "labelSelector": selector,
          "matchLabelKeys": ["pod-template-hash"]}
         for key in ("topology.kubernetes.io/zone", "kubernetes.io/hostname")]
+    assert "publishNotReadyAddresses" not in the(objects, "Service", "truce")["spec"], "the ready ones answer"
     assert the(objects, "PodDisruptionBudget")["spec"]["maxUnavailable"] == 1
     assert "PersistentVolumeClaim" not in {obj["kind"] for obj in objects}
     given = yaml.safe_load(path.read_text())

@@ -93,6 +93,8 @@ IMPOSSIBLE = [
     ("replicaCount: ", "set 1", {**REPLICAS, "watchCluster": True}),
     ("certificates.mode: ", "set certManager, or existingSecret",
      {**REPLICAS, "certificates": {"caBundle": CERTIFICATE}}),
+    ("admission.pathSecret: ", "for all",
+     {**REPLICAS, "admission": {"pathSecret": ""}, "webhook": {"enabled": False}}),
     ("config.auditExportDir: ", "remove it", {**REPLICAS, "config": {"auditExportDir": "/audit"}}),
     ("podDisruptionBudget.maxUnavailable: ", "set 1",
      {**REPLICAS, "podDisruptionBudget": {"maxUnavailable": 0}}),

@@ -35,6 +35,9 @@
 {{- if $v.config.auditExportDir -}}
 {{- fail "config.auditExportDir: several replicas would each export a part, into a folder of its own Pod; remove it and read the table truce.audit, or set replicaCount=1" -}}
 {{- end -}}
+{{- if and (include "truce.pathNeedsSecret" .) (not $v.admission.pathSecret) (not $v.admission.existingSecret) -}}
+{{- fail "admission.pathSecret: each replica would make a secret of its own for the paths, and refuse reviews that carry another one's; set 32 hex digits for all and keep them, for example --set-string admission.pathSecret=$(openssl rand -hex 16), or name a Secret (admission.existingSecret)" -}}
+{{- end -}}
 {{- end -}}
 {{- if and (or $v.podDisruptionBudget.enabled (include "truce.several" .)) (lt (int $v.podDisruptionBudget.maxUnavailable) 1) -}}
 {{- fail "podDisruptionBudget.maxUnavailable: 0 forbids every eviction, so drains of nodes hang; set 1" -}}
