@@ -5,13 +5,17 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
+#include <cstdint>
 #include <new>
 #include <optional>
+#include <random>
+#include <string>
 #include <utility>
 
 #include "registry/base/name_table.h"
 #include "registry/base/result.h"
 #include "webhook/admission/twins.h"
+#include "webhook/admission/unread_fields.h"
 #include "webhook/wire/json_reader.h"
 #include "webhook/wire/json_writer.h"
 
@@ -26,9 +30,11 @@ namespace dom = simdjson::dom;
 // managedFields can be most of a body, and no rule reads it: what stands in it refuses nothing
 // (R4).
 constexpr std::array<std::string_view, 1> kUnread = {"managedFields"};
-constexpr WalkRules kWalkRules{.depth_max = kReviewDepthMax,
-                               .metadata_depth = 4,  // review > request > object > metadata
-                               .left_out = kUnread};
+// The number of nobody's: what a body says of itself in this place is something else.
+std::uint64_t NewMark() {
+  std::random_device random;
+  return std::uint64_t{1} << 63U | std::uint64_t{random()} << 32U | random();
+}
 // Bytes of body for which a new reader has room.
 constexpr std::size_t kCapacityMin = 16 * 1024;
 // Readers of larger bodies read one and end.
@@ -309,7 +315,14 @@ struct ReviewReader::Impl {
   // Of a body with twins.
   std::string frame_text;
   dom::document frame;
-  TreeWalk walk{kWalkRules};
+  // Of what is parsed without its managedFields.
+  const std::uint64_t mark = NewMark();
+  const std::string mark_text = std::to_string(mark);
+  std::string cut_text;
+  TreeWalk walk{{.depth_max = kReviewDepthMax,
+                 .metadata_depth = 4,  // review > request > object > metadata
+                 .left_out = kUnread,
+                 .mark = mark}};
   // Of the request read last.
   Document object;
   Document old_object;
@@ -393,16 +406,42 @@ struct ReviewReader::Impl {
                       (frame.capacity() > 0 || frame.allocate(kCapacityMin) == simdjson::SUCCESS);
     dom::element root;
     dom::element twin;
-    if (!fits || !Parse(frame_text, frame, root) || !Parse(twins->twin, document, twin)) {
+    const Cut cut = CutOf(twins->twin);
+    if (!fits || !Parse(frame_text, frame, root) || !Parse(cut.text, document, twin)) {
       return std::nullopt;
     }
     // The frame has a mark where the body has a key; each root weighs two.
     const std::size_t weight = WeightOf(frame) + 2 * (WeightOf(document) - 2);
     if (!twin.is_object() || weight > kReviewWeightMax) return std::nullopt;
     Result<AdmissionRequest> request = ReadRequest(root, twin);
-    const bool good = request.ok() && request.value().old_object.exists() &&
-                      request.value().operation == ReviewOperation::kUpdate &&
-                      IsJudged(request.value());
+    const bool good =
+        walk.TakeMarks() == cut.count && request.ok() && request.value().old_object.exists() &&
+        request.value().operation == ReviewOperation::kUpdate && IsJudged(request.value());
+    return good ? std::optional(std::move(request).value()) : std::nullopt;
+  }
+
+  struct Cut {
+    std::string_view text;
+    std::size_t count;
+  };
+  // Of a usual body, whose weight cannot be too much; it has room behind it.
+  Cut CutOf(std::string_view text) {
+    walk.TakeMarks();
+    if (text.size() > kUsualCapacity) return {text, 0};
+    const std::size_t count = CutUnread(text, mark_text, cut_text);
+    if (count == 0) return {text, 0};
+    cut_text.reserve(cut_text.size() + simdjson::SIMDJSON_PADDING);
+    return {cut_text, count};
+  }
+
+  // The request of a body that has managedFields where nothing reads them, and nowhere else.
+  // Nothing: as above.
+  std::optional<AdmissionRequest> ReadWithoutUnread(std::string_view body) {
+    const Cut cut = CutOf(body);
+    dom::element root;
+    if (cut.count == 0 || !Parse(cut.text, document, root)) return std::nullopt;
+    Result<AdmissionRequest> request = ReadRequest(root, std::nullopt);
+    const bool good = walk.TakeMarks() == cut.count && request.ok();
     return good ? std::optional(std::move(request).value()) : std::nullopt;
   }
 
@@ -433,6 +472,7 @@ Result<AdmissionRequest> ReviewReader::Read(std::string& body) try {
   if (body.size() > kReviewBytesMax) return ParseFailure(simdjson::CAPACITY);
   if (!impl_->Reserve(body.size())) return Error{ErrorCode::kResourceExhausted, "out of memory"};
   if (auto request = impl_->ReadTwins(body)) return *std::move(request);
+  if (auto request = impl_->ReadWithoutUnread(body)) return *std::move(request);
   dom::element root;
   const auto code =
       impl_->parser.parse_into_document(impl_->document, body.data(), body.size(), false).get(root);

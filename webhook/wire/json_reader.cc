@@ -149,7 +149,7 @@ bool TreeWalk::WalkObject(dom::object object, std::string_view key, Builder* bui
   Ascent ascent;
   for (const auto field : object) {
     ascent.Add(field.key);
-    if (metadata && IsLeftOut(field.key)) continue;
+    if (metadata && LeavesOut(field.key, field.value)) continue;
     if (!Walk(field.value, field.key, builder, depth + 1)) return false;
   }
   if (rules_.keys_once && !ascent.holds() && !CheckKeys(object)) return false;
@@ -172,8 +172,13 @@ bool TreeWalk::WalkArray(dom::array array, std::string_view key, Builder* builde
   return true;
 }
 
-bool TreeWalk::IsLeftOut(std::string_view key) const {
-  return std::find(rules_.left_out.begin(), rules_.left_out.end(), key) != rules_.left_out.end();
+bool TreeWalk::LeavesOut(std::string_view key, dom::element value) {
+  const auto& names = rules_.left_out;
+  if (std::find(names.begin(), names.end(), key) == names.end()) return false;
+  const bool is_mark = rules_.mark != 0 && value.type() == dom::element_type::UINT64 &&
+                       value.get_uint64().value_unsafe() == rules_.mark;
+  if (is_mark) ++marks_;
+  return true;
 }
 
 struct JsonReader::Impl {

@@ -4,6 +4,7 @@
 #define TRUCE_WEBHOOK_WIRE_JSON_READER_H_
 
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <span>
@@ -29,6 +30,7 @@ struct WalkRules {
   bool keys_once = true;   // a key may not stand twice in one object
   int metadata_depth = 0;  // of the object `metadata` to which the rest applies
   std::span<const std::string_view> left_out = {};  // members that are not looked at
+  std::uint64_t mark = 0;  // a number over 2^63 by which some of these are told; 0: none
   std::span<const std::pair<std::string_view, std::string_view>> added = {};  // texts put behind
 };
 
@@ -47,17 +49,21 @@ class TreeWalk final {
   // Of the last call, when it was false: the key that stands twice in one object; nothing: the tree
   // is deeper than the rules allow.
   std::optional<std::string_view> twice() const { return twice_; }
+  // How many members that were left out since the last call were the mark.
+  std::size_t TakeMarks() { return std::exchange(marks_, 0); }
 
  private:
   bool Walk(simdjson::dom::element value, std::string_view key, Builder* builder, int depth);
   bool WalkObject(simdjson::dom::object object, std::string_view key, Builder* builder, int depth);
   bool WalkArray(simdjson::dom::array array, std::string_view key, Builder* builder, int depth);
-  bool IsLeftOut(std::string_view key) const;
+  // Counts marks.
+  bool LeavesOut(std::string_view key, simdjson::dom::element value);
 
   WalkRules rules_;
   // Those of the object that is checked, where they do not ascend.
   std::vector<std::string_view> keys_;
   std::optional<std::string_view> twice_;
+  std::size_t marks_ = 0;
 };
 
 // The API server stores nothing larger: etcd's limit is 1.5 MiB, 8 MiB where it was raised.

@@ -1,0 +1,120 @@
+#include "webhook/admission/unread_fields.h"
+
+#include <cstdint>
+#include <cstring>
+
+#include "registry/base/plain_run.h"
+
+namespace truce {
+namespace {
+
+// Behind a comma the quotation mark is no escaped one: it begins a key, or ends a text, behind
+// which no JSON goes on with a letter.
+constexpr std::string_view kKey = R"(,"managedFields":)";
+// A letter of it that bodies have few of.
+constexpr char kRare = 'F';
+constexpr std::size_t kRareAt = kKey.find(kRare);
+// Of lists that are shorter nothing is won.
+constexpr std::size_t kWorthBytes = 64;
+
+// Whether each value may stand where it does. External synchronization.
+class PlainScan final {
+ public:
+  explicit PlainScan(std::string_view text) : text_(text) {}
+
+  std::size_t SizeOfList() {
+    if (Next() != '[') return 0;
+    do {
+      if (!TakeValue()) return 0;
+      while (depth_ > 0 && Next() == ClosingMark()) Close();
+      if (depth_ > 0 && !is_open_ && !Take(',')) return 0;
+    } while (depth_ > 0);
+    return at_;
+  }
+
+ private:
+  static constexpr int kDepthMax = 64;
+
+  char Next() const { return at_ < text_.size() ? text_[at_] : '\0'; }
+  bool IsInObject() const { return (objects_ & 1U) != 0; }
+  char ClosingMark() const { return IsInObject() ? '}' : ']'; }
+
+  void Close() {
+    ++at_;
+    --depth_;
+    objects_ >>= 1U;
+    is_open_ = false;
+  }
+
+  // A text, or the beginning of a list or of an object; of a member with its key.
+  bool TakeValue() {
+    if (depth_ > 0 && IsInObject() && !TakeKey()) return false;
+    const char mark = Next();
+    is_open_ = mark == '{' || mark == '[';
+    if (!is_open_) return TakeText();
+    if (depth_ == kDepthMax) return false;
+    ++at_;
+    ++depth_;
+    objects_ = objects_ << 1U | static_cast<std::uint64_t>(mark == '{');
+    return true;
+  }
+
+  // Also members that are empty objects with another member behind them, as most are.
+  bool TakeKey() {
+    constexpr std::string_view kEmpty = ":{},";
+    do {
+      if (!TakeText()) return false;
+      if (text_.size() - at_ < kEmpty.size()) return false;
+      if (std::memcmp(text_.data() + at_, kEmpty.data(), kEmpty.size()) != 0) return Take(':');
+      at_ += kEmpty.size();
+    } while (true);
+  }
+
+  bool Take(char mark) {
+    if (Next() != mark) return false;
+    ++at_;
+    return true;
+  }
+
+  bool TakeText() {
+    if (!Take('"')) return false;
+    for (;;) {
+      at_ += PlainRun<Quotes::kOdd>(text_.substr(at_));
+      if (Take('"')) return true;
+      if (!Take('\\')) return false;
+      constexpr std::string_view kEscapes = "\"\\/bfnrt";
+      if (at_ == text_.size() || kEscapes.find(text_[at_]) == std::string_view::npos) return false;
+      ++at_;
+    }
+  }
+
+  const std::string_view text_;
+  std::size_t at_ = 0;
+  int depth_ = 0;
+  std::uint64_t objects_ = 0;  // a bit for each level, the innermost last: an object, no list
+  bool is_open_ = false;       // what was taken last has no member yet
+};
+
+}  // namespace
+
+std::size_t PlainListSize(std::string_view text) { return PlainScan(text).SizeOfList(); }
+
+std::size_t CutUnread(std::string_view text, std::string_view mark, std::string& out) {
+  std::size_t count = 0;
+  std::size_t copied = 0;
+  for (std::size_t rare = text.find(kRare); rare != std::string_view::npos;
+       rare = text.find(kRare, rare + 1)) {
+    if (rare < copied + kRareAt || !text.substr(rare - kRareAt).starts_with(kKey)) continue;
+    const std::size_t list = rare - kRareAt + kKey.size();
+    const std::size_t size = PlainListSize(text.substr(list));
+    if (size < kWorthBytes) continue;
+    if (count++ == 0) out.clear();
+    out.append(text.substr(copied, list - copied)).append(mark);
+    copied = list + size;
+    rare = copied - 1;
+  }
+  if (count > 0) out.append(text.substr(copied));
+  return count;
+}
+
+}  // namespace truce
