@@ -262,13 +262,15 @@ Decision Judgement::AskRegistry(const Facts& facts, const IdSource& ids) {
 void Judgement::CheckListed(const Decision& decision, const Facts& facts) {
   unlisted_.clear();
   perhaps_taken_.clear();
-  if (policy_->unlisted.empty() || !decision.allowed) return;
+  const bool is_blind = policy_->is_blind != nullptr && policy_->is_blind();
+  if ((policy_->unlisted.empty() && !is_blind) || !decision.allowed) return;
   for (const std::size_t index : decision.added) {
     const DeclaredResource& resource = review_.request.object.resources[index];
     if (resource.key.empty() || resource.intent == Intent::kObserves) continue;
     const auto found = policy_->unlisted.find(resource.identity.type);
-    if (found == policy_->unlisted.end() || OwnerByNames(resource, facts)) continue;
-    if (!found->second) {
+    const bool is_listed = found == policy_->unlisted.end();
+    if ((is_listed && !is_blind) || OwnerByNames(resource, facts)) continue;
+    if (is_blind || !found->second) {
       unlisted_ = resource.identity.type;
       return;
     }

@@ -49,6 +49,9 @@ struct AdmissionPolicy {
   // Types of which a served kind is not listed yet: a key without owner may be taken. False: that
   // is unknown; true: it takes too long, so it is allowed with a warning.
   std::map<std::string, bool, std::less<>> unlisted;
+  // Whether what the cluster holds was not heard of for too long, from the server that watches it:
+  // whether a key without owner is free is unknown, of any type. Thread-safe; null: no.
+  std::function<bool()> is_blind;
   std::set<GroupKind> unwatched;  // kinds that cannot be read now: they count for no cap
   // Kinds of claims and composites whose new objects Crossplane does not see, and since when.
   std::map<GroupKind, Timestamp> unseen;

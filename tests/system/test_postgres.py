@@ -111,53 +111,6 @@ def test_a_grant_takes_the_time_of_two_round_trips_and_a_denial_of_one(postgres,
         link.stop()
 
 
-def test_of_servers_that_follow_a_cluster_the_second_waits_until_the_first_one_ends(
-        postgres, database, servers, scripted_api):
-    first, second, third = (servers(scripted_api, store=postgres.url(database)) for _ in range(3))
-    first.start()
-    grant(first, "name")
-    second.fix_ports()
-    second.start(wait_until_ready=False)
-    wait_for(lambda: second.data.joinpath("addresses.json").exists(), WAIT_SECONDS, "listening")
-    wait_for(lambda: "is active on the registry's database" in second.metrics_get("/readyz")[1], WAIT_SECONDS,
-             "the reason in readiness")
-    assert second.metrics_get("/readyz")[0] == 503
-    assert review(second, "name", "other")[0] == 503, "who is not active decides nothing"
-    first.stop()  # gives the lease back
-    second.wait_until_ready(LEASE_SECONDS)
-    assert "name" in refused(second, "name")
-    grant(second, "another")
-
-    second.kill()
-    third.start(wait_until_ready=False)
-    wait_for(lambda: third.data.joinpath("addresses.json").exists(), WAIT_SECONDS, "listening")
-    third.wait_until_ready(WAIT_SECONDS)
-    assert third.state("another") == "reserved"
-
-
-def test_a_server_that_stood_still_decides_nothing_once_another_one_is_active(
-        postgres, database, servers, scripted_api):
-    first, second = (servers(scripted_api, store=postgres.url(database)) for _ in range(2))
-    first.start()
-    grant(first, "name")
-    first.signal(signal.SIGSTOP)
-    second.start(wait_until_ready=False)
-    wait_for(lambda: second.data.joinpath("addresses.json").exists(), WAIT_SECONDS, "listening")
-    second.wait_until_ready(WAIT_SECONDS)
-    owners = "SELECT count(*) FROM truce.owners"
-    before = postgres.sql(database, owners)
-    first.signal(signal.SIGCONT)
-    try:
-        assert review(first, "late")[0] == 503
-    except OSError:
-        pass  # It has ended already.
-    wait_for(lambda: not first.running, WAIT_SECONDS, "the end of the server that lost its lease")
-    assert first.stop() == CANNOT_RUN
-    assert "another server has become active" in first.log.read_text()
-    assert postgres.sql(database, owners) == before
-    grant(second, "late")
-
-
 def test_a_registry_of_another_cluster_is_refused_and_untouched(postgres, database, cli, servers):
     server = servers(store=postgres.url(database), clusterId="cluster-one")
     server.start()

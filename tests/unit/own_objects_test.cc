@@ -24,6 +24,7 @@ Deadline Soon() { return std::chrono::steady_clock::now() + std::chrono::seconds
 class FakeHandler final : public OwnHandler {
  public:
   std::vector<ServedKind> kinds() const override { return {kPolicies}; }
+  bool is_for_all() const override { return !is_for_leader; }
   std::vector<OwnVerdict> Take(std::span<const OwnObject> objects) override {
     std::vector<OwnVerdict> out;
     std::vector<std::string> names;
@@ -37,6 +38,8 @@ class FakeHandler final : public OwnHandler {
     taken.With([&](auto& all) { all.push_back(names); });
     return out;
   }
+  std::atomic<bool> is_for_leader{false};
+
   std::vector<std::vector<std::string>> calls() const {
     return taken.With([](const auto& present) { return present; });
   }
@@ -56,6 +59,7 @@ class OwnObjectsTest : public ::testing::Test, public ClusterLink, public OwnLis
     told_.With([&](auto& all) { all.push_back(object.Label() + ": " + verdict.message); });
   }
   void OnTrouble(const std::string&) override {}
+  bool IsLeader() const override { return is_leader_.load(); }
 
   static FollowedKind Kind() {
     FollowedKind kind;
@@ -88,6 +92,7 @@ class OwnObjectsTest : public ::testing::Test, public ClusterLink, public OwnLis
   FakeHandler handler_;
   SystemClock clock_;
   Guarded<std::vector<std::string>> told_;
+  std::atomic<bool> is_leader_{true};
   OwnObjects own_{OwnPorts{clock_, *this, *this}, {&handler_}};
 };
 
@@ -122,6 +127,23 @@ TEST_F(OwnObjectsTest, EachObjectIsAnsweredOnceInItsStatus) {
       std::set<std::string>(told.begin(), told.end()),
       (std::set<std::string>{"NamingPolicy good: in force", "NamingPolicy bad: spec.x: is bad"}));
   EXPECT_EQ(told.size(), 2U);
+}
+
+TEST_F(OwnObjectsTest, OfServersThatShareARegistryTheLeaderAlonePatchesAndActs) {
+  is_leader_ = false;
+  See("good", 1);
+  ASSERT_TRUE(own_.Settle(Soon()));
+  EXPECT_EQ(handler_.calls().back(), std::vector<std::string>{"good"});
+  EXPECT_TRUE(api_.all().empty());
+  handler_.is_for_leader = true;
+  own_.Refresh();
+  ASSERT_TRUE(own_.Settle(Soon()));
+  EXPECT_EQ(handler_.calls().size(), 1U);
+  is_leader_ = true;
+  own_.Refresh();
+  ASSERT_TRUE(own_.Settle(Soon()));
+  EXPECT_GT(handler_.calls().size(), 1U);
+  EXPECT_FALSE(api_.all().empty());
 }
 
 TEST_F(OwnObjectsTest, WhatASecondListDoesNotHaveIsGone) {

@@ -70,6 +70,8 @@ class OwnHandler {
   virtual std::vector<OwnVerdict> Take(std::span<const OwnObject> objects) = 0;
   // Before the first Take that has all objects of the kinds: what is not among them is no more.
   virtual void SetComplete() {}
+  // Whether every server takes them: what they say holds there. Else only the one that leads does.
+  virtual bool is_for_all() const { return true; }
   // How often Take is to be repeated although no object changed; nothing: never.
   virtual std::optional<std::chrono::milliseconds> again() const { return std::nullopt; }
 };

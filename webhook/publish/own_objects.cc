@@ -181,6 +181,8 @@ void OwnObjects::Run() {
 }
 
 void OwnObjects::Do(const Work& work) {
+  const bool is_leader = ports_.listener.IsLeader();
+  if (!is_leader && !handlers_[work.handler]->is_for_all()) return;
   if (work.complete) handlers_[work.handler]->SetComplete();
   const std::vector<OwnVerdict> verdicts = handlers_[work.handler]->Take(work.objects);
   bool failed = false;
@@ -199,7 +201,7 @@ void OwnObjects::Do(const Work& work) {
       is_said = entry.present == OwnCondition{verdicts[i], object.generation};
     }
     if (is_news) ports_.listener.OnVerdict(object, verdicts[i]);
-    if (!is_said && !WriteStatus(object, verdicts[i])) failed = true;
+    if (is_leader && !is_said && !WriteStatus(object, verdicts[i])) failed = true;
   }
   if (!failed) backoff_.Reset();
   const auto wanted = handlers_[work.handler]->again();

@@ -33,6 +33,9 @@ class OwnListener {
   virtual void OnVerdict(const OwnObject& object, const OwnVerdict& verdict) = 0;
   // A status cannot be written (the error); once until it works again.
   virtual void OnTrouble(const std::string& message) = 0;
+  // Whether this server writes statuses, and does what objects ask for: one of those that share a
+  // registry does. Thread-safe.
+  virtual bool IsLeader() const = 0;
 };
 
 // References must outlive the object.

@@ -42,6 +42,11 @@ void AdmissionPart::Publish(Change change) {
       policy->recovering = !view.recovery.empty();
       policy->unlisted = {view.unlisted.begin(), view.unlisted.end()};
       policy->unwatched = view.unwatched;
+      if (view.life != nullptr) {
+        policy->is_blind = [life = view.life] {
+          return life->IsOver(std::chrono::steady_clock::now());
+        };
+      }
       TakeLearned(view.learned, policy->identity);
       policy->claims = view.learned.claims;
       policy->definitions_known = view.learned.definitions_known;

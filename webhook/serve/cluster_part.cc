@@ -40,22 +40,24 @@ ReconcileRules RulesOf(const EffectivePolicy& policy) {
 
 ClusterPart::ClusterPart(ClusterPartPorts ports)
     : ports_(ports),
-      watch_({ports.store, ports.clock, ports.logger, ports.health, ports.admission.doubts(), *this,
-              ports.config.Current()->cluster_id, ports.config.Current()->data_dir}),
+      watch_({ports.store, ports.watch_store, ports.clock, ports.logger, ports.health,
+              ports.admission.doubts(), *this, ports.config.Current()->cluster_id,
+              ports.config.Current()->data_dir, HasOthers(*ports.config.Current())}),
       sink_(watch_.inbox(), ports.config.Current()->cluster_id, [this] { watch_.Wake(); }),
       detection_({ports.store, ports.clock, ports.logger, watch_, ports.admission, *this,
                   ports.config.Current()->cluster_id,
                   ReportGroup(ports.config.Current()->policy_reports)}),
-      grants_({ports.store, ports.clock, ports.admission, ports.config.Current()->cluster_id}),
+      grants_(
+          {ports.watch_store, ports.clock, ports.admission, ports.config.Current()->cluster_id}),
       checks_({ports.store, ports.clock, ports.admission, watch_,
                HasOthers(*ports.config.Current()) ? kHeardWithin : std::chrono::seconds(0)}),
       own_({ports.clock, watch_, *this}, {&ports.admission.source(), &checks_, &grants_}),
       inbox_(ports.clock),
       exchange_({ports.store, ports.clock, ports.logger, inbox_, watch_.inbox(), watch_,
-                 detection_.Mutes(), [this] { return Leads() ? &ports_.store : nullptr; },
+                 detection_.Mutes(), [this] { return Leads() ? &ports_.watch_store : nullptr; },
                  [this](const ReviewNews& news) { TakeUp(news); }, [this] { return Gather(); }}),
       answers_({ports.store, ports.clock, ports.admission, ports.config.Current()->cluster_id,
-                inbox_, detection_, watch_, [this] { return Leads(); },
+                inbox_, detection_, watch_, [this] { return AnswersItself(); },
                 [this](std::vector<FollowedKind> kinds) {
                   return detection_.NamesIn(std::move(kinds));
                 }}) {
@@ -89,6 +91,10 @@ std::vector<ReviewSink*> ClusterPart::sinks() {
   std::vector<ReviewSink*> all = {&sink_, &deletions_, &detection_.refusals()};
   if (ports_.config.Current()->denial_events) all.push_back(&detection_.denials());
   return all;
+}
+
+bool ClusterPart::AnswersItself() const {
+  return !HasOthers(*ports_.config.Current()) || watch_.has_seen_all();
 }
 
 void ClusterPart::NoteCheckAdmitted(const Uid& uid) {
@@ -144,7 +150,10 @@ void ClusterPart::OnView(const ClusterView& view) {
   // The webhook's rules follow the XRDs.
   if (view.learned.composites != composites_ || view.ready != was_ready) ports_.credentials.Wake();
   composites_ = view.learned.composites;
-  if (!view.ready || was_ready) return;
+  if (!view.ready || view.is_told || has_seen_all_) return;
+  has_seen_all_ = true;
+  // Statuses are this server's to write now.
+  own_.Refresh();
   detection_.SetReady(std::chrono::duration_cast<std::chrono::milliseconds>(
       std::chrono::steady_clock::now() - begun_));
 }

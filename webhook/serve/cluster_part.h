@@ -32,6 +32,7 @@ namespace truce {
 struct ClusterPartPorts {
   const ConfigHolder& config;
   IndexedStore& store;
+  IndexedStore& watch_store;  // RegistryPart's
   AdmissionPart& admission;
   Credentials& credentials;
   Health& health;  // its part "cluster"
@@ -54,6 +55,8 @@ class ClusterPart final : private PolicyListener,
   // Connects and begins to watch; reviews are ready once all is listed. Once, when the store is
   // open. Errors: as ClusterWatch::Start.
   Result<void> Start(ServerSettings server);
+  // Watches the cluster for all servers of the registry from now on. Idempotent; never blocks.
+  void Lead() { watch_.Lead(); }
   // Ends all that asks the cluster or is told by it. Reviews have ended. Idempotent.
   void Stop();
 
@@ -84,9 +87,13 @@ class ClusterPart final : private PolicyListener,
   Surroundings Around() const override;
   void OnUnseen(const std::map<GroupKind, Timestamp>& kinds) override {
     ports_.admission.SetUnseen(kinds);
+    if (Leads()) watch_.SetUnseen(kinds);
   }
   void OnWebhookChanged() override { ports_.credentials.Wake(); }
-  bool Leads() const override { return true; }
+  bool Leads() const override { return watch_.leads(); }
+  bool IsLeader() const override { return watch_.leads(); }
+  // It tells of the cluster what it sees; else what the server told that leads.
+  bool AnswersItself() const;
   void NoteDeletionAsked(const Slot& slot);
   void TakeUp(const ReviewNews& news);
   std::optional<SharedReports> Gather();
@@ -99,7 +106,8 @@ class ClusterPart final : private PolicyListener,
   const ClusterPartPorts ports_;
   std::shared_ptr<const Config> rules_of_;  // what the watch's rules were made of
   Deadline begun_{};
-  std::set<GroupKind> composites_;  // as told last; of the watch's thread
+  std::set<GroupKind> composites_;  // as told last; of the watch's thread, as the next
+  bool has_seen_all_ = false;
   // In the order in which they are told by the one below; ended the other way round.
   ClusterWatch watch_;
   WatchSink sink_;

@@ -17,6 +17,10 @@ constexpr std::chrono::seconds kOpenedStoreTime{30};  // a registry that was jus
 constexpr std::chrono::seconds kControlTime{8};       // commands wait ten for an answer
 constexpr std::chrono::seconds kBetweenWitnesses{10};
 constexpr std::chrono::seconds kWitnessTime{3};  // of each call for it: the view waits meanwhile
+constexpr std::chrono::seconds kOthersTime{5};   // to tell other servers
+constexpr std::chrono::seconds kFollowTime{2};   // to read what they tell
+// Who leads and could not say so for so long may lead no longer: another one may say what is free.
+constexpr std::chrono::seconds kLeaderLife{5};
 constexpr std::chrono::milliseconds kViewInterval{1000};
 constexpr std::chrono::milliseconds kFirstViewInterval{50};  // until ready
 constexpr std::string_view kLeaseNamespace = "kube-system";
@@ -59,6 +63,7 @@ void AddTypes(const KindStatus& status, const ReconcileRules& rules, std::set<st
 // What the watcher says of itself at one moment.
 struct WatcherReport {
   bool ready = false;
+  bool attempted = false;  // as Watcher's
   bool resynced = false;
   WatcherStatus status;
   std::map<std::string, bool> unlisted;
@@ -70,6 +75,7 @@ struct WatcherReport {
 WatcherReport ReportOf(Watcher& watcher, Moment now) {
   WatcherReport report;
   report.ready = watcher.ready();
+  report.attempted = watcher.attempted();
   report.resynced = watcher.resynced();
   report.status = watcher.status();
   if (!report.ready) return report;
@@ -207,8 +213,32 @@ Result<void> ClusterWatch::Open() {
   }
   TRUCE_ASSIGN_OR_RETURN(const Uid uid, ReadKubeSystem(server_, *api_));
   TRUCE_RETURN_IF_ERROR(BindCluster(ports_.store, ports_.cluster, uid, In(kOpenedStoreTime)));
-  TRUCE_RETURN_IF_ERROR(CompareWithMemory(*api_));
+  if (!ports_.has_others) TRUCE_RETURN_IF_ERROR(CompareWithMemory(*api_));
   return Watch();
+}
+
+void ClusterWatch::Lead() {
+  {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    lead_wanted_ = true;
+    view_due_ = true;
+  }
+  changed_.notify_all();
+}
+
+void ClusterWatch::SetUnseen(std::map<GroupKind, Timestamp> unseen) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  unseen_ = std::move(unseen);
+}
+
+// May be repeated until it succeeds.
+Result<void> ClusterWatch::BeginLeading() {
+  TRUCE_RETURN_IF_ERROR(CompareWithMemory(*api_));
+  ports_.doubts.Take({});
+  TRUCE_RETURN_IF_ERROR(
+      Ask([](Watcher& watcher, Moment now) { watcher.BeginRecording(now); }, In(kOpenedStoreTime)));
+  leads_.store(true);
+  return {};
 }
 
 // A registry that is older than what is remembered of it, or another one, may be behind the
@@ -218,7 +248,7 @@ Result<void> ClusterWatch::CompareWithMemory(ClusterApi& api) {
   LeaseMemory lease(api, std::string(kLeaseNamespace), ports_.cluster);
   const auto of_lease = lease.Read(In(kOpeningCallTime));
   TRUCE_ASSIGN_OR_RETURN(const StoreMark present,
-                         CountStart(ports_.store, ids_, In(kOpenedStoreTime)));
+                         CountStart(ports_.watch_store, ids_, In(kOpenedStoreTime)));
   Behind behind = CompareMarks(present, ReadMarkFile(ports_.data_dir));
   std::string reason;
   if (of_lease.ok()) {
@@ -232,7 +262,7 @@ Result<void> ClusterWatch::CompareWithMemory(ClusterApi& api) {
   if (behind == Behind::kOther) reason = "the cluster remembers another registry";
   if (!reason.empty()) {
     TRUCE_RETURN_IF_ERROR(
-        Administer(ports_.store, ports_.clock.Now(), In(kOpenedStoreTime),
+        Administer(ports_.watch_store, ports_.clock.Now(), In(kOpenedStoreTime),
                    [&](Administration& books) { EnterRecovery(reason, "server", books); }));
     ports_.logger.Log(LogLevel::kWarning, "recovery mode", {{"reason", std::string_view(reason)}});
   }
@@ -267,8 +297,10 @@ void ClusterWatch::KeepWitness() {
 Result<void> ClusterWatch::Watch() {
   WatcherOptions options;
   options.others = others_;
+  options.records = !ports_.has_others;
+  options.tells_others = ports_.has_others;
   options.seed = std::hash<std::string>()(session_->settings().origin + ports_.cluster);
-  WatcherPorts ports{{ports_.store, ports_.clock, ids_, [] { return In(kOpenedStoreTime); },
+  WatcherPorts ports{{ports_.watch_store, ports_.clock, ids_, [] { return In(kOpenedStoreTime); },
                       observer_, &ports_.doubts},
                      &inbox_,
                      [this](const LearnedIdentity& learned) {
@@ -285,6 +317,7 @@ Result<void> ClusterWatch::Watch() {
   TRUCE_ASSIGN_OR_RETURN(streams_, StartWatchClient(session_, *engine, {}));
   engine_ = std::move(engine);
   engine_->Start(*streams_);
+  leads_.store(!ports_.has_others);
   return {};
 }
 
@@ -296,9 +329,23 @@ void ClusterWatch::Keep() {
     if (!opened.ok()) Report(opened.error().message);
   }
   do {
-    TellView();
-    KeepWitness();
-  } while (Sleep(view_.ready ? kViewInterval : kFirstViewInterval));
+    bool is_to_lead = false;
+    {
+      const std::lock_guard<std::mutex> lock(mutex_);
+      is_to_lead = lead_wanted_ && !leads_.load();
+    }
+    if (is_to_lead) {
+      const Result<void> led = BeginLeading();
+      if (!led.ok()) Report(led.error().message);
+    }
+    if (leads_.load()) {
+      TellView();
+      KeepWitness();
+    } else {
+      FollowView();
+    }
+  } while (Sleep(view_.ready || !leads_.load() ? kViewInterval : kFirstViewInterval));
+  if (!leads_.load()) return;
   witness_due_ = {};
   KeepWitness();
 }
@@ -317,6 +364,12 @@ void ClusterWatch::TellView() {
       Ask([report](Watcher& watcher, Moment now) { *report = ReportOf(watcher, now); },
           In(kOpenedStoreTime));
   if (!asked.ok()) return;
+  // Until all is listed what the server told that led before is good for a while.
+  if (!report->ready && ports_.has_others) {
+    FollowView();
+    if (!reader_.latest()) Report(Progress(report->status));
+    return;
+  }
   Report(report->ready ? std::string() : Progress(report->status));
   NoteRecovery(report->resynced);
   is_recovering_.store(!recovery_.empty(), std::memory_order_relaxed);
@@ -338,20 +391,97 @@ void ClusterWatch::TellView() {
     const std::lock_guard<std::mutex> lock(mutex_);
     view.learned = learned_;
   }
-  if (view_told_ && view == view_) return;
-  if (view.ready && !view_.ready) {
+  if (view.ready && ports_.has_others) {
+    if (!TellOthers(view)) return;
+    view.life = life_;
+  }
+  if (view.ready && !is_followed_.exchange(true)) {
     ports_.logger.Log(
         LogLevel::kInfo,
         report->status.crossplane ? "cluster followed" : "cluster followed: it has no Crossplane",
         {{"kinds", static_cast<std::int64_t>(report->status.followed)},
          {"failing", static_cast<std::int64_t>(report->status.failing)}});
   }
+  Hand(std::move(view));
+}
+
+void ClusterWatch::Hand(ClusterView view) {
+  if (view_told_ && view == view_) return;
   view_ = std::move(view);
   view_told_ = true;
   ports_.listener.OnView(view_);
 }
 
+// Reviews here go by nothing that the registry does not have for the others. False: it has not; a
+// database that is away leaves every review unknown meanwhile.
+bool ClusterWatch::TellOthers(const ClusterView& view) {
+  const Deadline now = std::chrono::steady_clock::now();
+  ToldView told;
+  told.view = view;
+  told.doubts = ports_.doubts.Told();
+  {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    told.unseen = unseen_;
+  }
+  const Result<void> done = publisher_.Tell(ports_.watch_store, told, In(kOthersTime));
+  const bool was_failing = std::exchange(cannot_tell_, !done.ok());
+  if (!done.ok()) {
+    if (!was_failing) {
+      ports_.logger.Log(LogLevel::kWarning, "other servers are not told what the cluster holds",
+                        {{"message", std::string_view(done.error().message)}});
+    }
+    return false;
+  }
+  life_->Extend(now + kLeaderLife);
+  view_age_.store(0, std::memory_order_relaxed);
+  // Not waited for: it is told again each second.
+  static_cast<void>(
+      Ask([learned = view.learned](Watcher& watcher, Moment at) { watcher.ViewTold(at, learned); },
+          In(std::chrono::milliseconds(0)))
+          .ok());
+  return true;
+}
+
+// What the server that leads told last. While it cannot be read, or none leads, reviews go by it no
+// longer than its life.
+void ClusterWatch::FollowView() {
+  const Deadline now = std::chrono::steady_clock::now();
+  const Result<bool> read = reader_.Read(ports_.store, now, now + kFollowTime);
+  const auto& latest = reader_.latest();
+  if (!latest) {
+    if (leads_.load()) return;
+    return Report("waiting for the server that watches the cluster to tell what it holds" +
+                  (read.ok() ? std::string() : ": " + read.error().message));
+  }
+  view_age_.store(reader_.age(now).count(), std::memory_order_relaxed);
+  bool is_attempted = view_.ready;
+  if (!is_attempted) {
+    const auto attempted = std::make_shared<bool>(false);
+    static_cast<void>(
+        Ask([attempted](Watcher& watcher, Moment) { *attempted = watcher.attempted(); },
+            In(kOpenedStoreTime))
+            .ok());
+    is_attempted = *attempted;
+    if (!is_attempted) return Report("listing the objects of Truce");
+  }
+  Report({});
+  is_recovering_.store(!latest->view.recovery.empty(), std::memory_order_relaxed);
+  if (!leads_.load()) {
+    ports_.doubts.Take(latest->doubts);
+    ports_.listener.OnUnseen(latest->unseen);
+  }
+  Hand(latest->view);
+}
+
 void ClusterWatch::WriteMetrics(MetricWriter& writer) const {
+  if (ports_.has_others) {
+    writer.Family("truce_watcher_leader", "gauge",
+                  "1 where this server watches the cluster for all servers of the registry.");
+    writer.Sample(leads() ? 1 : 0);
+    writer.Family("truce_view_age_seconds", "gauge",
+                  "Since the last sign of the server that watches the cluster.");
+    writer.Sample(static_cast<double>(view_age_.load(std::memory_order_relaxed)) / 1000);
+  }
   writer.Family("truce_recovery_mode", "gauge",
                 "1 while nothing is refused, because the registry may be behind the cluster.");
   writer.Sample(is_recovering_.load(std::memory_order_relaxed) ? 1 : 0);
@@ -367,7 +497,7 @@ void ClusterWatch::NoteRecovery(bool resynced) {
   recovery_ = RecoveryReason(ports_.store, recovery_);
   if (recovery_.empty() || !resynced) return;
   const Result<void> noted =
-      Administer(ports_.store, ports_.clock.Now(), In(kOpenedStoreTime), &NoteResynced);
+      Administer(ports_.watch_store, ports_.clock.Now(), In(kOpenedStoreTime), &NoteResynced);
   if (noted.ok()) recovery_ = RecoveryReason(ports_.store, recovery_);
 }
 

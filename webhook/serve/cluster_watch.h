@@ -25,6 +25,8 @@
 #include "webhook/log/log.h"
 #include "webhook/metrics/health.h"
 #include "webhook/metrics/metrics.h"
+#include "webhook/serve/shared/cluster_view.h"
+#include "webhook/serve/shared/view_exchange.h"
 #include "webhook/watch/engine.h"
 #include "webhook/watch/recovery.h"
 #include "webhook/watch/watcher.h"
@@ -37,32 +39,22 @@ namespace truce {
 // for at most 10 s.
 Result<Uid> KubeSystemOf(const ServerSettings& server, const Clock& clock);
 
-// What reviews must know of the cluster. A value.
-struct ClusterView {
-  bool ready = false;  // every kind was attempted once
-  LearnedIdentity learned;
-  std::string recovery;  // not empty: recovery mode, and why
-  // Types of which a served kind was not listed yet: whether a key is free is not known. True: not
-  // for longer than the grace, so that it is only warned of.
-  std::map<std::string, bool> unlisted;
-  // Kinds that cannot be read now (Watcher::Unwatched), and of them those without mapping rule.
-  std::set<GroupKind> unwatched;
-  std::map<GroupKind, Timestamp> unmapped;
-
-  bool operator==(const ClusterView&) const = default;
-};
-
 // Port: who must know the view. Called on the watch's own thread whenever it differs from the last
 // one told.
 class ViewListener {
  public:
   virtual ~ViewListener() = default;
   virtual void OnView(const ClusterView& view) = 0;
+  // Kinds whose new objects Crossplane does not see, as the server that leads found.
+  virtual void OnUnseen(const std::map<GroupKind, Timestamp>& unseen) = 0;
 };
 
 // References must outlive the object.
 struct ClusterWatchPorts {
   Store& store;
+  // What the watch writes through: of a shared registry it refuses with kConflict what a server
+  // writes that does not lead.
+  Store& watch_store;
   const Clock& clock;
   Logger& logger;
   Health& health;  // its part "cluster"
@@ -70,6 +62,8 @@ struct ClusterWatchPorts {
   ViewListener& listener;
   std::string cluster;   // cluster id
   std::string data_dir;  // the registry's mark is kept there, beside the registry
+  // The registry may have other servers: reviews at them go by what the one that leads tells.
+  bool has_others = false;
 };
 
 // What is to be watched beside what the rules say, and who is told of all.
@@ -85,6 +79,16 @@ class ClusterWatch final : public ClusterLink, public WatchControls {
   ~ClusterWatch() override;
   ClusterWatch(const ClusterWatch&) = delete;
   ClusterWatch& operator=(const ClusterWatch&) = delete;
+
+  // Watches the cluster for all servers of the registry from now on, which one server does at a
+  // time; before Start, if there are no others. Never blocks. Idempotent.
+  void Lead();
+  // It does so: what it writes by is the leader's. Thread-safe.
+  bool leads() const { return leads_.load(); }
+  // It does, and has seen everything. Thread-safe.
+  bool has_seen_all() const { return is_followed_.load(); }
+  // What is to be told to the others beside the view.
+  void SetUnseen(std::map<GroupKind, Timestamp> unseen);
 
   // Connects once. A cluster that cannot be reached is no error: it is tried again until it
   // answers, and until then nothing is ready. Once, when the store is open and the rules are set.
@@ -105,7 +109,8 @@ class ClusterWatch final : public ClusterLink, public WatchControls {
 
   ClusterApi* api() const override;
 
-  // truce_recovery_mode, truce_brake_held_objects, truce_brake_frozen_kinds; as last told.
+  // truce_recovery_mode, truce_brake_held_objects, truce_brake_frozen_kinds, as last told; with
+  // others: truce_watcher_leader, truce_view_age_seconds.
   void WriteMetrics(MetricWriter& writer) const;
 
   Result<RecoveryView> Recovery() const override;
@@ -120,10 +125,15 @@ class ClusterWatch final : public ClusterLink, public WatchControls {
   Result<void> CompareWithMemory(ClusterApi& api);
   void KeepWitness();
   Result<void> Watch();
+  Result<void> BeginLeading();
   Engine* engine() const;
   void Keep();
   bool Sleep(std::chrono::milliseconds time);
+  // One step of the keeper, as leader and as one of the others.
   void TellView();
+  void FollowView();
+  bool TellOthers(const ClusterView& view);
+  void Hand(ClusterView view);
   void NoteRecovery(bool resynced);
   void Report(const std::string& problem);
   // Runs `work` between two steps of the watch. Errors: kUnavailable (the cluster was not reached
@@ -139,12 +149,14 @@ class ClusterWatch final : public ClusterLink, public WatchControls {
 
   mutable std::mutex mutex_;
   std::condition_variable changed_;
-  bool stopping_ = false;            // under mutex_
-  bool view_due_ = false;            // under mutex_: tell it now
-  ReconcileRules rules_;             // under mutex_; as given last
-  LearnedIdentity learned_;          // under mutex_
-  std::unique_ptr<ClusterApi> api_;  // set once, under mutex_
-  std::unique_ptr<Engine> engine_;   // set once, under mutex_
+  bool stopping_ = false;                  // under mutex_
+  bool view_due_ = false;                  // under mutex_: tell it now
+  bool lead_wanted_ = false;               // under mutex_
+  std::map<GroupKind, Timestamp> unseen_;  // under mutex_
+  ReconcileRules rules_;                   // under mutex_; as given last
+  LearnedIdentity learned_;                // under mutex_
+  std::unique_ptr<ClusterApi> api_;        // set once, under mutex_
+  std::unique_ptr<Engine> engine_;         // set once, under mutex_
   std::unique_ptr<WatchStreams> streams_;
   std::shared_ptr<ServerSession> session_;
 
@@ -152,11 +164,18 @@ class ClusterWatch final : public ClusterLink, public WatchControls {
   bool remembered_ = false;
   std::optional<AuditWitness> witness_;  // as the Lease has it
   Deadline witness_due_{};
+  bool cannot_tell_ = false;                                             // the others; as told last
+  const std::shared_ptr<ViewLife> life_ = std::make_shared<ViewLife>();  // of what it tells itself
+  ViewPublisher publisher_;
+  ViewReader reader_;
   std::string problem_;
   std::string recovery_;
   ClusterView view_;
   bool view_told_ = false;
   std::uint64_t breaches_ = 0;  // that were told of
+  std::atomic<bool> leads_{false};
+  std::atomic<bool> is_followed_{false};
+  std::atomic<std::int64_t> view_age_{0};  // ms
   std::atomic<bool> is_recovering_{false};
   std::atomic<std::uint64_t> held_back_{0};
   std::atomic<std::uint64_t> frozen_{0};

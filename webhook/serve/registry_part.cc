@@ -133,10 +133,10 @@ Result<std::unique_ptr<Store>> RegistryPart::OpenDatabase(const Config& config,
     if (!is_ours_) return std::unique_ptr<Store>();
   }
   TRUCE_ASSIGN_OR_RETURN(const std::string holder, ServerName(data_dir_));
-  // Who follows a cluster is alone: what it sees there is in its memory. Those who do not must make
-  // equal keys, or one resource would have two.
-  std::optional<std::string> shared;
-  if (config.no_cluster) shared = policy.catalogue->version();
+  // Those who share must make equal keys, or one resource would have two. Of those who follow the
+  // cluster one watches it for all; who does not follow it would tell that one nothing.
+  const std::string shared =
+      policy.catalogue->version() + (config.no_cluster ? "" : " " + config.cluster_id);
   const auto active =
       waiting_->BecomeActive(holder, shared, In(is_first ? kDatabaseTime : kWaitingTime));
   if (!active.ok()) {

@@ -51,7 +51,7 @@ class RegistryPart final {
   const IndexedStore& store() const { return store_; }
   // What the watch of the cluster writes through, not open yet: of a database it refuses with
   // kConflict what is decided while another server watches.
-  Store& watch_store() { return is_database_ ? watch_store_ : store_; }
+  IndexedStore& watch_store() { return is_database_ ? watch_store_ : store_; }
   // Reviews report to both.
   TrialBook& trials() { return trials_; }
   DenialBook& denials() { return denials_; }

@@ -85,8 +85,8 @@ class Server final : private OwnReviewHost {
     TRUCE_RETURN_IF_ERROR(credentials_->Open(server_));
     std::optional<FollowedCluster> followed;
     if (!config.no_cluster) {
-      cluster_.emplace(ClusterPartPorts{holder_, registry_->store(), *admission_, *credentials_,
-                                        health_, logger_, clock_});
+      cluster_.emplace(ClusterPartPorts{holder_, registry_->store(), registry_->watch_store(),
+                                        *admission_, *credentials_, health_, logger_, clock_});
       followed.emplace(
           FollowedCluster{cluster_->link(), cluster_->reports(), cluster_->controls()});
     } else {
@@ -112,6 +112,7 @@ class Server final : private OwnReviewHost {
     if (!registry_->is_open()) TRUCE_RETURN_IF_ERROR(OpenRegistry());
     if (const std::optional<Error> lost = registry_->Lost()) return *lost;
     TellStandsAside();
+    if (cluster_ && registry_->is_open() && registry_->TakeWatch()) cluster_->Lead();
     TakeOverFiles();
     BringAccounts();
     if (registry_->store().is_remote() && stands_aside_.empty()) {
@@ -127,6 +128,8 @@ class Server final : private OwnReviewHost {
     logger_.Log(LogLevel::kInfo, "draining", {});
     health_.SetNotReady("drain", "the server is ending");
     listeners_->BeginDrain();
+    // Another server watches from now on; what this one still sees is no longer written.
+    registry_->GiveWatchBack();
     admission_->service().EndLateness();
     if (!must_end) signals.Wait(holder_.Current()->drain_grace);
     const bool all_answered = listeners_->Stop(In(kStopTime));

@@ -30,6 +30,27 @@ void DoubtBoard::DoubtKind(const GroupKind& kind, std::string text) {
   });
 }
 
+DoubtBoard::Board DoubtBoard::Told() const {
+  Board told;
+  if (!any_.load(std::memory_order_acquire)) return told;
+  board_.With([&](const Board& board) {
+    for (const auto& slot : board.slots) {
+      if (told.slots.size() < kToldMax) told.slots.insert(slot);
+    }
+    for (const auto& kind : board.kinds) {
+      if (told.kinds.size() < kToldMax) told.kinds.insert(kind);
+    }
+  });
+  return told;
+}
+
+void DoubtBoard::Take(Board board) {
+  board_.With([&](Board& now) {
+    now = std::move(board);
+    any_.store(!now.slots.empty() || !now.kinds.empty(), std::memory_order_release);
+  });
+}
+
 std::string DoubtBoard::DoubtOf(const Slot& slot) const {
   if (!any_.load(std::memory_order_acquire)) return {};
   return board_.With([&](const Board& board) -> std::string {

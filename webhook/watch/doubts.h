@@ -28,16 +28,23 @@ class DoubtBoard final {
   // All holders of a kind; an empty text settles it.
   void DoubtKind(const GroupKind& kind, std::string text);
 
+  // All of it, as another server's board has it. Bounded by kToldMax of each.
+  static constexpr std::size_t kToldMax = 1000;
+  struct Board {
+    std::map<Slot, std::string> slots;
+    std::map<GroupKind, std::string> kinds;
+
+    bool operator==(const Board&) const = default;
+  };
+  Board Told() const;
+  void Take(Board board);
+
   // The doubt about the holder at `slot`; empty: none.
   std::string DoubtOf(const Slot& slot) const;
   // Slots and kinds in doubt.
   std::size_t size() const;
 
  private:
-  struct Board {
-    std::map<Slot, std::string> slots;
-    std::map<GroupKind, std::string> kinds;
-  };
   Guarded<Board> board_;
   std::atomic<bool> any_{false};
 };

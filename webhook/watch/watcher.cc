@@ -24,6 +24,13 @@ Watcher::Watcher(WatcherPorts ports, const ReconcileRules& rules, WatcherOptions
       discovery_backoff_({options_.times.backoff_min, options_.times.backoff_max}, options_.seed),
       store_backoff_({options_.store_retry, kStoreBackoffMax}, options_.seed) {
   accounts_.Configure(rules.identity.accounts);
+  if (options_.records) Remember();
+}
+
+Watcher::~Watcher() = default;
+
+// What an earlier life of the process, or the server that watched before, knew.
+void Watcher::Remember() {
   Enqueue([this]() -> Result<void> {
     const ReconcileStore& store = reconciler_.store();
     TRUCE_ASSIGN_OR_RETURN(const std::string learned, store.Kept(kAccountsSetting));
@@ -43,7 +50,12 @@ Watcher::Watcher(WatcherPorts ports, const ReconcileRules& rules, WatcherOptions
   });
 }
 
-Watcher::~Watcher() = default;
+void Watcher::BeginRecording(Moment now) {
+  now_ = now;
+  if (std::exchange(options_.records, true)) return;
+  Remember();
+  kinds_stale_ = true;
+}
 
 Watcher::Followed* Watcher::FindKind(const GroupKind& kind) {
   const auto found = kinds_.find(kind);
@@ -56,6 +68,12 @@ bool Watcher::PrerequisitesKnown() const {
   return std::none_of(by_role_.begin(), by_role_.end(), [](const Followed* followed) {
     return !IsRecorded(followed->role()) && followed->role() != Role::kOther && followed->awaited;
   });
+}
+
+bool Watcher::attempted() const {
+  return discovery_ && !kinds_stale_ &&
+         std::none_of(by_role_.begin(), by_role_.end(),
+                      [](const Followed* followed) { return followed->awaited; });
 }
 
 // Before the first lists are applied no watch of a recorded kind begins: its events would wait.
@@ -110,6 +128,7 @@ void Watcher::UpdateKinds(Moment now) {
       *discovery_, {rules.catalogue.get(), &rules.identity.mappings, options_.others}, composites);
   std::set<GroupKind> names;
   for (const FollowedKind& kind : wanted) {
+    if (!options_.records && kind.role != Role::kOther) continue;
     names.insert(kind.group_kind());
     Follow(now, kind);
   }

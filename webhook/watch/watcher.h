@@ -60,7 +60,13 @@ struct WatcherOptions {
   std::size_t queue_max = 4096;            // events not applied yet
   std::chrono::milliseconds portions{40};  // between two portions of a pass: reviews come first
   std::vector<FollowedKind> others;        // KindRules::others
-  std::uint64_t seed = 1;                  // of all jitter
+  // False: only `others` are followed, and nothing is written, until BeginRecording: another server
+  // watches the cluster.
+  bool records = true;
+  // Other servers judge by what ViewTold says that they were told: a pass waits until none of them
+  // can judge by what was before.
+  bool tells_others = false;
+  std::uint64_t seed = 1;  // of all jitter
 };
 
 struct WatcherStatus {
@@ -116,6 +122,11 @@ class Watcher final {
   void Ended(Moment now, WatchId id, std::optional<ApiError> error);
   void Got(Moment now, const GetWanted& get, const ApiResult<ListPage>& answer);
 
+  // This server watches the cluster from now on: everything is followed. Idempotent.
+  void BeginRecording(Moment now);
+  // The registry has what other servers judge by: all that on_learned was told last is in it.
+  void ViewTold(Moment now, const LearnedIdentity& learned);
+
   // Configuration changed: mappings, catalogue, accounts, parties. Everything recorded is listed
   // again and applied whole.
   void SetRules(Moment now, ReconcileRules rules);
@@ -128,6 +139,8 @@ class Watcher final {
                                    const std::string& actor, const std::string& reason);
 
   bool ready() const { return reconciler_.started(); }
+  // Every kind that is followed now was attempted once.
+  bool attempted() const;
   std::vector<KindStatus> Kinds() const;
   WatcherStatus status() const;
   // Whether a key of `type` that has no owner may be called free: every served kind that can
@@ -172,8 +185,14 @@ class Watcher final {
   // The watches of two kinds have no order between them: what was made before a ProviderConfig's
   // edit is told by then.
   static constexpr std::chrono::seconds kEditSettles{5};
+  // A server judges by no view that it did not confirm for three seconds, and what it judged by one
+  // is decided ten seconds later at most: then nobody goes by what was told before.
+  static constexpr std::chrono::seconds kOthersSee{15};
+  // Whoever edits ProviderConfigs all the time holds up the passes of others no longer than this.
+  static constexpr std::chrono::seconds kOthersSeeMax{60};
 
   // work (watcher_tasks.cc)
+  void Remember();
   void Pump(Moment now);
   void Enqueue(std::function<Result<void>()> run, std::size_t events = 0);
   void TakeNews(Followed& followed, FollowerNews news);
@@ -222,6 +241,9 @@ class Watcher final {
   Moment bring_due_{};
   std::optional<Moment> bring_wanted_;  // since when the pass waits, or runs
   bool list_when_brought_ = false;      // a ProviderConfig moved
+  LearnedIdentity learned_;             // as on_learned was told last
+  std::optional<Moment> others_told_;   // since when the registry has it for other servers
+  std::optional<Moment> others_wait_;   // since when a pass waits for that
   Unmapped unmapped_;
   bool unmapped_known_ = false;  // it was read from the store
   JsonReader reader_;

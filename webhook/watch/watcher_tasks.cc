@@ -22,9 +22,7 @@ void Watcher::Pump(Moment now) {
     Result<void> result;
     if (!done) {
       result = tasks_.front().run();
-    } else if (!ready() && PrerequisitesKnown() && !kinds_stale_ &&
-               std::none_of(by_role_.begin(), by_role_.end(),
-                            [](const Followed* followed) { return followed->awaited; })) {
+    } else if (!ready() && options_.records && attempted()) {
       result = reconciler_.FinishStart();
       for (Followed* followed : by_role_) Touch(*followed);
     }
@@ -93,7 +91,8 @@ void Watcher::TakeRecorded(const GroupKind& kind, FollowerNews news) {
 }
 
 void Watcher::TakeInbox(Moment now) {
-  if (ports_.inbox == nullptr) return;
+  // What reviews say is for the server that watches.
+  if (ports_.inbox == nullptr || !options_.records) return;
   const auto contents = std::make_shared<const ReviewInbox::Contents>(ports_.inbox->Take());
   if (contents->empty()) return;
   for (const GroupKind& kind : contents->admitted) {
@@ -206,7 +205,8 @@ void Watcher::SawEndpoint(const ProviderConfigName& config, bool outside) {
 }
 
 bool Watcher::MayBring() const {
-  return tasks_.empty() && !store_due_ && account_pass_.wanted() && bring_wanted_.has_value();
+  return options_.records && tasks_.empty() && !store_due_ && account_pass_.wanted() &&
+         bring_wanted_.has_value();
 }
 
 // The pass frees what it takes elsewhere and is not real: what was made meanwhile must be seen. A
@@ -216,7 +216,15 @@ Moment Watcher::BringDue() const {
     return followed->role() == Role::kManaged && followed->served() &&
            (followed->resync || followed->follower.gap());
   });
-  return seen ? bring_due_ : std::max(bring_due_, *bring_wanted_ + options_.kind_grace);
+  const Moment due = seen ? bring_due_ : std::max(bring_due_, *bring_wanted_ + options_.kind_grace);
+  if (!options_.tells_others) return due;
+  const Moment latest = others_wait_.value_or(*bring_wanted_) + kOthersSeeMax;
+  return std::max(due, others_told_ ? std::min(*others_told_ + kOthersSee, latest) : latest);
+}
+
+void Watcher::ViewTold(Moment now, const LearnedIdentity& learned) {
+  now_ = now;
+  if (!others_told_ && learned == learned_) others_told_ = now;
 }
 
 // From now on every version tells what is declared now.
@@ -227,14 +235,16 @@ void Watcher::ForgetFormer() {
 }
 
 void Watcher::BringAccounts(Moment now) {
+  if (!options_.records) return;
   if (!account_pass_.wanted()) {
     bring_wanted_.reset();
     return ForgetFormer();  // edits that were taken back
   }
-  if (!bring_wanted_) bring_wanted_ = now;
+  if (!bring_wanted_) others_wait_ = bring_wanted_ = now;
   if (!MayBring() || now < BringDue()) return;
   bring_due_ = now + options_.portions;
   ForgetFormer();
+  others_wait_.reset();
   const Result<bool> through = account_pass_.Step();
   if (!through.ok()) return StoreFailed(now, through.error());
   if (!through.value()) return;
@@ -292,6 +302,11 @@ void Watcher::UseLearned() {
   for (const GroupKind& kind : composites) {
     if (Followed* followed = FindKind(kind)) ListAgain(now_, *followed);
   }
+  if (learned != learned_) {
+    others_told_.reset();
+    if (!others_wait_) others_wait_ = now_;
+  }
+  learned_ = learned;
   if (ports_.on_learned) ports_.on_learned(learned);
 }
 

@@ -47,6 +47,7 @@ class OwnershipChecks final : public OwnHandler {
   std::vector<ServedKind> kinds() const override;
   std::vector<OwnVerdict> Take(std::span<const OwnObject> objects) override;
   std::optional<std::chrono::milliseconds> again() const override;
+  bool is_for_all() const override { return false; }
 
   // The creation of the check with this uid was reviewed and not refused. Thread-safe.
   void NoteAdmitted(const Uid& uid);

@@ -47,6 +47,7 @@ class OwnershipGrants final : public OwnHandler {
   std::vector<OwnVerdict> Take(std::span<const OwnObject> objects) override;
   void SetComplete() override { complete_ = true; }
   std::optional<std::chrono::milliseconds> again() const override;
+  bool is_for_all() const override { return false; }
 
  private:
   // What an actor may have given; no key: unknown, and nothing is taken back.

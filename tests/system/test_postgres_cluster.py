@@ -1,0 +1,102 @@
+"""Servers of one cluster on one registry in PostgreSQL: all answer reviews, one of them watches the cluster for all."""
+
+import signal
+
+import pytest
+
+from support.buckets import grant, refused, review
+from support.processes import wait_for
+
+CANNOT_RUN = 5
+LEASE = 15
+TAKEN_OVER = 45  # a lease, and a busy machine
+SOON = 20
+STOOD_STILL = LEASE + 3
+
+
+@pytest.fixture
+def three(postgres, database, servers, scripted_api):
+    made = [servers(scripted_api, store=postgres.url(database)) for _ in range(3)]
+    for server in made:
+        server.start()
+    return made
+
+
+def leads(server) -> bool:
+    return server.running and server.metric("truce_watcher_leader") == 1
+
+
+def leader_of(group):
+    leading = [server for server in group if leads(server)]
+    assert len(leading) < 2
+    return leading[0] if leading else None
+
+
+def test_all_answer_and_one_watches(three):
+    leader = leader_of(three)
+    assert leader is not None
+    for number, server in enumerate(three):
+        grant(server, f"name-{number}")
+        for other in three:
+            assert f"name-{number}" in refused(other, f"name-{number}")
+    for server in three:
+        assert server.metric("truce_server_active") == 1
+        assert server.metric("truce_view_age_seconds") < SOON
+
+
+def test_when_the_leader_dies_another_one_leads_and_reviews_go_on(three):
+    leader = leader_of(three)
+    grant(leader, "name")
+    leader.kill()
+    rest = [server for server in three if server is not leader]
+    numbers = iter(range(1_000_000))
+
+    def led() -> bool:
+        # Never unknown meanwhile: what the dead one told is good for a minute.
+        for server in rest:
+            grant(server, f"meanwhile-{next(numbers)}")
+            refused(server, "name")
+        return leader_of(rest) is not None
+
+    wait_for(led, TAKEN_OVER, "another one leads")
+    for server in rest:
+        assert server.metrics_get("/readyz")[0] == 200
+
+
+def test_a_leader_that_ends_gives_the_watch_to_the_next_at_once(three):
+    leader = leader_of(three)
+    leader.stop()
+    rest = [server for server in three if server is not leader]
+    wait_for(lambda: leader_of(rest) is not None, LEASE - 5, "another one leads, before the lease's end")
+    leader.start()
+    grant(leader, "name")
+    assert not leads(leader)
+
+
+def test_a_leader_that_stood_still_leads_no_longer_and_ends(postgres, database, three):
+    leader = leader_of(three)
+    rest = [server for server in three if server is not leader]
+    leader.signal(signal.SIGSTOP)
+    try:
+        wait_for(lambda: leader_of(rest) is not None, TAKEN_OVER, "another one leads")
+    finally:
+        leader.signal(signal.SIGCONT)
+    wait_for(lambda: not leader.running, SOON, "the end of the server that lost the watch")
+    assert leader.stop() == CANNOT_RUN
+    assert "another server has taken over the watch" in leader.log.read_text()
+    leader.start()
+    grant(leader, "late")
+
+
+def test_while_no_server_leads_for_long_what_looks_free_is_unknown(postgres, database, servers, scripted_api):
+    """The lease is held by one that is gone and tells nothing: held here by hand, for longer than the test takes."""
+    leader, other = (servers(scripted_api, store=postgres.url(database)) for _ in range(2))
+    leader.start()
+    other.start()
+    grant(other, "name")
+    leader.kill()
+    postgres.sql(database, "UPDATE truce.lease SET expires = clock_timestamp() + interval '1 hour' WHERE sort = 'watch'")
+    wait_for(lambda: other.metric("truce_view_age_seconds") > 60, 90, "the view is old")
+    assert review(other, "free")[0] == 503
+    assert "name" in refused(other, "name")
+    assert other.metrics_get("/readyz")[0] == 200
