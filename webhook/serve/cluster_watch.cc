@@ -370,7 +370,7 @@ void ClusterWatch::TellView() {
     if (!reader_.latest()) Report(Progress(report->status));
     return;
   }
-  Report(report->ready ? std::string() : Progress(report->status));
+  if (!report->ready) Report(Progress(report->status));
   NoteRecovery(report->resynced);
   is_recovering_.store(!recovery_.empty(), std::memory_order_relaxed);
   held_back_.store(report->status.reconcile.held_back, std::memory_order_relaxed);
@@ -402,7 +402,10 @@ void ClusterWatch::TellView() {
         {{"kinds", static_cast<std::int64_t>(report->status.followed)},
          {"failing", static_cast<std::int64_t>(report->status.failing)}});
   }
+  const bool is_ready = view.ready;
   Hand(std::move(view));
+  // Nobody is told before reviews are answered.
+  if (is_ready) Report({});
 }
 
 void ClusterWatch::Hand(ClusterView view) {
@@ -464,13 +467,13 @@ void ClusterWatch::FollowView() {
     is_attempted = *attempted;
     if (!is_attempted) return Report("listing the objects of Truce");
   }
-  Report({});
   is_recovering_.store(!latest->view.recovery.empty(), std::memory_order_relaxed);
   if (!leads_.load()) {
     ports_.doubts.Take(latest->doubts);
     ports_.listener.OnUnseen(latest->unseen);
   }
   Hand(latest->view);
+  Report({});
 }
 
 void ClusterWatch::WriteMetrics(MetricWriter& writer) const {
