@@ -26,7 +26,7 @@ def rendered(helm):
 
 def test_every_file_of_values_is_rendered_and_in_the_page(helm):
     files = sorted((EXAMPLES / "values").glob("*.yaml"))
-    assert len(files) == 5
+    assert len(files) == 6
     for file in files:
         assert helm.objects(file), file
         assert f"(examples/values/{file.name})" in PAGE.read_text(), file.name
@@ -67,6 +67,20 @@ def test_a_zonal_volume_is_given_up_soon_and_restored_from_a_snapshot(helm, rend
     assert restored["spec"]["dataSource"] == {
         "apiGroup": snapshot["apiVersion"].partition("/")[0], "kind": snapshot["kind"],
         "name": snapshot["metadata"]["name"]}
+
+
+def test_tokens_of_iam_are_there_before_truce_reads_them(rendered):
+    objects = rendered("rds-iam.yaml")
+    pod = the(objects, "Deployment")["spec"]["template"]["spec"]
+    [first] = pod["initContainers"]
+    truce = pod["containers"][0]
+    config = yaml.safe_load(the(objects, "ConfigMap", "truce")["data"]["truce.yaml"])
+    assert first["restartPolicy"] == "Always" and config["storePasswordFile"] in first["startupProbe"]["exec"]["command"]
+    host = next(each["value"] for each in first["env"] if each["name"] == "HOST")
+    assert f"@{host}:5432/" in config["store"]
+    [volume] = {mount["name"] for mount in first["volumeMounts"]}
+    [mount] = [mount for mount in truce["volumeMounts"] if mount["name"] == volume]
+    assert config["storePasswordFile"].startswith(mount["mountPath"] + "/") and mount["readOnly"]
 
 
 def test_the_api_has_an_ingress_or_a_route(rendered):
