@@ -1,6 +1,7 @@
 """Servers of one cluster on one registry in PostgreSQL: all answer reviews, one of them watches the cluster for all."""
 
 import signal
+import time
 
 import pytest
 
@@ -71,6 +72,24 @@ def test_a_leader_that_ends_gives_the_watch_to_the_next_at_once(three):
     leader.start()
     grant(leader, "name")
     assert not leads(leader)
+
+
+def test_a_leader_that_ends_answers_on_while_it_drains(postgres, database, servers, scripted_api):
+    leader, other = (servers(scripted_api, store=postgres.url(database), drainGrace="9s") for _ in range(2))
+    leader.start()
+    other.start()
+    wait_for(lambda: leads(leader), SOON, "it leads")
+    grant(leader, "name")
+    leader.signal(signal.SIGTERM)
+    begun = time.monotonic()
+    answered = 0
+    while time.monotonic() < begun + 8:
+        grant(leader, f"draining-{answered}")
+        refused(leader, "name")
+        answered += 1
+    assert answered > 20
+    wait_for(lambda: leads(other), SOON, "the other one leads")
+    assert leader.stop() == 0
 
 
 def test_a_leader_that_stood_still_leads_no_longer_and_ends(postgres, database, three):

@@ -57,6 +57,8 @@ class ClusterPart final : private PolicyListener,
   Result<void> Start(ServerSettings server);
   // Watches the cluster for all servers of the registry from now on. Idempotent; never blocks.
   void Lead() { watch_.Lead(); }
+  // Another server does from now on: this one ends.
+  void EndLeading() { watch_.EndLeading(); }
   // Ends all that asks the cluster or is told by it. Reviews have ended. Idempotent.
   void Stop();
 

@@ -226,6 +226,17 @@ void ClusterWatch::Lead() {
   changed_.notify_all();
 }
 
+void ClusterWatch::EndLeading() {
+  if (!ports_.has_others) return;
+  {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    lead_wanted_ = false;
+    leads_.store(false);
+    view_due_ = true;
+  }
+  changed_.notify_all();
+}
+
 void ClusterWatch::SetUnseen(std::map<GroupKind, Timestamp> unseen) {
   const std::lock_guard<std::mutex> lock(mutex_);
   unseen_ = std::move(unseen);
@@ -237,7 +248,8 @@ Result<void> ClusterWatch::BeginLeading() {
   ports_.doubts.Take({});
   TRUCE_RETURN_IF_ERROR(
       Ask([](Watcher& watcher, Moment now) { watcher.BeginRecording(now); }, In(kOpenedStoreTime)));
-  leads_.store(true);
+  const std::lock_guard<std::mutex> lock(mutex_);
+  leads_.store(lead_wanted_);
   return {};
 }
 
@@ -436,6 +448,8 @@ bool ClusterWatch::TellOthers(const ClusterView& view) {
     return false;
   }
   life_->Extend(now + kLeaderLife);
+  // By that its reviews go at once when it leads no more.
+  static_cast<void>(reader_.Read(ports_.store, now, now + kFollowTime).ok());
   view_age_.store(0, std::memory_order_relaxed);
   // Not waited for: it is told again each second.
   static_cast<void>(

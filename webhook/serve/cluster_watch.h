@@ -83,6 +83,8 @@ class ClusterWatch final : public ClusterLink, public WatchControls {
   // Watches the cluster for all servers of the registry from now on, which one server does at a
   // time; before Start, if there are no others. Never blocks. Idempotent.
   void Lead();
+  // Another server does from now on, because this one ends: its reviews go by what that one tells.
+  void EndLeading();
   // It does so: what it writes by is the leader's. Thread-safe.
   bool leads() const { return leads_.load(); }
   // It does, and has seen everything. Thread-safe.

@@ -129,6 +129,7 @@ class Server final : private OwnReviewHost {
     health_.SetNotReady("drain", "the server is ending");
     listeners_->BeginDrain();
     // Another server watches from now on; what this one still sees is no longer written.
+    if (cluster_) cluster_->EndLeading();
     registry_->GiveWatchBack();
     admission_->service().EndLateness();
     if (!must_end) signals.Wait(holder_.Current()->drain_grace);
