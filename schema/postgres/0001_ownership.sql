@@ -503,6 +503,11 @@ DECLARE
   last_line bigint;
 BEGIN
   PERFORM truce.wait_when_committing();
+  -- A plan for these very arrays has them as constants, in which each element is looked for from the first one on.
+  IF cardinality(put_owners) + cardinality(put_rows) + cardinality(put_names) + cardinality(put_objects)
+     + cardinality(put_audit) > 2000 THEN
+    PERFORM set_config('plan_cache_mode', 'force_generic_plan', true);
+  END IF;
   IF cardinality(drop_names) > 0 THEN
     DELETE FROM truce.names n USING unnest(drop_names) AS a (name) WHERE n.name = a.name AND n.sort <> 'key';
   END IF;

@@ -3,6 +3,7 @@
 
 #include <atomic>
 #include <chrono>
+#include <iterator>
 #include <latch>
 #include <memory>
 #include <optional>
@@ -300,6 +301,27 @@ TEST(PostgresStore, AConnectionThatWasCutIsReplaced) {
     EXPECT_TRUE(written.ok()) << written.error().message;
   }
   EXPECT_EQ(store->Contents().value().owners.size(), 4U);
+}
+
+// As when a new version re-keys a registry: time by the number of things, not by its square.
+TEST(PostgresStore, AChangeOfThousandsOfThingsIsWrittenInSeconds) {
+  const auto store = OpenAt(PostgresServer::Shared().MakeDatabase());
+  constexpr int kThings = 4000;
+  Changes all;
+  const auto append = [](auto& to, auto from) {
+    to.insert(to.end(), std::make_move_iterator(from.begin()), std::make_move_iterator(from.end()));
+  };
+  for (int i = 0; i < kThings; ++i) {
+    Changes one = SampleCreate("n" + std::to_string(i), "u" + std::to_string(i));
+    append(all.put_owners, std::move(one.put_owners));
+    append(all.put_rows, std::move(one.put_rows));
+    append(all.put_objects, std::move(one.put_objects));
+    append(all.audit, std::move(one.audit));
+  }
+  const auto decide = [&](const AllFacts&) { return all; };
+  const auto written = store->Apply({}, decide, In(std::chrono::seconds{20}));
+  ASSERT_TRUE(written.ok()) << written.error().message;
+  EXPECT_EQ(store->Contents().value().owners.size(), std::size_t{kThings});
 }
 
 // The same history leaves the same registry here and in the reference.
