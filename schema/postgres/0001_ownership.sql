@@ -272,7 +272,8 @@ BEGIN
 END $$;
 
 -- Announces `a_holder` and makes it one of the active servers for so many seconds: beside those that say the same word,
--- under their epoch; else, when nobody else is active and all decisions have ended, under a newer one. While another word
+-- under their epoch; else, when nobody else is active and all decisions have ended, under a newer one. While servers are
+-- active that say another thing behind " of ", which is no other version of this one, it is not announced. While another word
 -- is wanted, or a server that says another one is still active, answers which server that is and for how long.
 CREATE FUNCTION truce.share_lease(a_holder text, a_seconds integer, a_word text, wait_ms integer)
 RETURNS TABLE (epoch bigint, other text, left_ms bigint) LANGUAGE plpgsql VOLATILE AS $$
@@ -283,6 +284,15 @@ DECLARE
 BEGIN
   PERFORM set_config('lock_timeout', wait_ms::text, true);
   DELETE FROM truce.replicas r WHERE r.expires < clock_timestamp() - interval '1 day';
+  RETURN QUERY
+    SELECT NULL::bigint, r.holder, ceil(extract(epoch FROM r.expires - clock_timestamp()) * 1000)::bigint
+    FROM truce.lease l JOIN truce.replicas r ON r.epoch = l.epoch
+    WHERE l.sort = 'registry' AND r.expires > clock_timestamp()
+      AND split_part(r.word, ' of ', 2) <> split_part(a_word, ' of ', 2)
+    ORDER BY 3 DESC LIMIT 1;
+  IF FOUND THEN
+    RETURN;
+  END IF;
   INSERT INTO truce.replicas AS r (holder, word, announced, epoch, expires)
   VALUES (a_holder, a_word,
           greatest(clock_timestamp(), (SELECT max(o.announced) FROM truce.replicas o) + interval '1 microsecond'), NULL,

@@ -136,7 +136,7 @@ TEST_F(PostgresLease, ThoseThatSayAnotherWordStandAsideForWhoAnnouncesItself) {
   const auto waits = again->BecomeActive("one", "recipe", Soon()).value();
   ASSERT_TRUE(waits.has_value());
   EXPECT_EQ(waits->holder, "newer");
-  EXPECT_EQ(outsider_.Run("SELECT 1 / (word LIKE 'new recipe%')::integer FROM truce.wanted()"), "");
+  EXPECT_EQ(outsider_.Run("SELECT 1 / (word LIKE '%new recipe')::integer FROM truce.wanted()"), "");
   // A roll-back is a take-over like any.
   const auto older = OpenAt(url_);
   TakeTurns(*older, "older", "recipe");
@@ -144,6 +144,20 @@ TEST_F(PostgresLease, ThoseThatSayAnotherWordStandAsideForWhoAnnouncesItself) {
   EXPECT_FALSE(again->BecomeActive("one", "recipe", Soon()).value().has_value());
   EXPECT_EQ(again->epoch(), older->epoch());
   EXPECT_TRUE(Writes(*older, "c"));
+}
+
+TEST_F(PostgresLease, WhoIsNoOtherVersionOfThemIsWaitedForAndWaits) {
+  auto first = OpenAt(url_);
+  const auto other = OpenAt(url_);
+  ASSERT_FALSE(first->BecomeActive("first", "recipe of one", Soon()).value().has_value());
+  const auto waits = other->BecomeActive("other", "new recipe of another", Soon()).value();
+  ASSERT_TRUE(waits.has_value());
+  EXPECT_EQ(waits->holder, "first");
+  EXPECT_EQ(outsider_.Run("SELECT 1 / (count(*) = 1)::integer FROM truce.replicas"), "")
+      << "it is not announced";
+  EXPECT_TRUE(Writes(*first, "a"));
+  first.reset();
+  EXPECT_FALSE(other->BecomeActive("other", "new recipe of another", Soon()).value().has_value());
 }
 
 TEST_F(PostgresLease, WhoStoodAsideHoldsItAgainWhenTheNewcomerIsGoneWithoutIt) {

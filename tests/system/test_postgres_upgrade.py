@@ -19,11 +19,17 @@ def readiness(server) -> str:
 
 
 @pytest.fixture
-def versions(postgres, database, servers, tmp_path):
-    """Two servers of each."""
+def make(postgres, database, servers, tmp_path):
+    """Two servers of each version."""
     types = tmp_path / "types.tsv"
     types.write_text(OTHER_KEYS)
-    return [[servers(store=postgres.url(database), **more) for _ in range(2)] for more in ({}, {"types": str(types)})]
+    return lambda kubeconfig=None: [[servers(kubeconfig, store=postgres.url(database), **more) for _ in range(2)]
+                                    for more in ({}, {"types": str(types)})]
+
+
+@pytest.fixture
+def versions(make):
+    return make()
 
 
 def wait_until_aside(server) -> None:
@@ -35,10 +41,11 @@ def spaces(postgres, database) -> set[str]:
     return set(postgres.sql(database, "SELECT DISTINCT split_part(key, '|', 1) FROM truce.resources").splitlines())
 
 
+@pytest.mark.parametrize("follows", [False, True], ids=["alone", "cluster"])
 @pytest.mark.parametrize("order", [1, -1], ids=["newer", "older"])
 def test_a_version_with_other_keys_takes_over_under_load_and_no_name_has_two_managers(
-        postgres, database, versions, order, record_property):
-    old, new = versions[::order]
+        postgres, database, make, scripted_api, order, follows, record_property):
+    old, new = make(scripted_api if follows else None)[::order]
     for server in old:
         server.start()
     load = NameLoad(old)

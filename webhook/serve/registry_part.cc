@@ -136,7 +136,7 @@ Result<std::unique_ptr<Store>> RegistryPart::OpenDatabase(const Config& config,
   // Those who share must make equal keys, or one resource would have two. Of those who follow the
   // cluster one watches it for all; who does not follow it would tell that one nothing.
   const std::string shared =
-      policy.catalogue->version() + (config.no_cluster ? "" : " " + config.cluster_id);
+      policy.catalogue->version() + " of " + (config.no_cluster ? "no cluster" : config.cluster_id);
   const auto active =
       waiting_->BecomeActive(holder, shared, In(is_first ? kDatabaseTime : kWaitingTime));
   if (!active.ok()) {

@@ -163,8 +163,8 @@ class PostgresStore::Impl {
   Result<std::optional<OtherServer>> BecomeActive(const std::string& holder,
                                                   const std::optional<std::string>& shared,
                                                   Deadline deadline) {
-    std::optional<std::string> word = shared;
-    if (word) *word += ", schema " + std::to_string(PostgresMigrations().size());
+    std::optional<std::string> word;
+    if (shared) word = "schema " + std::to_string(PostgresMigrations().size()) + ", " + *shared;
     TRUCE_ASSIGN_OR_RETURN(auto taken, PgLease::Take(pool_, {options_.url, options_.password},
                                                      {PgLease::Sort::kRegistry, holder,
                                                       std::move(word), options_.lease_time},
