@@ -7,7 +7,7 @@ from support.helm import SERVER_CHART, VERSIONS, Helm
 MINIMUM = {"admission": {"pathSecret": "0123456789abcdef0123456789abcdef"}}
 CERTIFICATE = "-----BEGIN CERTIFICATE-----\nMA==\n-----END CERTIFICATE-----\n"
 
-REPLICAS = {"replicaCount": 2, "watchCluster": False, "certificates": {"mode": "certManager"},
+REPLICAS = {"replicaCount": 2, "certificates": {"mode": "certManager"},
             "store": {"type": "postgres", "url": "postgres://truce@db/truce"}}
 
 
@@ -90,7 +90,6 @@ IMPOSSIBLE = [
     ("store.prepare: ", "existingSecret",
      {"store": {"type": "postgres", "url": "postgres://truce@db/truce", "prepare": {"enabled": True}}}),
     ("replicaCount: ", "set 1, or store.type postgres", {"replicaCount": 2}),
-    ("replicaCount: ", "set 1", {**REPLICAS, "watchCluster": True}),
     ("certificates.mode: ", "set certManager, or existingSecret",
      {**REPLICAS, "certificates": {"caBundle": CERTIFICATE}}),
     ("admission.pathSecret: ", "for all",

@@ -18,6 +18,8 @@ from support.truce_process import TruceProcess
 from support.verdicts import PREFIX
 
 WAIT_SECONDS = 60
+PACE_SECONDS = 0.06  # between the calls of one client
+LOADS = itertools.count()
 DRAIN = "1s"  # which Kubernetes needs to tell everybody that a Pod ends
 
 
@@ -67,6 +69,9 @@ class Replicas:
             server.kill()
         self._service.stop()
 
+    def leaders(self) -> list[TruceProcess]:
+        return [server for server in self.servers if server.running and server.metric("truce_watcher_leader") == 1]
+
     def restart(self, server: TruceProcess) -> None:
         """As a rollout does it: new connections go elsewhere, then it ends; they come when it is ready again."""
         self._service.remove(server.admission_address)
@@ -83,6 +88,7 @@ class ApiLoad:
     by all of them, the others by one."""
 
     def __init__(self, clients: Sequence[Client]):
+        self._names = f"load-{next(LOADS)}"
         self.granted: list[str] = []
         self.denied = 0
         self.unknown: list[str] = []  # what the API server said
@@ -110,9 +116,9 @@ class ApiLoad:
 
     def _run(self, number: int, client: Client) -> None:
         for count in itertools.count():
-            if self._ending.is_set():
+            if self._ending.wait(PACE_SECONDS):
                 return
-            name = f"load-{count % 2 and number}-{count}"
+            name = f"{self._names}-{count % 2 and number}-{count}"
             reply = client.create(bucket(f"{name}-{number}", name))
             with self._lock:
                 if reply.ok or reply.message.startswith(PREFIX):
@@ -123,7 +129,6 @@ class ApiLoad:
                     self.denied += not reply.ok
                     continue
                 self.unknown.append(reply.message)
-            self._ending.wait(0.01)
 
     def __str__(self) -> str:
         return (f"{len(self.granted)} granted, {self.denied} denied, {len(self.unknown)} unknown, at most "

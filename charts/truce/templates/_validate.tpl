@@ -26,9 +26,6 @@
 {{- if ne $v.store.type "postgres" -}}
 {{- fail (printf "replicaCount: the %s store allows one replica: two would not know of each other's ownerships; set 1, or store.type postgres" $v.store.type) -}}
 {{- end -}}
-{{- if $v.watchCluster -}}
-{{- fail "replicaCount: of servers that follow the cluster one is active on a registry, and a second one would wait for its end and hold up every rollout; set 1" -}}
-{{- end -}}
 {{- if eq $v.certificates.mode "selfManaged" -}}
 {{- fail "certificates.mode: several replicas need one certificate and one secret in the path of reviews, and each would make its own with selfManaged; set certManager, or existingSecret, and admission.pathSecret (README, Several replicas)" -}}
 {{- end -}}
