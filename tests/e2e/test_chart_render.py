@@ -533,6 +533,9 @@ def test_several_replicas(helm4):
     assert the(objects, "PodDisruptionBudget")["spec"]["maxUnavailable"] == 1
     assert "PersistentVolumeClaim" not in {obj["kind"] for obj in objects}
     given = yaml.safe_load(path.read_text())
+    # Each may come to watch the cluster, so all may what one alone may.
+    alone = helm4.objects({**given, "replicaCount": 1})
+    assert [obj for obj in objects if "rules" in obj] == [obj for obj in alone if "rules" in obj] != []
     mine = [{"maxSkew": 2, "topologyKey": "rack", "whenUnsatisfiable": "DoNotSchedule"}]
     other = the(helm4.objects({**given, "topologySpreadConstraints": mine, "hostNetwork": True}), "Deployment")
     assert other["spec"]["strategy"]["rollingUpdate"] == {"maxUnavailable": 1, "maxSurge": 0}
