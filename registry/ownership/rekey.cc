@@ -31,7 +31,7 @@ KeyText KeyAfter(const NewKey& new_key, ResourceIdentity identity, const KeyText
 // their targets.
 struct Affected {
   std::set<KeyText> keys;
-  std::vector<Row> rows;
+  std::vector<Row> rows;  // in the order of their keys
   std::vector<Owner> owners;
 };
 
@@ -76,15 +76,23 @@ void MergeRow(Row row, std::map<RowId, Row>& rows) {
   kept.terminating = kept.terminating && row.terminating;
 }
 
-// The new keys that `owner` can claim: where its root manages, or where its record stands.
+// Orders rows by their key, and against one.
+struct ByKey {
+  bool operator()(const Row& row, const KeyText& key) const { return row.id.key < key; }
+  bool operator()(const KeyText& key, const Row& row) const { return key < row.id.key; }
+};
+
+// The new keys that `owner` can claim: where its root manages, or where its record stands. `rows`
+// are in the order of their keys.
 std::vector<KeyText> Targets(const Owner& owner, const std::vector<Row>& rows,
                              const NewKey& new_key) {
   const KeyText own = KeyAfter(new_key, owner.identity, owner.key);
   std::set<KeyText> targets;
   if (owner.record != Record::kNone) targets.insert(own);
-  for (const Row& row : rows) {
-    if (row.id.key != owner.key || !Manages(row) || row.root != owner.root) continue;
-    targets.insert(KeyAfter(new_key, row.identity, row.id.key));
+  const auto [first, last] = std::equal_range(rows.begin(), rows.end(), owner.key, ByKey());
+  for (auto row = first; row != last; ++row) {
+    if (!Manages(*row) || row->root != owner.root) continue;
+    targets.insert(KeyAfter(new_key, row->identity, row->id.key));
   }
   std::vector<KeyText> ordered(targets.begin(), targets.end());
   // The part that the ownership itself described keeps the public id.

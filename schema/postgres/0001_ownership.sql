@@ -381,8 +381,8 @@ DECLARE
 BEGIN
   IF mode IN ('begin', 'whole') THEN
     PERFORM set_config('lock_timeout', wait_ms::text, true);
-    -- A program that stopped in the middle gives back what it locks.
-    PERFORM set_config('idle_in_transaction_session_timeout', '5000', true);
+    -- A program that stopped in the middle gives back what it locks; who may take minutes may think for longer.
+    PERFORM set_config('idle_in_transaction_session_timeout', greatest(5000, least(60000, wait_ms / 10))::text, true);
   END IF;
   IF mode = 'whole' THEN
     PERFORM pg_advisory_xact_lock(1414681923, 0);
