@@ -108,17 +108,18 @@ def start_truce(cluster, started_truces, tmp_path):
 @pytest.fixture
 def follow(cluster, started_truces, tmp_path):
     """A function that starts Truce following the shared cluster, its webhook registered unless
-    `failure_policy` is empty."""
+    `failure_policy` is empty. Servers of one `cluster_id` may share a registry."""
 
     def start(
         config: dict | None = None,
         failure_policy: str = "Fail",
         user: str = "admin",
         env: dict[str, str] | None = None,
+        cluster_id: str = "",
     ) -> TruceProcess:
         directory = tmp_path / f"following-{len(started_truces)}"
         return _start(cluster, started_truces, directory, failure_policy, config=config,
-                      kubeconfig=cluster.kubeconfig(user), env=env)
+                      kubeconfig=cluster.kubeconfig(user), env=env, cluster_id=cluster_id)
 
     return start
 

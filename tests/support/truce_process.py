@@ -59,6 +59,7 @@ class TruceProcess:
         name: str = "truce",
         kubeconfig: Path | None = None,
         env: dict[str, str] | None = None,
+        cluster_id: str = "",
     ):
         """`directory` must exist. `config` is the configuration file's content (None: the mapping
         of the platform's kinds, nothing else). `kubeconfig`: the cluster to follow; none without.
@@ -68,7 +69,7 @@ class TruceProcess:
         self.env = env
         # Each of its own: the cluster remembers the registry of an id, and another one under the
         # same id means that a registry was lost.
-        self.cluster_id = f"e2e-{secrets.token_hex(6)}"
+        self.cluster_id = cluster_id or f"e2e-{secrets.token_hex(6)}"
         self.name = name
         self.data = directory / "data"
         self.log = directory / f"{name}.log"
