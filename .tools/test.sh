@@ -164,8 +164,8 @@ sanitized() {
 }
 stage_asan() { sanitized dev 'unit|contract|model|fault|fuzz'; }
 stage_tsan() { sanitized tsan 'unit|contract|model|fault'; }
-stage_system() { run_pytest system -n "$JOBS" --dist loadfile; }
-# One more than there are processors: these tests wait for clusters and clocks half of their time.
+# One more than there are processors: these tests wait for servers, clusters and clocks half of their time.
+stage_system() { run_pytest system -n "$((JOBS + 1))" --dist loadfile; }
 stage_e2e() { run_pytest e2e -n "$((JOBS + 1))" --dist loadfile; }
 # What `make release` made, in fresh Debians and beside the last release.
 stage_published() { run_pytest release; }

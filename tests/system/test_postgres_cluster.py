@@ -107,6 +107,7 @@ def test_a_leader_that_stood_still_leads_no_longer_and_ends(postgres, database, 
     grant(leader, "late")
 
 
+@pytest.mark.rotating
 def test_while_no_server_leads_for_long_what_looks_free_is_unknown(postgres, database, servers, scripted_api):
     """The lease is held by one that is gone and tells nothing: held here by hand, for longer than the test takes."""
     leader, other = (servers(scripted_api, store=postgres.url(database)) for _ in range(2))

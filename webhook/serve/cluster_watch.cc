@@ -17,12 +17,15 @@ constexpr std::chrono::seconds kOpenedStoreTime{30};  // a registry that was jus
 constexpr std::chrono::seconds kControlTime{8};       // commands wait ten for an answer
 constexpr std::chrono::seconds kBetweenWitnesses{10};
 constexpr std::chrono::seconds kWitnessTime{3};  // of each call for it: the view waits meanwhile
-constexpr std::chrono::seconds kOthersTime{5};   // to tell other servers
-constexpr std::chrono::seconds kFollowTime{2};   // to read what they tell
+constexpr std::chrono::seconds kOthersTime{2};   // to tell other servers
+constexpr std::chrono::seconds kFollowTime{1};   // to read what they tell
 // Who leads and could not say so for so long may lead no longer: another one may say what is free.
 constexpr std::chrono::seconds kLeaderLife{5};
 constexpr std::chrono::milliseconds kViewInterval{1000};
 constexpr std::chrono::milliseconds kFirstViewInterval{50};  // until ready
+// While the database is away: what is not confirmed for three seconds calls nothing free, so it is
+// to be confirmed as soon as the database is back.
+constexpr std::chrono::milliseconds kCutOffInterval{200};
 constexpr std::string_view kLeaseNamespace = "kube-system";
 
 Error Unreachable(const ServerSettings& server, const ApiError& error) {
@@ -43,8 +46,9 @@ Result<Uid> ReadKubeSystem(const ServerSettings& server, ClusterApi& api) {
 }
 
 // Reads from the registry whether and why Truce is in recovery mode.
-std::string RecoveryReason(const Store& store, const std::string& before) {
-  const auto state = ReadRecovery(store, In(kOpenedStoreTime));
+std::string RecoveryReason(const Store& store, const std::string& before,
+                           std::chrono::seconds time) {
+  const auto state = ReadRecovery(store, In(time));
   if (!state.ok()) return before;
   return state.value() ? state.value()->reason : std::string();
 }
@@ -356,7 +360,9 @@ void ClusterWatch::Keep() {
     } else {
       FollowView();
     }
-  } while (Sleep(view_.ready || !leads_.load() ? kViewInterval : kFirstViewInterval));
+  } while (Sleep(is_cut_off_                     ? kCutOffInterval
+                 : view_.ready || !leads_.load() ? kViewInterval
+                                                 : kFirstViewInterval));
   if (!leads_.load()) return;
   witness_due_ = {};
   KeepWitness();
@@ -439,7 +445,7 @@ bool ClusterWatch::TellOthers(const ClusterView& view) {
     told.unseen = unseen_;
   }
   const Result<void> done = publisher_.Tell(ports_.watch_store, told, In(kOthersTime));
-  const bool was_failing = std::exchange(cannot_tell_, !done.ok());
+  const bool was_failing = std::exchange(is_cut_off_, !done.ok());
   if (!done.ok()) {
     if (!was_failing) {
       ports_.logger.Log(LogLevel::kWarning, "other servers are not told what the cluster holds",
@@ -464,6 +470,7 @@ bool ClusterWatch::TellOthers(const ClusterView& view) {
 void ClusterWatch::FollowView() {
   const Deadline now = std::chrono::steady_clock::now();
   const Result<bool> read = reader_.Read(ports_.store, now, now + kFollowTime);
+  is_cut_off_ = !read.ok();
   const auto& latest = reader_.latest();
   if (!latest) {
     if (leads_.load()) return;
@@ -511,11 +518,13 @@ void ClusterWatch::WriteMetrics(MetricWriter& writer) const {
 }
 
 void ClusterWatch::NoteRecovery(bool resynced) {
-  recovery_ = RecoveryReason(ports_.store, recovery_);
+  // The others wait for a sign meanwhile.
+  const auto time = ports_.has_others && view_told_ ? kOthersTime : kOpenedStoreTime;
+  recovery_ = RecoveryReason(ports_.store, recovery_, time);
   if (recovery_.empty() || !resynced) return;
   const Result<void> noted =
       Administer(ports_.watch_store, ports_.clock.Now(), In(kOpenedStoreTime), &NoteResynced);
-  if (noted.ok()) recovery_ = RecoveryReason(ports_.store, recovery_);
+  if (noted.ok()) recovery_ = RecoveryReason(ports_.store, recovery_, time);
 }
 
 // Each problem is told once.

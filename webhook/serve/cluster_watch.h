@@ -166,7 +166,7 @@ class ClusterWatch final : public ClusterLink, public WatchControls {
   bool remembered_ = false;
   std::optional<AuditWitness> witness_;  // as the Lease has it
   Deadline witness_due_{};
-  bool cannot_tell_ = false;                                             // the others; as told last
+  bool is_cut_off_ = false;  // the others could not be told, or the leader not heard, just now
   const std::shared_ptr<ViewLife> life_ = std::make_shared<ViewLife>();  // of what it tells itself
   ViewPublisher publisher_;
   ViewReader reader_;
