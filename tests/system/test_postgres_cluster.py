@@ -1,6 +1,7 @@
 """Servers of one cluster on one registry in PostgreSQL: all answer reviews, one of them watches the cluster for all."""
 
 import signal
+import socket
 import time
 
 import pytest
@@ -40,7 +41,11 @@ def test_all_answer_and_one_watches(three):
         grant(server, f"name-{number}")
         for other in three:
             assert f"name-{number}" in refused(other, f"name-{number}")
+    name = f"{socket.gethostname()}/{(leader.data / 'server.id').read_text().strip()}"
     for server in three:
+        watcher = "this server" if server is leader else f"server {name}"
+        wait_for(lambda: f" leader: {watcher} watches the cluster for all\n" in server.command("doctor").stdout,
+                 SOON, "doctor names the leader")
         assert server.metric("truce_server_active") == 1
         assert server.metric("truce_view_age_seconds") < SOON
 

@@ -278,6 +278,8 @@ void ExamineWebhook(const ExaminedServer& server, std::vector<Checkup>& out) {
                        : "no server has told since " + FormatTimestamp(*as_of) +
                              " what it finds in the cluster: what is said of it is of then",
                    "look at /readyz of the other servers: one of them takes over within a minute"});
+  } else if (!server.watcher.empty()) {
+    out.push_back(Ok("leader", server.watcher + " watches the cluster for all"));
   }
   const CoverageReport coverage = server.reports->Coverage();
   ExamineAccounts(coverage, out);

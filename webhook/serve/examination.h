@@ -33,6 +33,7 @@ struct ExaminedServer {
   ClusterApi* api = nullptr;  // null until the cluster was reached
   std::string cluster;        // cluster id
   std::uint64_t reviews = 0;  // answered since the start
+  std::string watcher;        // who watches the cluster for all servers; empty: there are no others
 };
 
 // A right that the server needs in its cluster.

@@ -170,12 +170,18 @@ bool RegistryPart::TakeWatch() {
   const std::optional<OtherServer>& other = taken.value();
   watches_ = !other.has_value();
   const std::string& watcher = other ? other->holder : holder.value();
-  if (watcher != watcher_) {
-    watcher_ = watcher;
+  const std::string before = watcher_.With([&](std::string& last) {
+    return std::exchange(last, watches_ ? "this server" : "server " + watcher);
+  });
+  if (before != Watcher()) {
     logger_.Log(LogLevel::kInfo, "watch",
-                {{"server", std::string_view(watcher_)}, {"is_this_one", watches_}});
+                {{"server", std::string_view(watcher)}, {"is_this_one", watches_}});
   }
   return watches_;
+}
+
+std::string RegistryPart::Watcher() const {
+  return watcher_.With([](const std::string& last) { return last; });
 }
 
 void RegistryPart::GiveWatchBack() {

@@ -15,6 +15,7 @@
 #include <thread>
 
 #include "registry/base/clock.h"
+#include "registry/base/guarded.h"
 #include "registry/base/result.h"
 #include "registry/identity/values.h"
 #include "registry/ownership/terms.h"
@@ -87,6 +88,8 @@ class RegistryPart final {
   // called once open, and again while false; the log says which one is then. Without a database it
   // always is. Blocks for some seconds where the database does not answer.
   bool TakeWatch();
+  // Who does, as was found last, for people; empty: not known, or nobody else could. Thread-safe.
+  std::string Watcher() const;
   // For the server that watches next, at once; this one does no longer. At an end.
   void GiveWatchBack();
 
@@ -133,10 +136,10 @@ class RegistryPart final {
   std::string loss_;
   std::optional<AuditWitness> witness_;  // as its file has it
   Deadline witness_due_{};
-  std::string witness_problem_;  // the last one told
-  std::string clock_problem_;    // at the last step
-  std::string watcher_;          // the server that watches, as it was told last
-  bool is_ours_ = false;         // its registry is this cluster's, or free
+  std::string witness_problem_;   // the last one told
+  std::string clock_problem_;     // at the last step
+  Guarded<std::string> watcher_;  // the server that watches, as it was told last
+  bool is_ours_ = false;          // its registry is this cluster's, or free
   std::string waiting_for_;
   std::string durability_;
   std::atomic<bool> is_open_{false};

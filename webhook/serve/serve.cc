@@ -339,6 +339,7 @@ class Server final : private OwnReviewHost {
     out.api = cluster_->link().api();
     out.cluster = holder_.Current()->cluster_id;
     out.reviews = review_counter_.count();
+    out.watcher = registry_->Watcher();
     return out;
   }
 
