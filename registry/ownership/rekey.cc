@@ -1,6 +1,8 @@
 #include "registry/ownership/rekey.h"
 
 #include <algorithm>
+#include <functional>
+#include <iterator>
 #include <map>
 #include <optional>
 #include <set>
@@ -16,8 +18,6 @@
 
 namespace truce {
 namespace {
-
-constexpr std::size_t kPage = 1000;
 
 // The account is that of the old key: an identity may know another one (DeclaredIdentity).
 KeyText KeyAfter(const NewKey& new_key, ResourceIdentity identity, const KeyText& old) {
@@ -44,25 +44,28 @@ Affected Load(std::set<KeyText> keys, const Ledger& ledger) {
   return affected;
 }
 
-Affected Collect(const NewKey& new_key, const PassFacts& pass, const Ledger& ledger) {
-  Affected affected;
-  KeyText after;
-  for (;;) {
-    const std::vector<KeyText> page = pass.KeysAfter(after, kPage);
-    for (const KeyText& key : page) {
-      const auto visit = [&](const ResourceIdentity& identity) {
-        const KeyText target = KeyAfter(new_key, identity, key);
-        if (target != key) affected.keys.insert({key, target});
-      };
-      for (const Row& row : ledger.RowsOfKey(key)) visit(row.identity);
-      if (const auto owner = ledger.OwnerOf(key); owner && owner->record != Record::kNone) {
-        visit(owner->identity);
-      }
-    }
-    if (page.size() < kPage) break;
-    after = page.back();
+// The keys that the resource at `key` gets, beside the one it has.
+std::set<KeyText> TargetsOf(const KeyText& key, const std::vector<Row>& rows,
+                            const std::optional<Owner>& owner, const NewKey& new_key) {
+  std::set<KeyText> targets;
+  const auto visit = [&](const ResourceIdentity& identity) {
+    KeyText target = KeyAfter(new_key, identity, key);
+    if (target != key) targets.insert(std::move(target));
+  };
+  for (const Row& row : rows) visit(row.identity);
+  if (owner && owner->record != Record::kNone) visit(owner->identity);
+  return targets;
+}
+
+Affected Collect(std::span<const KeyText> keys, const NewKey& new_key, const Ledger& ledger) {
+  std::set<KeyText> affected;
+  for (const KeyText& key : keys) {
+    std::set<KeyText> targets = TargetsOf(key, ledger.RowsOfKey(key), ledger.OwnerOf(key), new_key);
+    if (targets.empty()) continue;
+    affected.insert(key);
+    affected.merge(targets);
   }
-  return Load(std::move(affected.keys), ledger);
+  return Load(std::move(affected), ledger);
 }
 
 // Puts `row` under its new key; of two rows that become one the stronger intent and the older time
@@ -143,18 +146,27 @@ NewKey KeysOf(const Catalogue& catalogue) {
 
 namespace {
 
-// The further names of what stands at `old`, as the new catalogue spells them. They follow what
-// described the ownership; a name that is taken there stays where it is.
-void MoveNames(const KeyText& old, const ResourceIdentity& identity, const NewKey& new_key,
-               Ledger& ledger) {
-  const KeyText key = KeyAfter(new_key, identity, old);
-  for (ResourceName& name : ledger.FurtherNamesOf(old)) {
+// How `name` is spelt where its resource is kept under `key`.
+KeyText SpeltFor(const KeyText& key, const ResourceName& name) {
+  const bool by_fields = name.sort == NameSort::kDeclared || name.sort == NameSort::kLocated;
+  return by_fields ? WithAccount(key, AccountIn(name.name)) : name.name;
+}
+
+// The further names of what stood at `old`, as they are spelt under `key`, where the public id
+// goes.
+std::vector<ResourceName> TakeNames(const KeyText& old, const KeyText& key, Ledger& ledger) {
+  std::vector<ResourceName> names = ledger.FurtherNamesOf(old);
+  for (ResourceName& name : names) {
     ledger.DropName(name.name);
-    const bool by_fields = name.sort == NameSort::kDeclared || name.sort == NameSort::kLocated;
-    if (by_fields) name.name = WithAccount(key, AccountIn(name.name));
+    name.name = SpeltFor(key, name);
     name.key = key;
-    if (name.name != key && !ResourceOf(name.name, ledger)) ledger.PutName(std::move(name));
   }
+  return names;
+}
+
+// What was a further name of another resource becomes a key, and is that one's no longer.
+void FreeForKey(const KeyText& key, Ledger& ledger) {
+  if (ledger.FurtherName(key)) ledger.DropName(key);
 }
 
 // Moves everything of `affected` to its new keys.
@@ -169,10 +181,16 @@ std::size_t Move(const Affected& affected, const NewKey& new_key, const std::str
   std::map<KeyText, Owner> owners;
   std::vector<std::pair<PublicId, KeyText>> former;
   std::set<PublicId> fresh;  // ids that nobody was told
+  std::vector<ResourceName> names;
   for (const Owner& owner : affected.owners) {
     ledger.DropOwner(owner.key);
     bool first = true;
-    for (const KeyText& target : Targets(owner, affected.rows, new_key)) {
+    const std::vector<KeyText> targets = Targets(owner, affected.rows, new_key);
+    if (!targets.empty() && targets.front() != owner.key) {
+      std::vector<ResourceName> taken = TakeNames(owner.key, targets.front(), ledger);
+      std::move(taken.begin(), taken.end(), std::back_inserter(names));
+    }
+    for (const KeyText& target : targets) {
       Owner moved = owner;
       moved.key = target;
       moved.shape = ShapeOf(target);
@@ -202,20 +220,68 @@ std::size_t Move(const Affected& affected, const NewKey& new_key, const std::str
     // Merged into a record of its own root: the living declaration stands.
     if (managed) owner.record = Record::kNone;
     AuditMove(owner, cause, ledger);
+    FreeForKey(key, ledger);
     ledger.PutOwner(std::move(owner));
   }
-  for (auto& [id, row] : rows) ledger.PutRow(std::move(row));
-  for (const Owner& owner : affected.owners) MoveNames(owner.key, owner.identity, new_key, ledger);
+  for (auto& [id, row] : rows) {
+    FreeForKey(id.key, ledger);
+    ledger.PutRow(std::move(row));
+  }
+  // A name that is taken there stays where it is.
+  for (ResourceName& name : names) {
+    if (name.name != name.key && !ResourceOf(name.name, ledger)) ledger.PutName(std::move(name));
+  }
   for (const auto& [id, key] : former) KeepFormerId(id, key, ledger);
   return affected.keys.size();
 }
 
 }  // namespace
 
-std::size_t RekeyAll(const NewKey& new_key, const PassFacts& pass, const std::string& cause,
-                     Ledger& ledger) {
+std::vector<KeyMove> MovesOf(std::span<const KeyText> keys, const NewKey& new_key,
+                             const Facts& facts) {
+  std::vector<KeyMove> moves;
+  for (const KeyText& key : keys) {
+    const std::vector<Row> rows = facts.RowsOfKey(key);
+    const std::optional<Owner> owner = facts.OwnerOf(key);
+    std::set<KeyText> touched = TargetsOf(key, rows, owner, new_key);
+    const std::vector<ResourceName> names = facts.FurtherNamesOf(key);
+    if (touched.empty()) continue;
+    const std::vector<KeyText> targets =
+        owner ? Targets(*owner, rows, new_key) : std::vector<KeyText>();
+    for (const ResourceName& name : names) {
+      touched.insert(name.name);
+      if (!targets.empty()) touched.insert(SpeltFor(targets.front(), name));
+    }
+    touched.erase(key);
+    moves.push_back({key, {touched.begin(), touched.end()}});
+  }
+  return moves;
+}
+
+void EntangledMoves::Add(const KeyMove& move) {
+  const std::uint64_t key = HashOf(move.key);
+  touched_.emplace_back(key, key);
+  for (const KeyText& name : move.touched) touched_.emplace_back(HashOf(name), key);
+}
+
+void EntangledMoves::Close() {
+  std::sort(touched_.begin(), touched_.end());
+  for (std::size_t i = 1; i < touched_.size(); ++i) {
+    const auto& [name, key] = touched_[i - 1];
+    const auto& [next_name, next_key] = touched_[i];
+    if (name == next_name && key != next_key) keys_.insert({key, next_key});
+  }
+  touched_ = {};
+}
+
+std::uint64_t EntangledMoves::HashOf(const KeyText& text) {
+  return std::hash<std::string>()(text.text);
+}
+
+std::size_t Rekey(std::span<const KeyText> keys, const NewKey& new_key, const std::string& cause,
+                  Ledger& ledger) {
   ledger.Rekeys();
-  return Move(Collect(new_key, pass, ledger), new_key, cause, ledger);
+  return Move(Collect(keys, new_key, ledger), new_key, cause, ledger);
 }
 
 namespace {

@@ -3,11 +3,15 @@
 #define TRUCE_REGISTRY_OWNERSHIP_REKEY_H_
 
 #include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <optional>
 #include <span>
 #include <string>
 #include <string_view>
+#include <unordered_set>
+#include <utility>
+#include <vector>
 
 #include "registry/catalogue/catalogue.h"
 #include "registry/identity/identity.h"
@@ -15,8 +19,8 @@
 
 namespace truce {
 
+class Facts;
 class Ledger;
-class PassFacts;
 struct Row;
 
 // The new key of an identity; nothing when its type is no longer known (the row keeps its key).
@@ -25,12 +29,41 @@ using NewKey = std::function<std::optional<KeyText>(const ResourceIdentity&)>;
 // NewKey of a catalogue.
 NewKey KeysOf(const Catalogue& catalogue);
 
-// Recomputes every key from the identities kept in rows and records. Keys may merge (the oldest
+// What re-keying the resource kept under `key` touches beside that: the keys it gets, and its
+// further names, as they are spelt before and after.
+struct KeyMove {
+  KeyText key;
+  std::vector<KeyText> touched;
+};
+// Of the resources kept under `keys` those that get another key.
+std::vector<KeyMove> MovesOf(std::span<const KeyText> keys, const NewKey& new_key,
+                             const Facts& facts);
+
+// Which of many moves must be made in one decision, because they touch a name that another one
+// touches, too: where keys merge, or one takes what another one leaves. Each of the others may be
+// made alone. Remembers some 50 bytes of a move, and of a few moves too many that they must.
+class EntangledMoves {
+ public:
+  void Add(const KeyMove& move);
+  // After the last move.
+  void Close();
+  bool Has(const KeyText& key) const { return keys_.contains(HashOf(key)); }
+  bool empty() const { return keys_.empty(); }
+
+ private:
+  static std::uint64_t HashOf(const KeyText& text);
+
+  std::vector<std::pair<std::uint64_t, std::uint64_t>> touched_;  // name, by which move
+  std::unordered_set<std::uint64_t> keys_;
+};
+
+// Recomputes the keys of the resources kept under `keys`, with which all stand that are entangled
+// with one of them, from the identities kept in rows and records. Keys may merge (the oldest
 // ownership stays, the others become conflicts) and split (each part goes to whoever manages it;
-// the old owner first). Public ids stay with the ownership that keeps the first part. Returns how
-// many keys changed.
-std::size_t RekeyAll(const NewKey& new_key, const PassFacts& pass, const std::string& cause,
-                     Ledger& ledger);
+// the old owner first). Public ids stay with the ownership that keeps the first part. Idempotent.
+// Returns how many keys changed.
+std::size_t Rekey(std::span<const KeyText> keys, const NewKey& new_key, const std::string& cause,
+                  Ledger& ledger);
 
 // An account that became known: what is kept under the stand-in `from` ("?…") is in `to`.
 struct AccountChange {

@@ -175,8 +175,9 @@ class Filler {
 
   Result<void> Run() {
     // As a server of this version leaves it: its next start has no keys to look through.
-    const auto followed =
-        RekeyForCatalogue(store_, {*rules_.catalogue, parties_, ids_, clock_.Now()});
+    const auto followed = RekeyForCatalogue(
+        store_,
+        {KeysOf(*rules_.catalogue), rules_.catalogue->version(), parties_, ids_, clock_.Now()});
     if (!followed.ok()) return followed.error();
     const std::uint64_t step = count_ < kPrintedMax ? 1 : count_ / kPrintedMax;
     for (std::uint64_t number = 0; number < count_; ++number) {

@@ -11,6 +11,7 @@ namespace truce {
 namespace {
 
 constexpr std::chrono::seconds kTtl{180};
+constexpr std::size_t kKeysMax = 10000;
 
 std::string StandIn(const std::string& config) {
   return "?local/aws.upbound.io/ProviderConfig//" + config;
@@ -449,7 +450,7 @@ void CascadeWorld::Rekey() {
     return Spelt(CanonicalKey(identity).text);
   };
   registry_->RunOnAll([&](const AllFacts& facts, Ledger& ledger) {
-    (void)RekeyAll(new_key, facts, "another catalogue", ledger);
+    (void)truce::Rekey(facts.KeysAfter({}, kKeysMax), new_key, "another catalogue", ledger);
   });
 }
 

@@ -419,7 +419,7 @@ TEST_F(Histories, ACatalogueThatChangesKeysMergesAndSplits) {
     return scene::BucketKey(name);
   };
   registry_.RunOnAll([&](const AllFacts& facts, Ledger& ledger) {
-    EXPECT_EQ(RekeyAll(lower, facts, "catalogue 2", ledger), 2U);
+    EXPECT_EQ(Rekey(facts.KeysAfter({}, 10), lower, "catalogue 2", ledger), 2U);
   });
   ASSERT_FALSE(registry_.OwnerOf("Data"));
   EXPECT_EQ(registry_.OwnerOf("data")->root, a_);
@@ -429,7 +429,7 @@ TEST_F(Histories, ACatalogueThatChangesKeysMergesAndSplits) {
     return scene::BucketKey(identity.parts.front().second);
   };
   registry_.RunOnAll([&](const AllFacts& facts, Ledger& ledger) {
-    RekeyAll(exact, facts, "catalogue 3", ledger);
+    Rekey(facts.KeysAfter({}, 10), exact, "catalogue 3", ledger);
   });
   EXPECT_EQ(registry_.OwnerOf("Data")->root, a_);
   EXPECT_EQ(registry_.OwnerOf("data")->root, b_);

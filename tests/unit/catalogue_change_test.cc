@@ -13,7 +13,8 @@ constexpr Timestamp kNow{std::chrono::hours{1}};
 class CatalogueChangeTest : public ::testing::Test {
  protected:
   std::size_t Follow(const Catalogue& catalogue) {
-    const auto changed = RekeyForCatalogue(store_, {catalogue, parties_, ids_, kNow});
+    const auto changed =
+        RekeyForCatalogue(store_, {KeysOf(catalogue), catalogue.version(), parties_, ids_, kNow});
     EXPECT_TRUE(changed.ok());
     return changed.ok() ? changed.value() : 0;
   }

@@ -30,6 +30,7 @@ constexpr std::chrono::seconds kBooksKeptEvery{60};
 constexpr std::chrono::seconds kBooksExchangedEvery{10};  // where other servers add to them
 constexpr std::chrono::seconds kWitnessTime{5};
 constexpr std::chrono::seconds kBetweenWitnesses{10};
+constexpr std::chrono::seconds kBetweenProgress{5};
 constexpr std::chrono::seconds kNumbersTime{5};
 constexpr std::chrono::seconds kNumbersEvery{60};
 
@@ -219,6 +220,17 @@ void RegistryPart::Stop() {
   KeepWitness();
 }
 
+std::function<void(std::size_t, std::size_t)> RegistryPart::RekeyProgress() {
+  return [this, told = clock_.Now()](std::size_t done, std::size_t all) mutable {
+    const Timestamp now = clock_.Now();
+    if (now - told < kBetweenProgress) return;
+    told = now;
+    logger_.Log(
+        LogLevel::kInfo, "keys are brought up to the catalogue",
+        {{"done", static_cast<std::int64_t>(done)}, {"of", static_cast<std::int64_t>(all)}});
+  };
+}
+
 Result<bool> RegistryPart::Open(const Config& config, const AdmissionPolicy& policy,
                                 const KubeSystemFn& kube_system) {
   TRUCE_ASSIGN_OR_RETURN(std::unique_ptr<Store> store,
@@ -228,7 +240,8 @@ Result<bool> RegistryPart::Open(const Config& config, const AdmissionPolicy& pol
   const IdSource ids = RandomIds();
   TRUCE_ASSIGN_OR_RETURN(
       const std::size_t changed,
-      RekeyForCatalogue(*store, {*policy.catalogue, policy.parties, ids, clock_.Now()}));
+      RekeyForCatalogue(*store, {KeysOf(*policy.catalogue), policy.catalogue->version(),
+                                 policy.parties, ids, clock_.Now(), RekeyProgress()}));
   if (changed > 0) {
     logger_.Log(LogLevel::kInfo, "keys follow the catalogue",
                 {{"changed", static_cast<std::int64_t>(changed)}});

@@ -113,6 +113,8 @@ class RegistryPart final {
   // False: that is not known yet.
   Result<bool> IsOurs(const Config& config, const KubeSystemFn& kube_system);
   void WaitFor(std::string what);
+  // Tells the log now and then how far re-keying is.
+  std::function<void(std::size_t done, std::size_t all)> RekeyProgress();
   void FillUntilDone();
   void KeepAudit(const Config& config);
   void KeepBooks();

@@ -3,26 +3,36 @@
 #define TRUCE_WEBHOOK_SERVE_REGISTRY_CATALOGUE_CHANGE_H_
 
 #include <cstddef>
+#include <functional>
+#include <string>
 
 #include "registry/base/clock.h"
 #include "registry/base/result.h"
-#include "registry/catalogue/catalogue.h"
 #include "registry/identity/identity.h"
+#include "registry/ownership/rekey.h"
 #include "registry/ownership/terms.h"
 #include "registry/store/store.h"
 
 namespace truce {
 
 struct CatalogueChange {
-  const Catalogue& catalogue;
+  NewKey new_key;       // of the catalogue
+  std::string version;  // of the catalogue
   const PartyRules& parties;
   const IdSource& ids;
   Timestamp now;
+  // Called after each part: of so many resources that get other keys so many have them. May be
+  // empty.
+  std::function<void(std::size_t done, std::size_t all)> on_part = {};
+  std::size_t part = 1000;  // keys that are looked at, and moved, in one step
 };
 
-// Re-keys the store in one transaction when it was written with another version of the catalogue
-// (setting `catalogue`); does nothing otherwise. Idempotent. Returns how many keys changed. Errors:
-// those of Store::Apply; nothing was written then.
+// Re-keys the store when it was written with another version of the catalogue (setting
+// `catalogue`); does nothing otherwise. In parts, each a decision of its own, so that memory and
+// time of one are bounded; what touches the same names moves in one. The store may end between two
+// of them, and somebody else may do the same: whoever comes next, with whatever catalogue, finds
+// that not all was done, and does it. Nobody may decide about reviews meanwhile. Idempotent.
+// Returns how many keys changed. Errors: those of Store::Apply; what is done stays.
 Result<std::size_t> RekeyForCatalogue(Store& store, const CatalogueChange& change);
 
 }  // namespace truce

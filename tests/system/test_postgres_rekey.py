@@ -1,0 +1,116 @@
+"""A registry of thousands in PostgreSQL comes to a version that makes other keys: in parts, in a time in proportion to
+its size, and whoever comes next after an end in the middle does what is left."""
+
+import os
+import time
+
+import pytest
+
+from support.buckets import grant, refused, review
+
+# More by REKEYED=100000, for a figure.
+OWNERSHIPS = int(os.environ.get("REKEYED", "4000"))
+PART = 1000
+START_SECONDS = 20
+SECONDS_PER_THOUSAND = 2  # 0.3 where nothing else runs
+OTHER_KEYS = "type\tspace\ns3/Bucket\ts3/Bucketry\n"
+IN_THE_MIDDLE = "SELECT count(*) = 1 FROM pg_stat_activity WHERE wait_event = 'PgSleep'"
+
+
+def fill(postgres, database, count: int) -> None:
+    """Beside the bucket `name`, which a server granted, as many like it: n1, n2, …"""
+    def columns(table: str, others: str) -> str:
+        return postgres.sql(database, f"""
+            SELECT string_agg(quote_ident(column_name), ',') FROM information_schema.columns
+            WHERE table_schema = 'truce' AND table_name = '{table}'
+              AND column_name <> ALL (string_to_array('{others}', ' '))""")
+    of_owners = columns("owners", "resource public_id identity name root")
+    of_rows = columns("declarations", "resource uid identity slot promised")
+    of_objects = columns("objects", "uid name")
+    numbers = f"generate_series(1, {count}) AS i"
+    postgres.sql(database, f"""
+        BEGIN; SET CONSTRAINTS ALL DEFERRED;
+        INSERT INTO truce.resources OVERRIDING SYSTEM VALUE SELECT 1000000 + i, 's3/Bucket|aws|||name=n' || i FROM {numbers};
+        INSERT INTO truce.names SELECT 's3/Bucket|aws|||name=n' || i, 1000000 + i, 'key', false, 0 FROM {numbers};
+        INSERT INTO truce.owners (resource, public_id, identity, name, root, {of_owners})
+        SELECT 1000000 + i, lpad(i::text, 13, 'a'), 's3/Bucket|aws||eu-central-1|name=n' || i, 'n' || i,
+               replace(root, '/name', '/n' || i), {of_owners} FROM truce.owners, {numbers} WHERE name = 'name';
+        INSERT INTO truce.declarations (resource, uid, identity, slot, {of_rows})
+        SELECT 1000000 + i, 'uid-' || i, 's3/Bucket|aws||eu-central-1|name=n' || i, replace(slot, '/name', '/n' || i),
+               {of_rows} FROM truce.declarations, {numbers} WHERE slot LIKE '%/name';
+        INSERT INTO truce.objects (uid, name, {of_objects})
+        SELECT 'uid-' || i, 'n' || i, {of_objects} FROM truce.objects, {numbers} WHERE name = 'name';
+        COMMIT; ANALYZE""")
+
+
+@pytest.fixture
+def versions(postgres, database, servers, tmp_path):
+    """A server of each version; the registry is the former one's."""
+    types = tmp_path / "types.tsv"
+    types.write_text(OTHER_KEYS)
+    old = servers(store=postgres.url(database))
+    new = servers(store=postgres.url(database), types=str(types))
+    old.start()
+    grant(old, "name")
+    fill(postgres, database, OWNERSHIPS)
+    return old, new
+
+
+def spaces(postgres, database) -> dict[str, int]:
+    """How many keys begin with which word."""
+    counts = postgres.sql(database, "SELECT split_part(key, '|', 1), count(*) FROM truce.resources GROUP BY 1")
+    return {space: int(count) for space, count in (line.split("|") for line in counts.splitlines())}
+
+
+def test_time_and_memory_are_in_proportion_and_other_versions_stand_aside_meanwhile(postgres, database, versions,
+                                                                                   record_property):
+    old, new = versions
+    before = time.monotonic()
+    new.fix_ports()
+    new.start(wait_until_ready=False)
+    new.wait_until_ready(START_SECONDS + SECONDS_PER_THOUSAND * OWNERSHIPS / 1000)
+    seconds = time.monotonic() - before
+    status = open(f"/proc/{new.pid}/status").read().splitlines()
+    peak = next(int(line.split()[1]) for line in status if line.startswith("VmHWM:")) / 1024
+    record_property("seconds", round(seconds, 1))
+    record_property("peak_mib", round(peak))
+    print(f"{OWNERSHIPS} ownerships: ready after {seconds:.1f} s, at most {peak:.0f} MiB")
+    assert spaces(postgres, database) == {"s3/Bucketry": OWNERSHIPS + 1}
+    assert review(old, "n1", "other")[0] == 503
+    for name in ("name", "n1", f"n{OWNERSHIPS}"):
+        assert name in refused(new, name)
+
+
+@pytest.mark.parametrize("next_one", ["the same", pytest.param("the former", marks=pytest.mark.rotating)])
+def test_who_comes_after_an_end_in_the_middle_leaves_every_key_its_own(postgres, database, versions, next_one):
+    old, new = versions
+    assert old.stop() == 0
+    everything = "SELECT count(*), count(DISTINCT public_id), count(DISTINCT name) FROM truce.owners"
+    before = postgres.sql(database, everything)
+    # It sleeps in the third part.
+    postgres.sql(database, """
+        CREATE FUNCTION truce.sleep() RETURNS trigger LANGUAGE plpgsql AS $$
+        BEGIN
+          IF (SELECT count(*) FROM truce.resources WHERE key LIKE 's3/Bucketry|%') > 2000 THEN
+            PERFORM pg_sleep(600);
+          END IF;
+          RETURN NEW;
+        END $$;
+        CREATE TRIGGER sleeps BEFORE INSERT ON truce.audit FOR EACH ROW EXECUTE FUNCTION truce.sleep()""")
+    new.fix_ports()
+    new.start(wait_until_ready=False)
+    postgres.wait_for_sql(database, IN_THE_MIDDLE, START_SECONDS, "the middle")
+    assert set(spaces(postgres, database)) == {"s3/Bucket", "s3/Bucketry"}
+    assert review(new, "n1", "other")[0] == 503
+    new.kill()
+    postgres.sql(database, "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE wait_event = 'PgSleep'")
+    postgres.sql(database, "DROP TRIGGER sleeps ON truce.audit")
+    follower, space = (new, "s3/Bucketry") if next_one == "the same" else (old, "s3/Bucket")
+    # The lease of who was killed runs out first.
+    follower.fix_ports()
+    follower.start(wait_until_ready=False)
+    follower.wait_until_ready(2 * START_SECONDS + SECONDS_PER_THOUSAND * OWNERSHIPS / 1000)
+    assert spaces(postgres, database) == {space: OWNERSHIPS + 1}
+    assert postgres.sql(database, everything) == before
+    for name in ("name", "n1", f"n{OWNERSHIPS}"):
+        assert name in refused(follower, name)
