@@ -292,6 +292,18 @@ TEST_F(WatcherTest, AnEmptyListFreezesAndACommandLetsGo) {
   EXPECT_TRUE(driver_->watcher().reconciler().absence().FrozenFor(kBucket).empty());
 }
 
+TEST_F(WatcherTest, ACommandAboutAKindThatIsNotFollowedIsRefused) {
+  driver_->Settle();
+  const std::size_t lines = store_.Contents().value().audit.size();
+  const GroupKind slip{"s3.aws.upbound.io", "Buckett"};
+  const auto released = driver_->watcher().ReleaseBrake(driver_->now, slip, "me", "really gone");
+  ASSERT_FALSE(released.ok());
+  EXPECT_EQ(released.error().code, ErrorCode::kNotFound);
+  EXPECT_EQ(store_.Contents().value().audit.size(), lines);
+  EXPECT_EQ(driver_->watcher().ReleaseBrake(driver_->now, kBucket, "me", "nothing waits").value(),
+            0U);
+}
+
 TEST_F(WatcherTest, MassAbsenceWaitsForASecondListThenForACommand) {
   for (int i = 0; i < 70; ++i) {
     const std::string n = std::to_string(i);

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "registry/base/text.h"
+
 namespace truce {
 namespace {
 
@@ -483,11 +485,17 @@ Result<std::size_t> Watcher::ReleaseBrake(Moment now, const std::optional<GroupK
                                           const std::string& actor, const std::string& reason) {
   now_ = now;
   std::vector<Followed*> frozen;
+  bool is_followed = !kind;
   for (Followed* followed : by_role_) {
     const GroupKind name = followed->follower.kind().group_kind();
     if (kind && *kind != name) continue;
+    is_followed = is_followed || IsRecorded(followed->role());
     if (!reconciler_.absence().FrozenFor(name).empty() && followed->served())
       frozen.push_back(followed);
+  }
+  if (!is_followed) {
+    return Error{ErrorCode::kNotFound, "no kind " + KindForPeople(kind->kind, kind->group) +
+                                           " is followed; `truce brake` names those that wait"};
   }
   TRUCE_ASSIGN_OR_RETURN(const std::size_t count,
                          reconciler_.absence().ReleaseBrake(kind, actor, reason));
