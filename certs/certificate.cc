@@ -105,11 +105,9 @@ Result<std::shared_ptr<const CertificatePair>> CertificatePair::Parse(std::strin
   return std::shared_ptr<const CertificatePair>(new CertificatePair(std::move(state)));
 }
 
-Timestamp CertificatePair::not_before() const { return NotBefore(leaf()); }
 Timestamp CertificatePair::not_after() const { return NotAfter(leaf()); }
 const std::vector<std::string>& CertificatePair::names() const { return state_->names; }
 const std::string& CertificatePair::fingerprint() const { return state_->fingerprint; }
-size_t CertificatePair::chain_size() const { return state_->chain.size(); }
 X509* CertificatePair::leaf() const { return state_->certificates.front().get(); }
 EVP_PKEY* CertificatePair::key() const { return state_->key.get(); }
 const std::vector<X509*>& CertificatePair::chain() const { return state_->chain; }

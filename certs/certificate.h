@@ -33,18 +33,16 @@ class CertificatePair final {
   CertificatePair(const CertificatePair&) = delete;
   CertificatePair& operator=(const CertificatePair&) = delete;
 
-  Timestamp not_before() const;
   Timestamp not_after() const;
   // DNS names and IP addresses of the leaf's subject alternative name, as text.
   const std::vector<std::string>& names() const;
   // SHA-256 of the leaf, lower-case hex.
   const std::string& fingerprint() const;
-  size_t chain_size() const;  // certificates after the leaf
 
   // For code that speaks OpenSSL; owned by this object.
   x509_st* leaf() const;
   evp_pkey_st* key() const;
-  const std::vector<x509_st*>& chain() const;
+  const std::vector<x509_st*>& chain() const;  // certificates after the leaf
 
  private:
   struct State;

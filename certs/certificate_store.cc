@@ -53,7 +53,6 @@ struct CertificateStore::Impl {
                            EnsureSelfSigned(*options.self_signed, clock.Now()));
     certificate_file = files.certificate;
     key_file = files.key;
-    authority_file = files.authority;
     return {};
   }
 
@@ -144,7 +143,6 @@ struct CertificateStore::Impl {
   const Clock& clock;
   std::filesystem::path certificate_file;
   std::filesystem::path key_file;
-  std::filesystem::path authority_file;
 
   std::mutex poll_mutex;  // one poll at a time; guards in_use and last_rejected
   Contents in_use;
@@ -174,8 +172,6 @@ Result<std::unique_ptr<CertificateStore>> CertificateStore::Open(CertificateStor
 CertificateSnapshot CertificateStore::Current() const {
   return impl_->current.With([](const CertificateSnapshot& now) { return now; });
 }
-
-std::filesystem::path CertificateStore::authority_file() const { return impl_->authority_file; }
 
 Result<void> CertificateStore::Poll() { return impl_->Poll(); }
 

@@ -67,9 +67,6 @@ class CertificateStore final {
   // What to serve with now. Never blocks on I/O.
   CertificateSnapshot Current() const;
 
-  // The authority that clients should trust when certificates are self-made; else empty.
-  std::filesystem::path authority_file() const;
-
   // Renews (self-made), reads the files and swaps if they changed and are good, as the polling
   // thread does. Errors: as Open; what is in use then stays in use.
   Result<void> Poll();

@@ -371,7 +371,6 @@ AwsNameRule::AwsNameRule(const TypeSpec& type, const AwsNameRow* row) {
   // A type that only a user's file knows has its pattern from there: it is as sure as the user.
   if (row == nullptr) impl->row.researched = type.certainty == Certainty::kResearched;
   impl->rule = type.name_rule;
-  if (impl->row.source.empty()) impl->row.source = type.origin;
   impl->alphabet = AlphabetReader(impl->rule.regex).Read();
   if (!impl->rule.regex.empty()) {
     RE2::Options options;
@@ -444,7 +443,6 @@ std::string AwsNameRule::Near(std::string_view name, std::optional<bool> fifo) c
 
 const std::string& AwsNameRule::part() const { return impl_->rule.part; }
 const std::string& AwsNameRule::abbreviation() const { return impl_->row.abbreviation; }
-const std::string& AwsNameRule::source() const { return impl_->row.source; }
 const std::string& AwsNameRule::fifo_field() const { return impl_->fifo_field; }
 bool AwsNameRule::researched() const { return impl_->row.researched; }
 std::size_t AwsNameRule::min_length() const { return impl_->rule.min_length; }

@@ -56,7 +56,6 @@ struct AwsNameRow {
   std::string abbreviation;  // what a naming convention writes for the type; empty: none
   bool researched = false;   // read in AWS's documentation; else the rule warns by default
   std::vector<AwsNameCheck> checks;
-  std::string source;  // where AWS says so
 
   bool operator==(const AwsNameRow&) const = default;
 };
@@ -98,7 +97,6 @@ class AwsNameRule final {
   // not the user's.
   const std::string& part() const;
   const std::string& abbreviation() const;
-  const std::string& source() const;
   // The field below spec.forProvider that a FIFO name must agree with; empty: none.
   const std::string& fifo_field() const;
   bool researched() const;

@@ -148,8 +148,7 @@ class Reader {
         row.checks.push_back(std::move(check));
       }
     }
-    row.source = cells[4];
-    if (row.source.empty() || row.source == kNone) {
+    if (cells[4].empty() || cells[4] == kNone) {
       return Fault("source", "is missing; say where AWS states the rule");
     }
     rows_.push_back(std::move(row));

@@ -152,9 +152,4 @@ std::vector<std::string> CheckInvariants(const StoreContents& contents) {
   return breaches;
 }
 
-bool AuditOnlyGrew(const StoreContents& before, const StoreContents& after) {
-  return before.audit.size() <= after.audit.size() &&
-         std::equal(before.audit.begin(), before.audit.end(), after.audit.begin());
-}
-
 }  // namespace truce

@@ -21,9 +21,6 @@ struct StoreContents;
 //   per id · agreements have an owner, and an accepted transfer is its word
 std::vector<std::string> CheckInvariants(const StoreContents& contents);
 
-// I12: `before` is a prefix of `after`'s audit log.
-bool AuditOnlyGrew(const StoreContents& before, const StoreContents& after);
-
 }  // namespace truce
 
 #endif  // TRUCE_REGISTRY_OWNERSHIP_INVARIANTS_H_

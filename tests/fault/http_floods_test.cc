@@ -200,7 +200,7 @@ class HttpKeyUpdates : public testing::Test {
     HttpServerOptions options = LoopbackOptions();
     options.certificates = store_.get();
     server_ = StartServer(std::move(options), EchoRoutes());
-    tls_.authority_file = store_->authority_file();
+    tls_.authority_file = folder_.path() / "certs" / "ca.crt";
     client_ = HttpClient::ConnectTls(server_->port(), tls_);
   }
 

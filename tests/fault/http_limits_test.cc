@@ -74,7 +74,7 @@ class TlsServer {
     store_ = std::move(CertificateStore::Open(certificates, clock_)).value();
     options.certificates = store_.get();
     server_ = StartServer(std::move(options), std::move(routes));
-    client_tls_.authority_file = store_->authority_file();
+    client_tls_.authority_file = folder_.path() / "certs" / "ca.crt";
   }
   HttpServer& server() { return *server_; }
   std::unique_ptr<HttpClient> Connect() {

@@ -5,6 +5,7 @@
 #include "registry/ownership/grant.h"
 #include "registry/ownership/names.h"
 #include "tests/model/cascade_world.h"
+#include "tests/support/audit_only_grew.h"
 
 namespace truce {
 namespace {
@@ -328,7 +329,7 @@ bool CascadeWorld::CheckStep() {
 void CascadeWorld::CheckWhole() {
   StoreContents after = registry_->Contents();
   for (const std::string& breach : CheckInvariants(after)) Fails("S5: " + breach);
-  if (!AuditOnlyGrew(before_, after)) Fails("S5: the audit log was changed");
+  if (!testing::AuditOnlyGrew(before_, after)) Fails("S5: the audit log was changed");
   before_ = std::move(after);
 }
 

@@ -14,6 +14,7 @@
 #include "registry/ownership/names.h"
 #include "registry/ownership/rekey.h"
 #include "tests/model/scene.h"
+#include "tests/support/audit_only_grew.h"
 #include "tests/support/strict_store.h"
 
 namespace truce {
@@ -50,7 +51,7 @@ class NamesWorld {
     }
     const StoreContents after = registry_.Contents();
     for (const std::string& breach : CheckInvariants(after)) ADD_FAILURE() << breach;
-    EXPECT_TRUE(AuditOnlyGrew(before, after));
+    EXPECT_TRUE(testing::AuditOnlyGrew(before, after));
     CheckOwners(after);
   }
 

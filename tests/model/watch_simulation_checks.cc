@@ -10,6 +10,7 @@
 #include "tests/model/scene.h"
 #include "tests/model/simulated_kinds.h"
 #include "tests/model/watch_simulation.h"
+#include "tests/support/audit_only_grew.h"
 #include "tests/support/recount.h"
 
 namespace truce {
@@ -62,7 +63,7 @@ std::optional<std::string> WatchSimulation::CheckStep() {
   for (const std::string& breach : CheckInvariants(after)) broken_.push_back("S2: " + breach);
   for (const std::string& wrong : testing::Miscounts(real_store_, after.owners))
     broken_.push_back("S2: " + wrong);
-  if (!AuditOnlyGrew(before_, after)) broken_.push_back("I12: the audit log was changed");
+  if (!testing::AuditOnlyGrew(before_, after)) broken_.push_back("I12: the audit log was changed");
   if (const auto breach = CheckBrake(after)) broken_.push_back(*breach);
   before_ = std::move(after);
   if (broken_.empty()) return std::nullopt;

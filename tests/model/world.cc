@@ -4,6 +4,7 @@
 #include <array>
 
 #include "registry/ownership/ledger.h"
+#include "tests/support/audit_only_grew.h"
 
 namespace truce {
 namespace {
@@ -236,7 +237,7 @@ std::optional<std::string> World::CheckStep() {
   }
   StoreContents after = registry_.Contents();
   for (const std::string& breach : CheckInvariants(after)) broken_.push_back("S5: " + breach);
-  if (!AuditOnlyGrew(before_, after)) broken_.push_back("I12: the audit log was changed");
+  if (!testing::AuditOnlyGrew(before_, after)) broken_.push_back("I12: the audit log was changed");
   before_ = std::move(after);
   if (broken_.empty()) return std::nullopt;
   return broken_.front();

@@ -59,7 +59,7 @@ TEST_F(SelfSigned, MakesAPairThatClientsCanVerify) {
   const auto pair = Load(kNow);
   EXPECT_EQ(pair->names(), (std::vector<std::string>{"localhost", "127.0.0.1", "::1",
                                                      "truce.example.org", "192.0.2.7"}));
-  EXPECT_LE(pair->not_before(), kNow);
+  EXPECT_LE(NotBefore(pair->leaf()), kNow);
   EXPECT_EQ(pair->not_after(), kNow + 90 * kDay);
   EXPECT_TRUE(LeafVerifies(Read(files.certificate)));
   for (const char* name : {"tls.key", "ca.key"}) {

@@ -124,7 +124,7 @@ TEST_F(CertificateFilesTest, ChainsOfSeveralCertificatesLoad) {
   const PemPair intermediate = IssueForTest(Authority(), root);
   const PemPair leaf = IssueForTest(Valid(), intermediate);
   WritePair({leaf.certificate + intermediate.certificate + root.certificate, leaf.key});
-  EXPECT_EQ(Open()->Current().pair->chain_size(), 2U);
+  EXPECT_EQ(Open()->Current().pair->chain().size(), 2U);
 }
 
 TEST_F(CertificateFilesTest, GoodPairsAreSwappedInAndBadOnesAreToldOnce) {
@@ -219,7 +219,6 @@ TEST_F(CertificateFilesTest, ClientAuthoritiesAreReloadedWithTheirNames) {
 TEST_F(CertificateFilesTest, SelfMadeCertificatesRenewWhileInUse) {
   options_.self_signed = SelfSignedOptions{.directory = folder_.path() / "certs"};
   auto store = Open();
-  EXPECT_EQ(store->authority_file(), folder_.path() / "certs" / "ca.crt");
   const std::string first = Fingerprint(*store);
   clock_.Advance(61 * kDay);
   EXPECT_TRUE(store->Poll().ok());

@@ -225,9 +225,4 @@ std::vector<ServiceCount> Directory::Services(const std::string& after, std::siz
   return out;
 }
 
-std::size_t Directory::CountOf(const std::string& service) const {
-  const auto found = service_indices_.find(service);
-  return found == service_indices_.end() ? 0 : services_[found->second].keys;
-}
-
 }  // namespace truce

@@ -47,7 +47,6 @@ class Directory final {
 
   // Services by name that follow `after`, with the number of their keys.
   std::vector<ServiceCount> Services(const std::string& after, std::size_t limit) const;
-  std::size_t CountOf(const std::string& service) const;
 
   // Calls `visit(key, service)` with what was entered, in no order, from place `from` on; looks at
   // `places` places at most. Returns where to go on, or nothing at the end. What comes and goes

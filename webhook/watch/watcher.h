@@ -134,7 +134,8 @@ class Watcher final {
   void Resync(Moment now);
   // A complete list of every recorded kind was applied since the start or the last Resync.
   bool resynced() const;
-  // See Absence::ReleaseBrake; kinds frozen for an empty list are listed again.
+  // See Absence::ReleaseBrake; kinds frozen for an empty list are listed again. Errors: kNotFound:
+  // the kind is not followed.
   Result<std::size_t> ReleaseBrake(Moment now, const std::optional<GroupKind>& kind,
                                    const std::string& actor, const std::string& reason);
 
@@ -153,7 +154,6 @@ class Watcher final {
   // Of them those whose mapping rule is gone, and since when.
   std::map<GroupKind, Timestamp> unmapped() const { return unmapped_.Gone(); }
   Reconciler& reconciler() { return reconciler_; }
-  const Accounts& accounts() const { return accounts_; }
 
  private:
   // One kind as the watcher keeps it.

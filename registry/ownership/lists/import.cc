@@ -74,12 +74,6 @@ std::string_view Name(ImportAction action) {
   return kWords.Of(action);
 }
 
-bool ImportPlan::empty() const {
-  return retired.empty() && std::all_of(lines.begin(), lines.end(), [](const Line& line) {
-           return line.action == ImportAction::kOwned || line.action == ImportAction::kConflicting;
-         });
-}
-
 Slot ImportRoot(std::string_view source) {
   return {"", std::string(kGroup), std::string(kKind), "", std::string(source)};
 }

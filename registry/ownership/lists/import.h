@@ -46,9 +46,6 @@ struct ImportPlan {
   };
   std::vector<Line> lines;
   std::vector<Owner> retired;  // by key; empty unless the list retires
-
-  // Whether applying it would change anything.
-  bool empty() const;
 };
 
 // The root that stands for a source: kind Import of group truce.dev.

@@ -506,8 +506,6 @@ void PostgresStore::GiveWatchBack() { impl_->GiveWatchBack(); }
 
 Store& PostgresStore::watch_store() { return *watch_store_; }
 
-bool PostgresStore::watch_lost() const { return impl_->WatchLost(); }
-
 std::optional<std::string> PostgresStore::DurabilityWarning() const {
   return impl_->DurabilityWarning();
 }

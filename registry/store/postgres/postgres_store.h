@@ -70,8 +70,6 @@ class PostgresStore final : public Store {
   // while this server does not hold the watch, and once another one took it over, whatever this
   // server's clock says. Lives as long as this store.
   Store& watch_store();
-  // Another server has taken over the watch that this one held. Thread-safe.
-  bool watch_lost() const;
   // How many of the last changes that it acknowledged the database no longer has, as was found
   // since the last call: it was failed over to a standby that was behind, or restored. 0: none.
   std::uint64_t TakeMissing();
