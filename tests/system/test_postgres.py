@@ -11,6 +11,7 @@ import pytest
 from support.buckets import grant, refused, review
 from support.objects import bucket_review
 from support.processes import wait_for
+from support.silent_resolver import SilentResolver
 from support.slow_link import SlowLink
 from support.truce_process import TruceProcess
 
@@ -176,6 +177,17 @@ def test_the_password_comes_from_a_file_or_a_program(postgres, database, servers
     assert "first" not in server.log.read_text() and "second" not in server.log.read_text()
     server.stop()
     postgres.sql(database, f"DROP OWNED BY {user}; DROP ROLE {user}")
+
+
+def test_a_name_server_that_is_silent_holds_up_neither_the_other_hosts_nor_the_end(postgres, database, servers, tmp_path):
+    server = servers(store=postgres.url(database).replace("host=", "host=primary.silent.test,"))
+    server.env = SilentResolver(tmp_path).env
+    server.start()
+    grant(server, "name")
+    assert "name" in refused(server, "name")
+    begin = time.monotonic()
+    assert server.stop() == 0
+    assert time.monotonic() - begin < LEASE_SECONDS
 
 
 @pytest.mark.parametrize(("args", "message"), [

@@ -1,4 +1,7 @@
+#include <arpa/inet.h>
+#include <netinet/in.h>
 #include <poll.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -12,6 +15,7 @@
 #include <vector>
 
 #include "registry/store/postgres/connection.h"
+#include "registry/store/postgres/host_finder.h"
 
 namespace truce {
 namespace {
@@ -66,6 +70,24 @@ bool IsLocal(std::string_view host) {
          host.starts_with("127.") || host == "::1";
 }
 
+// libpq would ask the resolver itself, and wait for it.
+bool IsName(const std::string& host) {
+  in6_addr address{};
+  return !host.empty() && !host.starts_with('/') && !host.starts_with('@') &&
+         ::inet_pton(AF_INET, host.c_str(), &address) != 1 &&
+         ::inet_pton(AF_INET6, host.c_str(), &address) != 1;
+}
+
+HostFinder& Finder() {
+  static HostFinder finder;
+  return finder;
+}
+
+// The one of several that stands at this place; of one alone, that.
+std::string At(const std::vector<std::string>& list, std::size_t index) {
+  return list.size() == 1 ? list[0] : index < list.size() ? list[index] : std::string();
+}
+
 // The parameters of one attempt, in libpq's form: of two values the later one counts.
 class Parameters {
  public:
@@ -88,11 +110,8 @@ class Parameters {
 
 Parameters ParametersOf(const std::string& url, const Addresses& addresses, std::size_t index) {
   Parameters parameters;
-  const auto at = [&](const std::vector<std::string>& list) {
-    return list.size() == 1 ? list[0] : index < list.size() ? list[index] : std::string();
-  };
   const bool several = addresses.hosts.size() > 1;
-  const std::string host = at(addresses.hosts);
+  const std::string host = At(addresses.hosts, index);
   // What the URL may say otherwise: a server's name is proved, a dead one is noticed in seconds.
   parameters.Add("fallback_application_name", "truce");
   parameters.Add("keepalives_idle", "3");
@@ -109,8 +128,8 @@ Parameters ParametersOf(const std::string& url, const Addresses& addresses, std:
   parameters.Add("dbname", url);
   if (several) {
     parameters.Add("host", host);
-    if (!addresses.numeric.empty()) parameters.Add("hostaddr", at(addresses.numeric));
-    if (!addresses.ports.empty()) parameters.Add("port", at(addresses.ports));
+    if (!addresses.numeric.empty()) parameters.Add("hostaddr", At(addresses.numeric, index));
+    if (!addresses.ports.empty()) parameters.Add("port", At(addresses.ports, index));
   }
   return parameters;
 }
@@ -122,7 +141,6 @@ std::string_view RemedyOf(std::string_view text, bool needs_password) {
   if (says("authentication failed")) {
     return "; look at the URL's user, and at storePasswordFile or storePasswordCommand";
   }
-  if (says("translate host name")) return "; look at the URL's host";
   if (says("does not support SSL")) {
     return "; turn TLS on there, or say sslmode=disable in the URL to go without";
   }
@@ -132,6 +150,29 @@ std::string_view RemedyOf(std::string_view text, bool needs_password) {
   if (says("read-only")) return "; name the primary in the URL";
   if (says("does not exist")) return "; make it first";
   return "";
+}
+
+// The same, and where the host is: libpq tries its addresses in turn, each under the host's name,
+// which is what the server's certificate must say.
+Result<Parameters> Prepare(const std::string& url, const Addresses& addresses, std::size_t index,
+                           Deadline deadline) {
+  Parameters parameters = ParametersOf(url, addresses, index);
+  const std::string host = At(addresses.hosts, index);
+  if (!addresses.numeric.empty() || !IsName(host)) return parameters;
+  const auto found = Finder().Find(host, deadline);
+  if (!found.ok()) {
+    return Error{found.error().code, "connecting to PostgreSQL: " + found.error().message};
+  }
+  std::string names;
+  std::string numeric;
+  for (const std::string& address : found.value()) {
+    const char* comma = names.empty() ? "" : ",";
+    names.append(comma).append(host);
+    numeric.append(comma).append(address);
+  }
+  parameters.Add("host", std::move(names));
+  parameters.Add("hostaddr", std::move(numeric));
+  return parameters;
 }
 
 // Waits for what PQconnectPoll asks for.
@@ -183,11 +224,12 @@ Result<std::unique_ptr<PgLink>> PgLink::Connect(const PgTarget& target, Deadline
   const std::size_t hosts = std::max<std::size_t>(1, addresses.hosts.size());
   std::string problem;
   for (std::size_t i = 0; i < hosts; ++i) {
-    Parameters parameters = ParametersOf(target.url, addresses, i);
-    if (!password.empty()) parameters.Add("password", password);
     const auto now = std::chrono::steady_clock::now();
     const Deadline until = i + 1 < hosts ? std::min(deadline, now + kHostTime) : deadline;
-    auto link = Begin(parameters.Start(), until);
+    auto parameters = Prepare(target.url, addresses, i, until);
+    if (parameters.ok() && !password.empty()) parameters.value().Add("password", password);
+    auto link = parameters.ok() ? Begin(parameters.value().Start(), until)
+                                : Result<std::unique_ptr<PgLink>>(std::move(parameters).error());
     if (link.ok()) link.value()->observer_ = target.observer;
     if (link.ok() || hosts == 1) return link;
     problem = link.error().message;

@@ -66,8 +66,8 @@ int MillisecondsUntil(Deadline deadline);
 // deadline that its refusal still arrives.
 std::string LockWaitOf(Deadline deadline);
 
-// Connects, asks, and never waits past a deadline: libpq's calls that block are not used, except
-// that a host's name is resolved while connecting. External synchronization.
+// Connects, asks, and never waits past a deadline: libpq's calls that block are not used.
+// External synchronization.
 class PgLink {
  public:
   // Where the URL says nothing else: the server's certificate and name are verified unless it is on
