@@ -3,7 +3,6 @@
 #define TRUCE_POLICIES_POLICY_H_
 
 #include <cstddef>
-#include <functional>
 #include <map>
 #include <memory>
 #include <set>
@@ -21,6 +20,17 @@
 namespace truce {
 
 class Quotas;
+
+// Port: what the watch of the cluster knows at the moment of a review. Thread-safe; never blocks.
+class WatchedNow {
+ public:
+  virtual ~WatchedNow() = default;
+  // Whether what the cluster holds was not heard of for too long, from the server that watches it:
+  // whether a key without owner is free is unknown, of any type.
+  virtual bool IsBlind() const = 0;
+  // One sentence about a holder whose life is in question; empty: none.
+  virtual std::string DoubtOf(const Slot& holder) const = 0;
+};
 
 // A value, shared as shared_ptr<const AdmissionPolicy> and replaced as a whole when configuration
 // changes; each review uses one snapshot from begin to end.
@@ -49,14 +59,10 @@ struct AdmissionPolicy {
   // Types of which a served kind is not listed yet: a key without owner may be taken. False: that
   // is unknown; true: it takes too long, so it is allowed with a warning.
   std::map<std::string, bool, std::less<>> unlisted;
-  // Whether what the cluster holds was not heard of for too long, from the server that watches it:
-  // whether a key without owner is free is unknown, of any type. Thread-safe; null: no.
-  std::function<bool()> is_blind;
   std::set<GroupKind> unwatched;  // kinds that cannot be read now: they count for no cap
   // Kinds of claims and composites whose new objects Crossplane does not see, and since when.
   std::map<GroupKind, Timestamp> unseen;
-  // One sentence about a holder whose life is in question; empty: none. Thread-safe; may be null.
-  std::function<std::string(const Slot&)> doubt_of;
+  std::shared_ptr<const WatchedNow> watched_now;  // null: nothing is known against anybody
   std::string public_url;  // without trailing slash; empty: texts hold no link
 };
 

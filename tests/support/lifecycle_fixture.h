@@ -13,6 +13,7 @@
 #include <utility>
 #include <vector>
 
+#include "policies/policy.h"
 #include "tests/support/recorded_watch.h"
 #include "tests/support/watcher_fixture.h"
 #include "webhook/findings/detectors.h"
@@ -118,12 +119,12 @@ class LifecycleTest : public WatcherTest, private DetectorHost {
 
   Surroundings Around() const override {
     Surroundings around;
-    around.cluster = "test";
-    around.catalogue = rules_.catalogue;
+    auto policy = std::make_shared<AdmissionPolicy>();
+    policy->catalogue = rules_.catalogue;
+    policy->identity.cluster = "test";
+    policy->claims = {{kStorage, kXStorage}};
+    around.policy = std::move(policy);
     around.webhook.name = "truce";
-    around.composite_of = [](const GroupKind& kind) {
-      return kind == kStorage ? std::optional(kXStorage) : std::nullopt;
-    };
     return around;
   }
   static bool IsOurs(Detector detector) {

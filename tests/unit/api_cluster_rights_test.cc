@@ -23,17 +23,16 @@ const std::vector<std::string> kReads = {
     "/api/v1/conflicts", "/api/v1/coverage", "/api/v1/baseline", "/api/v1/names",
     "/api/v1/trial",     "/api/v1/recovery", "/api/v1/brake"};
 
-class ClusterRightsTest : public RestTest {
+class ClusterRightsTest : public RestTest, private ConflictSource {
  protected:
   ClusterRightsTest() {
-    ClusterPorts ports;
-    ports.reports = &cluster_;
-    ports.controls = &cluster_;
-    ports.conflicts = [](const KeyText&, std::size_t) -> Result<ConflictPage> {
-      return ConflictPage{};
-    };
+    const ClusterPorts ports{*this, &cluster_, &cluster_};
     router_ = Router::Make(ClusterApiRoutes(rest_, ports, trials_, uses_)).value();
     user_ = "ann";
+  }
+
+  Result<ConflictPage> Conflicts(const KeyText&, std::size_t) const override {
+    return ConflictPage{};
   }
 
   // The causes of what `actor` did, the oldest first.

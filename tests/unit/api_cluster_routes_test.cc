@@ -40,23 +40,25 @@ Conflict SomeConflict(const std::string& name) {
   return conflict;
 }
 
-class ClusterRoutesTest : public ::testing::Test {
+class ClusterRoutesTest : public ::testing::Test, private ConflictSource {
  protected:
   ClusterRoutesTest() {
     ports_.reports = &cluster_;
     ports_.controls = &cluster_;
-    ports_.conflicts = [this](const KeyText& after, std::size_t limit) -> Result<ConflictPage> {
-      ConflictPage page;
-      for (const Conflict& conflict : conflicts_) {
-        if (conflict.owner.key <= after) continue;
-        if (page.conflicts.size() == limit) {
-          page.last = page.conflicts.back().owner.key;
-          break;
-        }
-        page.conflicts.push_back(conflict);
+  }
+
+  Result<ConflictPage> Conflicts(const KeyText& after, std::size_t limit) const override {
+    if (busy_) return Error{ErrorCode::kUnavailable, "busy"};
+    ConflictPage page;
+    for (const Conflict& conflict : conflicts_) {
+      if (conflict.owner.key <= after) continue;
+      if (page.conflicts.size() == limit) {
+        page.last = page.conflicts.back().owner.key;
+        break;
       }
-      return page;
-    };
+      page.conflicts.push_back(conflict);
+    }
+    return page;
   }
 
   HttpResponse Call(const std::string& method, const std::string& path,
@@ -76,7 +78,8 @@ class ClusterRoutesTest : public ::testing::Test {
 
   std::vector<Conflict> conflicts_;
   FakeClusterReports cluster_{kNow};
-  ClusterPorts ports_;
+  bool busy_ = false;
+  ClusterPorts ports_{*this};
 };
 
 TEST_F(ClusterRoutesTest, WithoutClusterEveryOtherRouteSaysSo) {
@@ -241,9 +244,7 @@ TEST_F(ClusterRoutesTest, BadQuestions) {
   }
   EXPECT_EQ(Call("GET", "/api/v1/conflicts", "", {{"limit", "9999"}}).status, 200);
   EXPECT_EQ(Call("GET", "/api/v1/conflicts", "", {{"output", "xml"}}).status, 400);
-  ports_.conflicts = [](const KeyText&, std::size_t) -> Result<ConflictPage> {
-    return Error{ErrorCode::kUnavailable, "busy"};
-  };
+  busy_ = true;
   EXPECT_EQ(Call("GET", "/api/v1/conflicts").status, 503);
   EXPECT_EQ(Call("GET", "/api/v1/conflicts", "", {{"output", "text"}}).status, 503);
 }

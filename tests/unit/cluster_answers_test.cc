@@ -33,20 +33,23 @@ struct FixedPolicy final : PolicyView {
 };
 
 // A server, but for what it watches, which the test says.
-struct Server {
+struct Server final : LeadingServer, AskedServer {
   Server(Store& registry, const Clock& time, Logger& logger)
       : clock(time),
         mutes(registry, time),
         inbox(time),
-        exchange({registry, time, logger, inbox, reviews, watched, mutes,
-                  [this, &registry] { return leads ? &registry : nullptr; },
-                  [this](const ReviewNews& news) { taken.Add(news); },
-                  [this] { return gathered; }}),
-        answers({registry, time, policy, "prod", inbox, watched, watched, [this] { return leads; },
-                 [this](const std::vector<FollowedKind>& kinds) {
-                   surveyed = kinds;
-                   return Result<NameReport>(NameReport{});
-                 }}) {}
+        store(registry),
+        exchange({registry, time, logger, inbox, reviews, watched, mutes, *this}),
+        answers({registry, time, policy, "prod", inbox, watched, watched, *this}) {}
+
+  Store* LeadingStore() override { return leads ? &store : nullptr; }
+  void TakeUp(const ReviewNews& news) override { taken.Add(news); }
+  std::optional<SharedReports> Gather() override { return gathered; }
+  bool AnswersItself() const override { return leads; }
+  Result<NameReport> NamesIn(std::vector<FollowedKind> kinds) override {
+    surveyed = std::move(kinds);
+    return NameReport{};
+  }
 
   const Clock& clock;
   bool leads = false;
@@ -55,6 +58,7 @@ struct Server {
   FixedPolicy policy;
   ReviewInbox reviews;
   LeaderInbox inbox;
+  Store& store;
   ReviewNews taken;
   std::optional<SharedReports> gathered;
   std::vector<FollowedKind> surveyed;

@@ -2,9 +2,11 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <memory>
 #include <string>
 #include <vector>
 
+#include "policies/policy.h"
 #include "tests/support/json_document.h"
 #include "webhook/findings/coverage.h"
 #include "webhook/findings/webhook_configuration.h"
@@ -299,8 +301,8 @@ class CoverageTest : public ::testing::Test {
  protected:
   CoverageTest() {
     Read({});
-    facts_.catalogue = &Catalogue::BuiltIn();
-    facts_.mappings = &mappings_;
+    policy_.catalogue = std::make_shared<const Catalogue>(Catalogue::BuiltIn());
+    facts_.policy = &policy_;
     facts_.expected = Expected();
     kinds_ = {{kBucket, 12, ""}, {kQueue, 3, ""}};
   }
@@ -326,7 +328,7 @@ class CoverageTest : public ::testing::Test {
     return out;
   }
 
-  MappingRules mappings_;
+  AdmissionPolicy policy_;
   WebhookConfiguration configuration_;
   std::vector<CoverageKind> kinds_;
   std::vector<CoverageClaim> claims_;
@@ -366,9 +368,7 @@ TEST_F(CoverageTest, ClaimsWithoutMappingAccountsAndModes) {
                      {"platform.example.org", "XObjectStorage"},
                      5});
   facts_.accounts["prod/aws.upbound.io/ProviderConfig//default"] = 3;
-  facts_.mode_of = [](const TypeSpec& type) {
-    return type.name == "sqs/Queue" ? Mode::kAudit : Mode::kEnforce;
-  };
+  policy_.modes.types = {{"sqs/Queue", Mode::kAudit}};
   EXPECT_EQ(Gaps(),
             (Texts{"no-mapping ObjectStorage.platform.example.org",
                    "account-unknown ProviderConfig prod/aws.upbound.io/ProviderConfig//default",

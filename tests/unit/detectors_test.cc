@@ -4,8 +4,10 @@
 #include <algorithm>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
+#include "policies/policy.h"
 #include "tests/support/watcher_fixture.h"
 #include "webhook/findings/detectors.h"
 
@@ -30,12 +32,12 @@ class DetectorsTest : public WatcherTest, private DetectorHost {
   void OnChange(const FindingChange& change) override { changes_.push_back(change); }
   Surroundings Around() const override {
     Surroundings around;
-    around.cluster = "test";
-    around.catalogue = rules_.catalogue;
+    auto policy = std::make_shared<AdmissionPolicy>();
+    policy->catalogue = rules_.catalogue;
+    policy->identity.cluster = "test";
+    policy->claims = {{kClaim, kComposite}};
+    around.policy = std::move(policy);
     around.webhook.name = "truce";
-    around.composite_of = [](const GroupKind& kind) {
-      return kind == kClaim ? std::optional(kComposite) : std::nullopt;
-    };
     return around;
   }
   // The first lists are there, and everything is judged.

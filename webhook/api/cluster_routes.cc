@@ -93,7 +93,7 @@ class Handlers final {
     const auto limit = Limit(request);
     if (!limit) return Malformed("limit is not a number above 0");
     const KeyText after{std::string(request.Query("cursor").value_or(std::string_view()))};
-    TRUCE_ASSIGN_OR_RETURN(const ConflictPage page, ports_.conflicts(after, *limit));
+    TRUCE_ASSIGN_OR_RETURN(const ConflictPage page, ports_.conflicts.Conflicts(after, *limit));
     const std::vector<TagWar> wars = Wars();
     JsonWriter json;
     json.BeginObject().Key("items").BeginArray();
@@ -222,7 +222,7 @@ class Handlers final {
     std::vector<Conflict> all;
     KeyText after;
     do {
-      TRUCE_ASSIGN_OR_RETURN(ConflictPage page, ports_.conflicts(after, kPageMax));
+      TRUCE_ASSIGN_OR_RETURN(ConflictPage page, ports_.conflicts.Conflicts(after, kPageMax));
       after = page.last;
       auto& found = page.conflicts;
       all.insert(all.end(), found.begin(), found.end());

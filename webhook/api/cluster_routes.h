@@ -129,10 +129,17 @@ class WatchControls {
                                              const OperatorWord& word) = 0;
 };
 
+// Port: the conflicts of the registry. Thread-safe; answers within ten seconds.
+class ConflictSource {
+ public:
+  virtual ~ConflictSource() = default;
+  // By key, behind `after`; at most `limit`.
+  virtual Result<ConflictPage> Conflicts(const KeyText& after, std::size_t limit) const = 0;
+};
+
 // What the handlers stand on; it must outlive the routes.
 struct ClusterPorts {
-  // Conflicts of the registry by key, behind `after`. Thread-safe; answers within ten seconds.
-  std::function<Result<ConflictPage>(const KeyText& after, std::size_t limit)> conflicts;
+  const ConflictSource& conflicts;
   // Null: no cluster is followed: what is theirs is answered 404.
   ClusterReports* reports = nullptr;
   WatchControls* controls = nullptr;

@@ -9,6 +9,8 @@
 
 #include "policies/finding.h"
 #include "policies/people.h"
+#include "policies/policy.h"
+#include "policies/rule_case.h"
 #include "registry/base/name_table.h"
 #include "registry/base/text.h"
 #include "webhook/findings/findings_book.h"
@@ -42,7 +44,8 @@ class Coverage final {
     AddXrdGroups();
     AddComposition();
     for (const CoverageClaim& claim : facts_.claims) AddClaim(claim);
-    for (auto& [type, count] : weak_types_) AddType(*facts_.catalogue->FindType(type), count);
+    for (auto& [type, count] : weak_types_)
+      AddType(*facts_.policy->catalogue->FindType(type), count);
     for (const auto& [config, count] : facts_.accounts) AddAccount(config, count);
     for (const auto& [account, count] : facts_.unbound_accounts) AddUnbound(account, count);
     std::sort(report_.gaps.begin(), report_.gaps.end(),
@@ -106,9 +109,14 @@ class Coverage final {
     }
   }
 
+  // Of conflicts of the type, whoever declares it.
   Mode ModeOf(const TypeSpec& type) const {
-    if (facts_.mode_of != nullptr) return facts_.mode_of(type);
-    return type.certainty == Certainty::kResearched ? Mode::kEnforce : Mode::kWarn;
+    const ObjectFacts nobody;
+    const RuleCase c{
+        .policy = facts_.policy, .object = &nobody, .root = &nobody.slot, .now = facts_.now};
+    return ModeIn(c, Rule::kDuplicateOwnership,
+                  {.type = type.name, .sure = type.certainty == Certainty::kResearched})
+        .mode;
   }
 
   // False when reviews of the kind do not reach Truce; the gap is told, unless nothing reaches it.
@@ -126,8 +134,9 @@ class Coverage final {
   }
 
   void AddKind(const CoverageKind& kind) {
-    const KindEntry* entry = facts_.catalogue->FindKind(kind.kind.group, kind.kind.kind);
-    const bool is_mapped = !facts_.mappings->Of(kind.kind.group, kind.kind.kind).empty();
+    const KindEntry* entry = facts_.policy->catalogue->FindKind(kind.kind.group, kind.kind.kind);
+    const bool is_mapped =
+        !facts_.policy->identity.mappings.Of(kind.kind.group, kind.kind.kind).empty();
     if (entry == nullptr && !is_mapped) {
       const bool is_unmapped = facts_.unmapped.contains({kind.kind.group, kind.kind.kind});
       if (IsProviderKind(kind.kind.group)) {
@@ -236,8 +245,8 @@ class Coverage final {
 
   void AddClaim(const CoverageClaim& claim) {
     const bool is_mapped =
-        !facts_.mappings->Of(claim.claim.group, claim.claim.kind).empty() ||
-        !facts_.mappings->Of(claim.composite.group, claim.composite.kind).empty();
+        !facts_.policy->identity.mappings.Of(claim.claim.group, claim.claim.kind).empty() ||
+        !facts_.policy->identity.mappings.Of(claim.composite.group, claim.composite.kind).empty();
     if (is_mapped) return;
     Add({GapReason::kNoMapping, KindText(claim.claim),
          "No mapping says what this claim declares: a conflict is refused only when it is "

@@ -3,7 +3,6 @@
 #define TRUCE_WEBHOOK_FINDINGS_COVERAGE_H_
 
 #include <cstdint>
-#include <functional>
 #include <map>
 #include <optional>
 #include <span>
@@ -11,13 +10,15 @@
 #include <string_view>
 #include <vector>
 
-#include "registry/catalogue/catalogue.h"
-#include "registry/identity/mapping.h"
+#include "registry/base/clock.h"
+#include "registry/identity/values.h"
 #include "webhook/findings/ownership_gaps.h"
 #include "webhook/findings/webhook_configuration.h"
 #include "webhook/kube/cluster_api.h"
 
 namespace truce {
+
+struct AdmissionPolicy;
 
 enum class GapReason : std::uint8_t {
   kNoWebhook,       // "no-webhook": the API server does not ask Truce at all
@@ -63,12 +64,12 @@ struct CoverageClaim {
 
 // Everything the report looks at; pointees live during the call.
 struct CoverageFacts {
-  const Catalogue* catalogue = nullptr;    // never null
-  const MappingRules* mappings = nullptr;  // never null
-  std::span<const CoverageKind> kinds;     // all served kinds of providers' groups and mapped kinds
-  std::span<const CoverageClaim> claims;   // all claim kinds
-  std::span<const CoverageKind> defined;   // all kinds that XRDs define
-  std::optional<ServedKind> composition;   // nothing: not served
+  const AdmissionPolicy* policy = nullptr;  // never null: catalogue, mappings and modes are used
+  Timestamp now{};
+  std::span<const CoverageKind> kinds;    // all served kinds of providers' groups and mapped kinds
+  std::span<const CoverageClaim> claims;  // all claim kinds
+  std::span<const CoverageKind> defined;  // all kinds that XRDs define
+  std::optional<ServedKind> composition;  // nothing: not served
   const WebhookConfiguration* webhook = nullptr;  // null: it does not exist
   ExpectedWebhook expected;                       // paths and name are used
   StandIns accounts;                              // CountStandIns of all owners
@@ -76,8 +77,6 @@ struct CoverageFacts {
   // accountParties binds to nobody; empty while it is not in use.
   std::map<std::string, std::uint64_t> unbound_accounts;
   std::map<GroupKind, Timestamp> unmapped;  // kinds whose rule is gone: until when they stay
-  // Mode in force for conflicts of a type; null: enforce, or warn for types that are not sure.
-  std::function<Mode(const TypeSpec&)> mode_of;
 };
 
 struct CoverageReport {

@@ -4,6 +4,7 @@
 #include <functional>
 #include <utility>
 
+#include "policies/policy.h"
 #include "registry/base/text.h"
 #include "webhook/findings/concerned.h"
 #include "webhook/findings/tag_war.h"
@@ -170,8 +171,8 @@ void Detectors::OnOther(const FollowedKind& kind, Value object, bool gone) {
     // Some versions of Crossplane write each Usage eight times a second: what is not needed is not
     // asked.
     const bool is_deleted = !object.Child("metadata").Child("deletionTimestamp").empty();
-    UsageSeen usage =
-        ReadUsage(object, named, is_deleted ? ports_.host.Around().cluster : std::string());
+    UsageSeen usage = ReadUsage(
+        object, named, is_deleted ? ports_.host.Around().policy->identity.cluster : std::string());
     known_.With([&](Known& known) { known.usages.OnUsage(std::move(usage), gone, now); });
     return;
   }
@@ -232,7 +233,7 @@ void Detectors::Report(Detector detector, std::vector<LiveFinding> found) {
 
 Result<void> Detectors::PassOverObjects(const GroupKind& kind, Role role, Deadline deadline,
                                         Pass& pass) const {
-  const Slot slot{ports_.host.Around().cluster, kind.group, kind.kind, "", ""};
+  const Slot slot{ports_.host.Around().policy->identity.cluster, kind.group, kind.kind, "", ""};
   std::string after;
   do {
     std::vector<UnreferencedObject> unreferenced;
@@ -397,7 +398,8 @@ void Detectors::AddKindsToSend(const Surroundings& around, ExpectedWebhook& expe
   known_.With([&](const Known& known) {
     for (const auto& [kind, facts] : known.kinds) {
       const bool is_managed = facts.status.kind.role == Role::kManaged;
-      const bool declares = is_managed || !around.mappings.Of(kind.group, kind.kind).empty();
+      const bool declares =
+          is_managed || !around.policy->identity.mappings.Of(kind.group, kind.kind).empty();
       if (declares) expected.kinds.push_back(facts.status.kind.selection.kind);
       if (is_managed) expected.status_kinds.push_back(facts.status.kind.selection.kind);
     }
@@ -466,10 +468,10 @@ CoverageReport Detectors::CoverageOf(const Surroundings& around) const {
   std::vector<CoverageClaim> claims;
   std::vector<CoverageKind> defined;
   CoverageFacts facts;
-  facts.catalogue = around.catalogue.get();
-  facts.mappings = &around.mappings;
+  const AdmissionPolicy& policy = *around.policy;
+  facts.policy = &policy;
+  facts.now = ports_.clock.Now();
   facts.expected = around.webhook;
-  facts.mode_of = around.mode_of;
   facts.unmapped = around.unmapped;
   std::optional<WebhookConfiguration> configuration;
   known_.With([&](const Known& known) {
@@ -477,9 +479,9 @@ CoverageReport Detectors::CoverageOf(const Surroundings& around) const {
       const ServedKind& served = kind.status.kind.selection.kind;
       const std::uint64_t objects = kind.objects.size();
       if (kind.status.kind.role == Role::kClaim) {
-        const auto composite =
-            around.composite_of ? around.composite_of(name) : std::optional<GroupKind>();
-        claims.push_back({served, composite.value_or(GroupKind{}), objects});
+        const auto composite = policy.claims.find(name);
+        claims.push_back(
+            {served, composite == policy.claims.end() ? GroupKind{} : composite->second, objects});
       }
       kinds.push_back({served, objects, kind.status.problem, WatchedFor(kind.status)});
       const Role role = kind.status.kind.role;
@@ -497,12 +499,14 @@ CoverageReport Detectors::CoverageOf(const Surroundings& around) const {
     }
     configuration = known.configuration;
     facts.accounts = known.accounts;
-    if (!around.account_parties.empty()) facts.unbound_accounts = known.known_accounts;
+    if (!policy.account_parties.empty()) facts.unbound_accounts = known.known_accounts;
   });
-  if (!around.account_parties.empty()) {
-    for (const std::string& account : around.accounts) facts.unbound_accounts.try_emplace(account);
+  if (!policy.account_parties.empty()) {
+    for (const auto& [config, account] : policy.identity.accounts) {
+      facts.unbound_accounts.try_emplace(account);
+    }
     std::erase_if(facts.unbound_accounts,
-                  [&](const auto& each) { return around.account_parties.contains(each.first); });
+                  [&](const auto& each) { return policy.account_parties.contains(each.first); });
   }
   facts.kinds = kinds;
   facts.claims = claims;
@@ -533,7 +537,7 @@ std::vector<FollowedKind> Detectors::KindsWithObjects() const {
 Result<BaselineReport> Detectors::Baseline(Deadline deadline) const {
   BaselineReport report = Watched();
   TRUCE_ASSIGN_OR_RETURN(report.conflicts, AllConflicts(ports_.store, deadline));
-  report.cluster = ports_.host.Around().cluster;
+  report.cluster = ports_.host.Around().policy->identity.cluster;
   report.at = ports_.clock.Now();
   report.counts = ports_.store.Counts();
   return report;

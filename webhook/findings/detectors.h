@@ -40,18 +40,13 @@
 
 namespace truce {
 
+struct AdmissionPolicy;
+
 // What the installation is at present; asked at each examination.
 struct Surroundings {
-  std::string cluster;
-  std::shared_ptr<const Catalogue> catalogue;  // never null
-  MappingRules mappings;
-  ExpectedWebhook webhook;  // the kinds are filled from what is followed and served
-  std::function<Mode(const TypeSpec&)> mode_of;
+  std::shared_ptr<const AdmissionPolicy> policy;  // never null
+  ExpectedWebhook webhook;                  // the kinds are filled from what is followed and served
   std::map<GroupKind, Timestamp> unmapped;  // CoverageFacts::unmapped
-  AccountParties account_parties;
-  std::set<std::string> accounts;  // of ProviderConfigs, as far as known
-  // The composite of a claim kind; may be null.
-  std::function<std::optional<GroupKind>(const GroupKind&)> composite_of;
 };
 
 // Port: where detectors run. Thread-safe; never blocks.

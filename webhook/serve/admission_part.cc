@@ -9,6 +9,24 @@
 #include "webhook/watch/watcher.h"
 
 namespace truce {
+namespace {
+
+class WatchedByView final : public WatchedNow {
+ public:
+  // `life` is null where what this server watches itself cannot grow old.
+  WatchedByView(const DoubtBoard& doubts, std::shared_ptr<const ViewLife> life)
+      : doubts_(doubts), life_(std::move(life)) {}
+  bool IsBlind() const override {
+    return life_ != nullptr && life_->IsOver(std::chrono::steady_clock::now());
+  }
+  std::string DoubtOf(const Slot& holder) const override { return doubts_.DoubtOf(holder); }
+
+ private:
+  const DoubtBoard& doubts_;
+  const std::shared_ptr<const ViewLife> life_;
+};
+
+}  // namespace
 
 AdmissionPart::AdmissionPart(std::shared_ptr<const Catalogue> catalogue, Store& store,
                              Logger& logger, const Clock& clock)
@@ -34,19 +52,15 @@ void AdmissionPart::Publish(Change change) {
     change(policies);
     if (!service_) return;
     auto policy = std::make_shared<AdmissionPolicy>(*policies.configured.policy);
-    policy->doubt_of = [this](const Slot& slot) { return doubts_.DoubtOf(slot); };
     policy->unseen = policies.unseen;
+    policy->watched_now = std::make_shared<const WatchedByView>(
+        doubts_, policies.view ? policies.view->life : nullptr);
     if (policies.view) {
       const ClusterView& view = *policies.view;
       policy->watched = true;
       policy->recovering = !view.recovery.empty();
       policy->unlisted = {view.unlisted.begin(), view.unlisted.end()};
       policy->unwatched = view.unwatched;
-      if (view.life != nullptr) {
-        policy->is_blind = [life = view.life] {
-          return life->IsOver(std::chrono::steady_clock::now());
-        };
-      }
       TakeLearned(view.learned, policy->identity);
       policy->claims = view.learned.claims;
       policy->definitions_known = view.learned.definitions_known;

@@ -41,12 +41,8 @@ ApiPart::ApiPart(ApiPartPorts ports, const Config& config)
       vouchers_(ports_.cluster ? std::make_unique<Vouchers>(ports_.cluster->link) : nullptr),
       access_(vouchers_ ? &vouchers_->tokens : nullptr, vouchers_ ? &vouchers_->access : nullptr),
       rest_({ports_.store, ports_.clock, RandomIds(), ports_.policy, access_, ports_.denials,
-             ports_.version,
-             [this](const std::vector<KeyText>& keys, JsonWriter& json) {
-               WriteFindingsOf(Shown(), keys, json);
-             },
-             static_cast<std::size_t>(config.check_bytes_max),
-             [this] { return DeletionsUnsent(Findings()); }}),
+             ports_.version, ports_.cluster ? this : nullptr,
+             static_cast<std::size_t>(config.check_bytes_max)}),
       uses_(ports_.store, ports_.clock) {}
 
 Result<void> ApiPart::Configure(const Config& config) {
@@ -100,30 +96,32 @@ std::vector<HttpRoute> ApiPart::Routes() {
   return routes;
 }
 
-std::vector<LiveFinding> ApiPart::Findings() const {
-  return ports_.cluster ? ports_.cluster->reports.Findings() : std::vector<LiveFinding>();
-}
-
 std::vector<LiveFinding> ApiPart::Shown() const {
-  std::vector<LiveFinding> findings = Findings();
+  std::vector<LiveFinding> findings = ports_.cluster->reports.Findings();
   std::erase_if(findings, [this](const LiveFinding& finding) {
     return ports_.cluster->reports.Mutes().Hides(finding);
   });
   return findings;
 }
 
+void ApiPart::WriteAbout(const std::vector<KeyText>& keys, JsonWriter& json) const {
+  WriteFindingsOf(Shown(), keys, json);
+}
+
+std::vector<Hindrance> ApiPart::DeletionsUnsent() const {
+  return DeletionsUnsentBy(ports_.cluster->reports.Findings());
+}
+
+Result<ConflictPage> ApiPart::Conflicts(const KeyText& after, std::size_t limit) const {
+  ConflictPage page;
+  const auto look = [&](const AllFacts& facts) { page = ConflictsAfter(facts, after, limit); };
+  TRUCE_RETURN_IF_ERROR(ports_.store.Read(look, In(kConflictsTime)));
+  return page;
+}
+
 ClusterPorts ApiPart::Cluster() const {
-  ClusterPorts ports;
-  ports.conflicts = [this](const KeyText& after, std::size_t limit) -> Result<ConflictPage> {
-    ConflictPage page;
-    const auto look = [&](const AllFacts& facts) { page = ConflictsAfter(facts, after, limit); };
-    TRUCE_RETURN_IF_ERROR(ports_.store.Read(look, In(kConflictsTime)));
-    return page;
-  };
-  if (!ports_.cluster) return ports;
-  ports.reports = &ports_.cluster->reports;
-  ports.controls = &ports_.cluster->controls;
-  return ports;
+  if (!ports_.cluster) return {*this};
+  return {*this, &ports_.cluster->reports, &ports_.cluster->controls};
 }
 
 std::vector<HttpRoute> ApiPart::OperatorClusterRoutes() const {

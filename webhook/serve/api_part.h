@@ -43,7 +43,7 @@ struct ApiPartPorts {
 };
 
 // Thread-safe but for Configure, which is for one thread.
-class ApiPart final {
+class ApiPart final : private ResourceFindings, private ConflictSource {
  public:
   // Nobody may call before Configure.
   ApiPart(ApiPartPorts ports, const Config& config);
@@ -81,9 +81,13 @@ class ApiPart final {
     CachedAccessReviewer access;
   };
 
+  // These are asked where a cluster is followed alone.
+  void WriteAbout(const std::vector<KeyText>& keys, JsonWriter& json) const override;
+  std::vector<Hindrance> DeletionsUnsent() const override;
+  std::vector<LiveFinding> Shown() const;  // without those that are muted
+
+  Result<ConflictPage> Conflicts(const KeyText& after, std::size_t limit) const override;
   ClusterPorts Cluster() const;
-  std::vector<LiveFinding> Findings() const;  // the muted ones too
-  std::vector<LiveFinding> Shown() const;     // without them
 
   const ApiPartPorts ports_;
   const std::unique_ptr<Vouchers> vouchers_;  // null: nobody vouches

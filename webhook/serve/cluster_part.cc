@@ -6,7 +6,6 @@
 #include <utility>
 
 #include "certs/trust.h"
-#include "policies/rule_case.h"
 #include "webhook/publish/webhook_repair.h"
 
 namespace truce {
@@ -54,13 +53,9 @@ ClusterPart::ClusterPart(ClusterPartPorts ports)
       own_({ports.clock, watch_, *this}, {&ports.admission.source(), &checks_, &grants_}),
       inbox_(ports.clock),
       exchange_({ports.store, ports.clock, ports.logger, inbox_, watch_.inbox(), watch_,
-                 detection_.Mutes(), [this] { return Leads() ? &ports_.watch_store : nullptr; },
-                 [this](const ReviewNews& news) { TakeUp(news); }, [this] { return Gather(); }}),
+                 detection_.Mutes(), *this}),
       answers_({ports.store, ports.clock, ports.admission, ports.config.Current()->cluster_id,
-                inbox_, detection_, watch_, [this] { return AnswersItself(); },
-                [this](std::vector<FollowedKind> kinds) {
-                  return detection_.NamesIn(std::move(kinds));
-                }}) {
+                inbox_, detection_, watch_, *this}) {
   const EffectivePolicy present = ports_.admission.effective();
   rules_of_ = present.config;
   watch_.SetRules(RulesOf(present));
@@ -195,9 +190,7 @@ Surroundings ClusterPart::Around() const {
   const auto config = ports_.config.Current();
   const auto access = ports_.credentials.access();
   Surroundings around;
-  around.cluster = config->cluster_id;
-  around.catalogue = policy->catalogue;
-  around.mappings = policy->identity.mappings;
+  around.policy = policy;
   around.webhook.name = config->webhook_configuration;
   around.webhook.paths = AdmissionPaths(*access);
   const bool shows_itself = access->client_certificate || access->bearer || access->loopback;
@@ -210,24 +203,6 @@ Surroundings ClusterPart::Around() const {
                               std::string_view bundle) { return BundleTrusts(bundle, *pair); };
   around.unmapped = ports_.admission.unmapped();
   for (auto& [kind, since] : around.unmapped) since += config->settle_time;
-  around.composite_of = [policy](const GroupKind& claim) {
-    const auto found = policy->claims.find(claim);
-    return found == policy->claims.end() ? std::nullopt : std::optional(found->second);
-  };
-  around.account_parties = policy->account_parties;
-  for (const auto& [config_name, account] : policy->identity.accounts) {
-    around.accounts.insert(account);
-  }
-  around.mode_of = [policy](const TypeSpec& type) {
-    const ObjectFacts nobody;
-    const RuleCase c{.policy = policy.get(),
-                     .object = &nobody,
-                     .root = &nobody.slot,
-                     .now = SystemClock().Now()};
-    return ModeIn(c, Rule::kDuplicateOwnership,
-                  {.type = type.name, .sure = type.certainty == Certainty::kResearched})
-        .mode;
-  };
   return around;
 }
 

@@ -45,7 +45,9 @@ class ClusterPart final : private PolicyListener,
                           private ViewListener,
                           private OwnListener,
                           private DetectionHost,
-                          private SightObserver {
+                          private SightObserver,
+                          private LeadingServer,
+                          private AskedServer {
  public:
   explicit ClusterPart(ClusterPartPorts ports);
   ~ClusterPart() override;
@@ -94,11 +96,14 @@ class ClusterPart final : private PolicyListener,
   void OnWebhookChanged() override { ports_.credentials.Wake(); }
   bool Leads() const override { return watch_.leads(); }
   bool IsLeader() const override { return watch_.leads(); }
-  // It tells of the cluster what it sees; else what the server told that leads.
-  bool AnswersItself() const;
   void NoteDeletionAsked(const Slot& slot);
-  void TakeUp(const ReviewNews& news);
-  std::optional<SharedReports> Gather();
+  Store* LeadingStore() override { return Leads() ? &ports_.watch_store : nullptr; }
+  void TakeUp(const ReviewNews& news) override;
+  std::optional<SharedReports> Gather() override;
+  bool AnswersItself() const override;
+  Result<NameReport> NamesIn(std::vector<FollowedKind> kinds) override {
+    return detection_.NamesIn(std::move(kinds));
+  }
   // What the watch sees is told to the detectors, then to the own objects.
   void OnSighted(const Sighting& sighting) override;
   void OnGone(const Uid& uid, const Slot& slot) override;

@@ -302,7 +302,7 @@ Result<NameReport> Detection::NamesIn(std::vector<FollowedKind> kinds) {
       In(kSurveyTime));
 }
 
-std::vector<Hindrance> DeletionsUnsent(const std::vector<LiveFinding>& findings) {
+std::vector<Hindrance> DeletionsUnsentBy(const std::vector<LiveFinding>& findings) {
   std::vector<Hindrance> out;
   for (const LiveFinding& finding : findings) {
     if (finding.detector == Detector::kWebhookConfiguration && KeepsDeletionsAway(finding)) {

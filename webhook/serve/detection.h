@@ -33,7 +33,7 @@ namespace truce {
 struct Hindrance;
 
 // What of `findings` says that deletions do not come to Truce.
-std::vector<Hindrance> DeletionsUnsent(const std::vector<LiveFinding>& findings);
+std::vector<Hindrance> DeletionsUnsentBy(const std::vector<LiveFinding>& findings);
 
 // Port: where the detection runs. Thread-safe.
 class DetectionHost {

@@ -30,6 +30,17 @@ struct Hindrance;
 struct Owner;
 struct ResourceView;
 
+// Port: what the watch of the cluster found that answers about resources tell. Thread-safe; never
+// blocks.
+class ResourceFindings {
+ public:
+  virtual ~ResourceFindings() = default;
+  // The findings about these keys as a list of JSON.
+  virtual void WriteAbout(const std::vector<KeyText>& keys, JsonWriter& json) const = 0;
+  // Why deletions do not come to Truce.
+  virtual std::vector<Hindrance> DeletionsUnsent() const = 0;
+};
+
 // What the API stands on; references must outlive it.
 struct RestPorts {
   IndexedStore& store;
@@ -38,12 +49,9 @@ struct RestPorts {
   const PolicyInForce& policy;
   ApiAccess& access;
   const DenialBook& denials;
-  std::string_view version;  // outlives it
-  // Writes the findings about these keys as a list of JSON; not set: no cluster is followed.
-  std::function<void(const std::vector<KeyText>&, JsonWriter&)> findings = {};
-  std::size_t check_bytes_max = 1024 * 1024;  // of a body of POST /checks; beyond: 413
-  // Why deletions do not come to Truce; not set: no cluster is followed.
-  std::function<std::vector<Hindrance>()> deletions_unsent = {};
+  std::string_view version;                    // outlives it
+  const ResourceFindings* findings = nullptr;  // null: no cluster is followed
+  std::size_t check_bytes_max = 1024 * 1024;   // of a body of POST /checks; beyond: 413
 };
 
 // Thread-safe. Every answer carries X-Request-Id: the caller's, when it sent a usable one.

@@ -365,7 +365,7 @@ Result<HttpResponse> RestApi::SetProtection(RestCall& call, const PublicId& id, 
 std::vector<Hindrance> RestApi::HindrancesOf(const ResourceView& view, const RestCall& call) const {
   std::vector<Hindrance> out;
   if (ProtectionIn(view.agreements) == nullptr) return out;
-  if (ports_.deletions_unsent) out = ports_.deletions_unsent();
+  if (ports_.findings != nullptr) out = ports_.findings->DeletionsUnsent();
   const AdmissionPolicy& policy = *call.policy;
   if (policy.recovering) {
     out.push_back({"The server is in recovery mode, in which it refuses nothing",

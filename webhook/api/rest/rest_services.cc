@@ -212,8 +212,8 @@ Result<HttpResponse> RestApi::GetService(RestCall& call) const {
   std::vector<KeyText> keys;
   for (const Owner& owner : page.owners) keys.push_back(owner.key);
   json.Key("findings");
-  if (ports_.findings) {
-    ports_.findings(keys, json);
+  if (ports_.findings != nullptr) {
+    ports_.findings->WriteAbout(keys, json);
   } else {
     json.BeginArray().EndArray();
   }

@@ -17,7 +17,8 @@ constexpr std::chrono::seconds kOrderTime{7};  // and what nobody took is withdr
 
 // Whether what this server watches is what is to be told.
 bool ClusterAnswers::IsOwn() const {
-  return ports_.leads() && (!ports_.reports.AsOf() || reader_.Latest().at == Timestamp{});
+  return ports_.server.AnswersItself() &&
+         (!ports_.reports.AsOf() || reader_.Latest().at == Timestamp{});
 }
 
 std::vector<TagWar> ClusterAnswers::Wars() const {
@@ -50,7 +51,7 @@ Result<BaselineReport> ClusterAnswers::Baseline() const {
 
 Result<NameReport> ClusterAnswers::Names() {
   if (IsOwn()) return ports_.reports.Names();
-  return ports_.survey(reader_.Latest().reports->inhabited);
+  return ports_.server.NamesIn(reader_.Latest().reports->inhabited);
 }
 
 std::optional<Timestamp> ClusterAnswers::AsOf() const {
@@ -60,19 +61,19 @@ std::optional<Timestamp> ClusterAnswers::AsOf() const {
 }
 
 Result<RecoveryView> ClusterAnswers::StartRecovery(const OperatorWord& word) {
-  if (ports_.leads()) return ports_.controls.StartRecovery(word);
+  if (ports_.server.AnswersItself()) return ports_.controls.StartRecovery(word);
   TRUCE_RETURN_IF_ERROR(Ask({.act = Order::Act::kStartRecovery, .word = word}));
   return Recovery();
 }
 
 Result<BrakeView> ClusterAnswers::Brake() {
-  if (ports_.leads()) return ports_.controls.Brake();
+  if (ports_.server.AnswersItself()) return ports_.controls.Brake();
   return reader_.Latest().reports->brake;
 }
 
 Result<std::uint64_t> ClusterAnswers::ReleaseBrake(const std::optional<GroupKind>& kind,
                                                    const OperatorWord& word) {
-  if (ports_.leads()) return ports_.controls.ReleaseBrake(kind, word);
+  if (ports_.server.AnswersItself()) return ports_.controls.ReleaseBrake(kind, word);
   return Ask({.act = Order::Act::kReleaseBrake, .kind = kind, .word = word});
 }
 

@@ -3,7 +3,6 @@
 #ifndef TRUCE_WEBHOOK_SERVE_SHARED_CLUSTER_ANSWERS_H_
 #define TRUCE_WEBHOOK_SERVE_SHARED_CLUSTER_ANSWERS_H_
 
-#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -19,6 +18,16 @@ namespace truce {
 
 class Store;
 
+// Port: a server of the cluster as one that is asked. Thread-safe.
+class AskedServer {
+ public:
+  virtual ~AskedServer() = default;
+  // Whether it tells what it watches itself: the leader does, and the one where there is one.
+  virtual bool AnswersItself() const = 0;
+  // The census of names in kinds that have objects: each server may list the cluster.
+  virtual Result<NameReport> NamesIn(std::vector<FollowedKind> kinds) = 0;
+};
+
 // References must outlive the object.
 struct ClusterAnswersPorts {
   Store& store;
@@ -31,10 +40,7 @@ struct ClusterAnswersPorts {
   // same everywhere.
   ClusterReports& reports;
   WatchControls& controls;
-  // Whether this server is the leader; it is always where there is one server. Thread-safe.
-  std::function<bool()> leads;
-  // Takes the census of names in kinds that have objects: each server may list the cluster.
-  std::function<Result<NameReport>(std::vector<FollowedKind>)> survey;
+  AskedServer& server;
 };
 
 // Thread-safe.

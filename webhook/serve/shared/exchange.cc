@@ -38,7 +38,7 @@ void Exchange::Stop() {
 void Exchange::Step() {
   // What cannot be read now is with the next; the detection tells of it.
   static_cast<void>(ports_.mutes.Load(In(kStoreTime)).ok());
-  if (Store* store = ports_.leading()) {
+  if (Store* store = ports_.server.LeadingStore()) {
     Lead(*store);
   } else {
     Follow();
@@ -57,14 +57,15 @@ void Exchange::Lead(Store& store) {
   const Result<InboxContents> taken = ports_.inbox.Take(store, In(kStoreTime));
   ReviewNews news = box_.Take();
   if (taken.ok()) news.Add(taken.value().news);
-  if (!news.empty()) ports_.take_up(news);
+  if (!news.empty()) ports_.server.TakeUp(news);
   if (taken.ok()) {
     for (const Order& order : taken.value().orders) {
       // Where the answer is lost, whoever waits for it looks before repeating the order.
       static_cast<void>(ports_.inbox.Answer(store, order.id, CarryOut(order), In(kStoreTime)).ok());
     }
   }
-  Report(publisher_.Step(store, ports_.gather, In(kStoreTime)));
+  const auto gather = [this] { return ports_.server.Gather(); };
+  Report(publisher_.Step(store, gather, In(kStoreTime)));
 }
 
 Result<std::uint64_t> Exchange::CarryOut(const Order& order) {

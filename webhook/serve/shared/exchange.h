@@ -5,7 +5,6 @@
 #define TRUCE_WEBHOOK_SERVE_SHARED_EXCHANGE_H_
 
 #include <condition_variable>
-#include <functional>
 #include <mutex>
 #include <optional>
 #include <thread>
@@ -24,6 +23,18 @@ namespace truce {
 
 class Store;
 
+// Port: a server of the cluster as its leader. Thread-safe.
+class LeadingServer {
+ public:
+  virtual ~LeadingServer() = default;
+  // By what the leader writes: nothing once another server is the leader. Null: this one is not.
+  virtual Store* LeadingStore() = 0;
+  // Takes up what other servers' reviews said; and what it was told before it led.
+  virtual void TakeUp(const ReviewNews& news) = 0;
+  // All that it watches; nothing: it has not looked at everything yet.
+  virtual std::optional<SharedReports> Gather() = 0;
+};
+
 // References must outlive the object.
 struct ExchangePorts {
   Store& store;
@@ -33,12 +44,7 @@ struct ExchangePorts {
   ReviewInbox& reviews;     // whose contents the watch of a leader takes itself
   WatchControls& controls;  // what this server watches itself
   MuteBook& mutes;          // read each time: whoever made one, it holds here within a second
-  // By what the leader writes: nothing once another server is the leader. Null: this one is not.
-  std::function<Store*()> leading;
-  // The leader's: takes up what other servers' reviews said; and what it was told before it led.
-  std::function<void(const ReviewNews&)> take_up;
-  // The leader's: all that it watches; nothing: it has not looked at everything yet.
-  std::function<std::optional<SharedReports>()> gather;
+  LeadingServer& server;
 };
 
 // Thread-safe, but for Start, Stop and Step, which are for one thread.
