@@ -98,6 +98,14 @@ KeyText WithAccount(const KeyText& name, std::string_view account) {
   return out;
 }
 
+std::optional<KeyText> WithoutAccount(const KeyText& name) {
+  const AccountField field = FieldIn(name);
+  if (field.end == std::string::npos || field.end == field.begin || IsAssignedName(name)) {
+    return std::nullopt;
+  }
+  return KeyText{std::string(name.text).erase(field.begin, field.end - field.begin)};
+}
+
 NameSort SortOf(const KeyText& name) {
   if (IsAssignedName(name)) return NameSort::kAssigned;
   return IsLocated(name) ? NameSort::kLocated : NameSort::kDeclared;
@@ -203,6 +211,9 @@ std::vector<MeantResource> ResourcesMeant(const DeclaredResource& resource, cons
     // What is only observed there is nobody's.
     if (!key || !ledger.HasOwner(*key) || std::any_of(meant.begin(), meant.end(), is_it)) continue;
     if (!Differ(LocatedNameAt(*key, ledger), located)) meant.push_back({*key, false});
+  }
+  if (auto key = WithoutAccount(resource.key); key && ledger.HasOwner(*key)) {
+    meant.push_back({*std::move(key), false});
   }
   return meant;
 }
@@ -368,20 +379,30 @@ bool IsHome(const KeyText& key, const DeclaredResource& resource, const Slot& ro
   return owner && IsOf(*owner, root, ledger);
 }
 
+// The owner of what is kept at `key` without an account declares it in one.
+bool TellsAccount(const DeclaredResource& resource, const KeyText& key, const Slot& root,
+                  const Ledger& ledger) {
+  if (WithoutAccount(resource.key) != key) return false;
+  const auto owner = ledger.OwnerOf(key);
+  return owner && IsOf(*owner, root, ledger);
+}
+
 // The key of the resource that takes the declaration's free names. One known by its id alone is
-// kept under what the fields say from now on.
+// kept under what the fields say from now on; one without an account under its owner's.
 KeyText HomeOf(const DeclaredResource& resource, const Slot& root, Ledger& ledger) {
   const auto located = LocatedNameOf(resource);
   for (const MeantResource& each : ResourcesMeant(resource, ledger)) {
     if (!IsHome(each.key, resource, root, ledger)) continue;
-    if (!IsAssignedName(each.key) || each.key == resource.key) return each.key;
+    const bool by_id = IsAssignedName(each.key);
+    if (!by_id && !TellsAccount(resource, each.key, root, ledger)) return each.key;
+    if (each.key == resource.key) return each.key;
     const auto is_taken = [&](const KeyText& key) {
       return ResourceOf(key, ledger).value_or(each.key) != each.key;
     };
     KeyText key = is_taken(resource.key) && located ? *located : resource.key;
     if (is_taken(key)) return each.key;
     RenameKey(each.key, key, ledger);
-    PutFurther(each.key, key, each.observed, ledger);
+    if (by_id) PutFurther(each.key, key, each.observed, ledger);
     if (auto owner = ledger.OwnerOf(key)) {
       owner->identity = resource.identity;
       owner->name = resource.name;

@@ -29,6 +29,11 @@ std::string AccountIn(const KeyText& name);
 // The same name under another account ("111111111111", "?<stand-in>").
 KeyText WithAccount(const KeyText& name, std::string_view account);
 
+// The same name without its account; nothing where it has none. So is kept what a catalogue
+// recorded to which the type's names had no accounts, until its own is known: it stands for each of
+// them.
+std::optional<KeyText> WithoutAccount(const KeyText& name);
+
 // Which sort of name it is, by its account.
 NameSort SortOf(const KeyText& name);
 

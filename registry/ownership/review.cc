@@ -564,6 +564,7 @@ Locks LocksOf(const ReviewRequest& request) {
   const auto add = [&](const ObjectFacts& object) {
     for (const DeclaredResource& resource : object.resources) {
       if (!resource.key.empty()) locks.keys.push_back(resource.key);
+      if (auto name = WithoutAccount(resource.key)) locks.keys.push_back(*std::move(name));
       for (const FurtherName& name : resource.further) locks.keys.push_back(name.text);
       locks.keys.insert(locks.keys.end(), resource.awaited.begin(), resource.awaited.end());
     }

@@ -7,7 +7,6 @@
 
 #include "registry/ownership/brake.h"
 #include "registry/ownership/ledger.h"
-#include "registry/ownership/rekey.h"
 #include "tests/model/scene.h"
 #include "tests/support/strict_store.h"
 
@@ -406,34 +405,6 @@ TEST_F(Histories, EqualButForAnUnknownAccountIsAWarning) {
   const Decision warned = registry_.Create(other);
   ASSERT_TRUE(warned.allowed);
   ASSERT_EQ(warned.elsewhere.size(), 1U) << "equal but for an unknown account: a warning";
-}
-
-TEST_F(Histories, ACatalogueThatChangesKeysMergesAndSplits) {
-  // Merge: names become case-insensitive. The older ownership stays, the other is a conflict.
-  Live(a_, "u1", "Data", 10);
-  registry_.Advance(std::chrono::seconds{1});
-  Live(b_, "u2", "data", 11);
-  const NewKey lower = [](const ResourceIdentity& identity) -> std::optional<KeyText> {
-    std::string name = identity.parts.front().second;
-    for (char& c : name) c = c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
-    return scene::BucketKey(name);
-  };
-  registry_.RunOnAll([&](const AllFacts& facts, Ledger& ledger) {
-    EXPECT_EQ(Rekey(facts.KeysAfter({}, 10), lower, "catalogue 2", ledger), 2U);
-  });
-  ASSERT_FALSE(registry_.OwnerOf("Data"));
-  EXPECT_EQ(registry_.OwnerOf("data")->root, a_);
-  EXPECT_TRUE(registry_.OwnerOf("data")->contested);
-  // Split: back again. Each name goes to whoever declares it.
-  const NewKey exact = [](const ResourceIdentity& identity) -> std::optional<KeyText> {
-    return scene::BucketKey(identity.parts.front().second);
-  };
-  registry_.RunOnAll([&](const AllFacts& facts, Ledger& ledger) {
-    Rekey(facts.KeysAfter({}, 10), exact, "catalogue 3", ledger);
-  });
-  EXPECT_EQ(registry_.OwnerOf("Data")->root, a_);
-  EXPECT_EQ(registry_.OwnerOf("data")->root, b_);
-  EXPECT_FALSE(registry_.OwnerOf("data")->contested);
 }
 
 TEST_F(Histories, TheRootOfRecordMayReturnInItsSlot) {

@@ -14,6 +14,7 @@ PART = 1000
 START_SECONDS = 20
 SECONDS_PER_THOUSAND = 2  # 0.3 where nothing else runs
 OTHER_KEYS = "type\tspace\ns3/Bucket\ts3/Bucketry\n"
+NAMES_OF_ACCOUNTS = "type\tscope\ns3/Bucket\taccount\n"
 IN_THE_MIDDLE = "SELECT count(*) = 1 FROM pg_stat_activity WHERE wait_event = 'PgSleep'"
 
 
@@ -114,3 +115,21 @@ def test_who_comes_after_an_end_in_the_middle_leaves_every_key_its_own(postgres,
     assert postgres.sql(database, everything) == before
     for name in ("name", "n1", f"n{OWNERSHIPS}"):
         assert name in refused(follower, name)
+
+
+@pytest.mark.parametrize("store", ["postgres", "sqlite"])
+def test_what_was_recorded_without_an_account_keeps_its_name_where_names_get_accounts(postgres, database, servers,
+                                                                                    tmp_path, store):
+    types = tmp_path / "types.tsv"
+    types.write_text(NAMES_OF_ACCOUNTS)
+    kept = {"store": postgres.url(database), "storeDurability": "single"} if store == "postgres" else {}
+    server = servers()
+    server.write_config(kept)
+    server.start()
+    grant(server, "name")
+    assert server.stop() == 0
+    server.write_config({**kept, "types": str(types)})
+    server.start()
+    assert "name" in refused(server, "name")
+    grant(server, "another")
+    assert "another" in refused(server, "another")
