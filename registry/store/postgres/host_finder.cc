@@ -16,7 +16,7 @@
 namespace truce {
 namespace {
 
-using Addresses = Result<std::vector<std::string>>;
+using FoundHosts = Result<std::vector<std::string>>;
 
 Error NotFound(const std::string& host, const char* why) {
   return Error{ErrorCode::kUnavailable, "host \"" + host + "\" is not found (" + why +
@@ -49,7 +49,7 @@ Result<std::vector<std::string>> AskResolver(const std::string& host) {
 }
 
 struct HostFinder::Questions {
-  using Answer = std::shared_ptr<std::optional<Addresses>>;
+  using Answer = std::shared_ptr<std::optional<FoundHosts>>;
 
   explicit Questions(AskFn ask_) : ask(std::move(ask_)) {}
 
@@ -65,10 +65,10 @@ Result<std::vector<std::string>> HostFinder::Find(const std::string& host, Deadl
   std::unique_lock lock(questions_->mutex);
   Questions::Answer& asked = questions_->asked[host];
   if (asked == nullptr) {
-    asked = std::make_shared<std::optional<Addresses>>();
+    asked = std::make_shared<std::optional<FoundHosts>>();
     try {
       std::thread([questions = questions_, host] {
-        Addresses answer = questions->ask(host);
+        FoundHosts answer = questions->ask(host);
         const std::lock_guard done(questions->mutex);
         *questions->asked.at(host) = std::move(answer);
         questions->asked.erase(host);
