@@ -1,6 +1,8 @@
 """Several servers follow one cluster, on one registry in PostgreSQL: whoever watches it, what happens there is seen, and
 every server judges by it."""
 
+import re
+
 import pytest
 
 from e2e.histories import by, with_role
@@ -26,7 +28,7 @@ def postgres():
 @pytest.fixture
 def pair(cluster, follow, postgres, request):
     """The leader, and another one, to which the API servers send reviews."""
-    database = request.node.name[5:50]
+    database = re.sub(r"\W", "_", request.node.name[5:50])
     postgres.make_database(database)
     config = {"mappings": OBJECT_STORAGE_MAPPINGS, "store": postgres.url(database), "storeDurability": "single"}
     # Not before the first one is started has it a cluster id.

@@ -59,6 +59,26 @@ TEST_F(WatcherEnds, AnEndUnderTheSameProviderConfigFrees) {
   EXPECT_FALSE(OwnerOf("jobs"));
 }
 
+TEST_F(WatcherEnds, AnEndThatNobodyWatchedIsToldAfterwardsWithWhatWasBefore) {
+  driver_->Advance(20s);
+  cluster_.Put(Alive());
+  Delete();
+  Start();
+  driver_->Advance(10s);
+  EXPECT_FALSE(OwnerOf("jobs"));
+}
+
+TEST_F(WatcherEnds, WhoseStateBeforeNobodyTellsAfterwardsIsLeftOrphaned) {
+  driver_->Advance(20s);
+  cluster_.Put(Alive());
+  cluster_.Put(Config(kRoleB));
+  Delete();
+  Start();
+  driver_->Advance(10s);
+  ASSERT_TRUE(OwnerOf("jobs"));
+  EXPECT_EQ(OwnerOf("jobs")->record, Record::kOrphaned);
+}
+
 TEST_F(WatcherEnds, AChangeThatTheWatchHasNotToldYetIsAskedFor) {
   // The watch of ProviderConfigs lags: only the quorum read knows of the change.
   driver_->hold_kind = kConfig;

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <chrono>
+#include <string_view>
+#include <unordered_set>
 #include <utility>
 
 #include "registry/base/text.h"
@@ -146,6 +148,23 @@ Result<std::vector<Absence::Missing>> Absence::FindMissing(const KindHistory& ki
     });
   }));
   return missing;
+}
+
+Result<UnlistedObjects> Absence::Unlisted(const KindHistory& kind) const {
+  std::unordered_set<std::string_view> listed;
+  for (const auto& sighting : kind.collected) listed.insert(sighting->facts.uid.text);
+  UnlistedObjects unlisted;
+  TRUCE_RETURN_IF_ERROR(store_.Read([&](const AllFacts& facts) {
+    unlisted.clear();
+    ForEachObject(facts, AllOf(kind.followed.group_kind(), store_.cluster()), [&](Object object) {
+      if (listed.contains(object.uid.text)) return;
+      const std::vector<Row> rows = facts.RowsOfUid(object.uid);
+      if (rows.empty()) return;
+      unlisted[object.uid] = std::any_of(
+          rows.begin(), rows.end(), [](const Row& row) { return row.id.state == RowState::kSeen; });
+    });
+  }));
+  return unlisted;
 }
 
 Result<void> Absence::Nominate(KindHistory& kind) {

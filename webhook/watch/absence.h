@@ -18,6 +18,7 @@
 #include "webhook/watch/asks.h"
 #include "webhook/watch/history.h"
 #include "webhook/watch/reconcile_store.h"
+#include "webhook/watch/replays.h"
 
 namespace truce {
 
@@ -46,6 +47,9 @@ class Absence final {
   // What the kind is frozen for, with the command; empty: it is not.
   std::string FrozenFor(const GroupKind& kind) const;
 
+  // Stored objects with declarations that the kind's complete list, not applied yet, does not
+  // hold. Waited for is the end of those that were seen.
+  Result<UnlistedObjects> Unlisted(const KindHistory& kind) const;
   // The list of the kind is complete and applied: ends its gap, and nominates the stored objects
   // that it did not hold.
   Result<void> Nominate(KindHistory& kind);

@@ -20,7 +20,7 @@ constexpr std::size_t kHeldMax = 10'000;
 
 bool Ends::OfConfig::open() const {
   return !under_way &&
-         std::any_of(held.begin(), held.end(), [](const Held& end) { return !end.asked; });
+         std::any_of(held.begin(), held.end(), [](const HeldEnd& end) { return !end.asked; });
 }
 
 bool Ends::Hold(Sight& end) {
@@ -51,11 +51,11 @@ bool Ends::Hold(Sight& end) {
 void Ends::Gets(Moment now, std::size_t count, std::vector<GetWanted>& wanted) {
   for (auto& [slot, one] : configs_) {
     if (wanted.size() >= count) return;
-    for (Held& end : one.held) {
+    for (HeldEnd& end : one.held) {
       if (!end.since) end.since = now;
     }
     if (!one.open() || one.due > now) continue;
-    for (Held& end : one.held) end.asked = true;
+    for (HeldEnd& end : one.held) end.asked = true;
     one.under_way = true;
     wanted.push_back(one.get);
   }
@@ -85,7 +85,7 @@ bool Ends::Got(Moment now, const GetWanted& get, const ApiResult<ListPage>& answ
     read = found.has_value();
   }
   if (!read) one.due = now + one.backoff.Next();
-  for (Held& end : one.held) {
+  for (HeldEnd& end : one.held) {
     if (!end.asked || end.answered) continue;
     end.asked = read;
     end.answered = read;
@@ -122,6 +122,18 @@ Result<void> Ends::Settle(Moment now) {
     at = one.held.empty() && !one.under_way ? configs_.erase(at) : std::next(at);
   }
   return {};
+}
+
+std::map<GroupKind, ClusterVersion> Ends::Held() const {
+  std::map<GroupKind, ClusterVersion> first;
+  for (const auto& [slot, one] : configs_) {
+    for (const HeldEnd& held : one.held) {
+      const auto [at, added] =
+          first.try_emplace(GroupKindOf(held.end.sighting->facts.slot), held.from);
+      if (!added) at->second = std::min(at->second, held.from);
+    }
+  }
+  return first;
 }
 
 std::set<GroupKind> Ends::Waiting() const {

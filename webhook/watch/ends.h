@@ -39,11 +39,13 @@ class Ends final {
   // Applies those of which enough is known now. To be called when a ProviderConfig was seen, and
   // every few seconds. Errors: the store's.
   Result<void> Settle(Moment now);
+  // Of the kinds of which ends are held back: the first version that tells of one of them.
+  std::map<GroupKind, ClusterVersion> Held() const;
   // Kinds of ProviderConfigs that something waits for.
   std::set<GroupKind> Waiting() const;
 
  private:
-  struct Held {
+  struct HeldEnd {
     Sight end;
     ClusterVersion from = 0;  // its last version without `Deleting`
     ClusterVersion to = 0;    // of the end
@@ -55,7 +57,7 @@ class Ends final {
   struct OfConfig {
     GetWanted get;
     ProviderConfigName config;
-    std::vector<Held> held;
+    std::vector<HeldEnd> held;
     Moment due{};
     bool under_way = false;
     Backoff backoff{{std::chrono::seconds{1}, std::chrono::seconds{60}}, 0};

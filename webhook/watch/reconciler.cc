@@ -1,8 +1,32 @@
 #include "webhook/watch/reconciler.h"
 
 #include <algorithm>
+#include <map>
+#include <utility>
 
 namespace truce {
+namespace {
+
+// Of the objects that `sights` tell of, those that end and declared the same all the time: false.
+std::map<Uid, bool> ChangedOrLive(const std::vector<Sight>& sights) {
+  std::map<Uid, const ObjectFacts*> last;
+  std::map<Uid, bool> out;
+  for (const Sight& sight : sights) {
+    const ObjectFacts& facts = sight.sighting->facts;
+    last[facts.uid] = &facts;
+    out[facts.uid] = !sight.deleted;
+  }
+  for (const Sight& sight : sights) {
+    const auto& now = sight.sighting->facts.resources;
+    const auto& end = last[sight.sighting->facts.uid]->resources;
+    const bool same = std::equal(now.begin(), now.end(), end.begin(), end.end(),
+                                 [](const auto& a, const auto& b) { return a.key == b.key; });
+    if (!same) out[sight.sighting->facts.uid] = true;
+  }
+  return out;
+}
+
+}  // namespace
 
 void Reconciler::SetTerminating(const GroupKind& kind, bool terminating) {
   if (KindHistory* history = HistoryOf(kind, kinds_)) history->terminating = terminating;
@@ -53,8 +77,37 @@ Result<void> Reconciler::ListFailed(const GroupKind& kind) {
   return absence_.MarkGap(*history);
 }
 
+Result<UnlistedObjects> Reconciler::Unlisted(const GroupKind& kind) const {
+  const KindHistory* history = HistoryOf(kind, kinds_);
+  if (history == nullptr || !history->complete) return UnlistedObjects{};
+  return absence_.Unlisted(*history);
+}
+
+void Reconciler::Replay(const GroupKind& kind, std::span<const WatchEvent> events) {
+  KindHistory* history = HistoryOf(kind, kinds_);
+  if (history == nullptr) return;
+  std::vector<Sight> sights = sights_.ReadEvents(events, *history);
+  const std::map<Uid, bool> left_out = ChangedOrLive(sights);
+  std::erase_if(sights, [&](const Sight& sight) { return left_out.at(sight.sighting->facts.uid); });
+  for (Sight& sight : sights) {
+    if (!sight.deleted || !ends_.Hold(sight)) {
+      replayed_.push_back(std::move(sight));
+      continue;
+    }
+    // Not absent: its end is known and waits.
+    KindHistory::Version& known = history->versions[sight.sighting->facts.uid.text];
+    known.Take(*sight.sighting);
+    known.list = history->list;
+  }
+}
+
 Result<void> Reconciler::FinishStart() {
   if (started_) return {};
+  // Claims, composites and what they are composed of end one after the other.
+  std::stable_sort(replayed_.begin(), replayed_.end(), [](const Sight& a, const Sight& b) {
+    return a.sighting->facts.version < b.sighting->facts.version;
+  });
+  TRUCE_RETURN_IF_ERROR(sights_.Apply(replayed_));
   std::vector<KindHistory*> complete;
   for (auto& [name, history] : kinds_) {
     if (history.complete) complete.push_back(&history);
@@ -62,6 +115,8 @@ Result<void> Reconciler::FinishStart() {
   TRUCE_RETURN_IF_ERROR(sights_.ApplyLists(complete));
   for (KindHistory* history : complete) TRUCE_RETURN_IF_ERROR(absence_.Nominate(*history));
   started_ = true;
+  replayed_.clear();
+  replayed_.shrink_to_fit();
   return {};
 }
 

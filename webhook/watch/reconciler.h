@@ -22,6 +22,7 @@
 #include "webhook/watch/history.h"
 #include "webhook/watch/proofs.h"
 #include "webhook/watch/reconcile_store.h"
+#include "webhook/watch/replays.h"
 #include "webhook/watch/sights.h"
 #include "webhook/wire/json_reader.h"
 
@@ -80,6 +81,12 @@ class Reconciler final {
   Result<void> FinishList(const GroupKind& kind);
   // The list failed; what it brought so far is given up (Absence::MarkGap).
   Result<void> ListFailed(const GroupKind& kind);
+  // Of the kind's complete first list, before FinishStart.
+  Result<UnlistedObjects> Unlisted(const GroupKind& kind) const;
+  // Events of before the kind's first list, in order, of objects that it did not hold: their ends
+  // are applied by FinishStart as if they had been watched. Not of an object that changed what it
+  // declares meanwhile: what else it did nobody tells. Once for each kind.
+  void Replay(const GroupKind& kind, std::span<const WatchEvent> events);
   // All kinds were attempted: applies all finished lists together, so that a claim, its composite
   // and its managed resources are one chain, and the oldest of all is the incumbent.
   Result<void> FinishStart();
@@ -107,6 +114,7 @@ class Reconciler final {
   Sights sights_{store_, kinds_, asks_, absence_, reader_};
   Ends ends_{store_, sights_, reader_};
   Proofs proofs_{store_, kinds_, asks_, absence_, sights_};
+  std::vector<Sight> replayed_;  // until the start is finished
   bool started_ = false;
 };
 

@@ -11,6 +11,7 @@ namespace {
 constexpr std::chrono::seconds kSecondLists{30};  // how often kinds are looked for that need one
 constexpr std::chrono::milliseconds kStoreBackoffMax{10'000};
 constexpr char kMappedSetting[] = "mapped";
+constexpr char kPositionsSetting[] = "positions";
 
 ReconcilePorts With(const ConfigHistory& configs, ReconcilePorts ports) {
   ports.configs = &configs;
@@ -50,6 +51,11 @@ void Watcher::Remember() {
     kinds_stale_ = true;
     return {};
   });
+  Enqueue([this]() -> Result<void> {
+    TRUCE_ASSIGN_OR_RETURN(const std::string kept, reconciler_.store().Kept(kPositionsSetting));
+    positions_ = PositionsFromText(kept);
+    return {};
+  });
 }
 
 void Watcher::BeginRecording(Moment now) {
@@ -57,6 +63,26 @@ void Watcher::BeginRecording(Moment now) {
   if (std::exchange(options_.records, true)) return;
   Remember();
   kinds_stale_ = true;
+}
+
+// What the registry says is behind what it has: what is told twice is known by then.
+void Watcher::KeepPositions(Moment now) {
+  if (now < positions_due_ || !tasks_.empty()) return;
+  positions_due_ = now + kKeepPositions;
+  const std::map<GroupKind, ClusterVersion> held = reconciler_.ends().Held();
+  WatchPositions positions;
+  for (const Followed* followed : by_role_) {
+    const Follower& follower = followed->follower;
+    if (!IsRecorded(followed->role()) || !follower.listed() || follower.gap()) continue;
+    const GroupKind kind = follower.kind().group_kind();
+    const auto waits = held.find(kind);
+    positions[kind] = waits == held.end() ? follower.version() : std::to_string(waits->second - 1);
+  }
+  if (positions == positions_) return;
+  // Where the store fails it is tried again the next time.
+  if (reconciler_.store().Keep(kPositionsSetting, ToText(positions)).ok()) {
+    positions_ = std::move(positions);
+  }
 }
 
 Watcher::Followed* Watcher::FindKind(const GroupKind& kind) {
@@ -319,8 +345,11 @@ Wishes Watcher::Tick(Moment now) {
       (void)reconciler_.ends().Settle(now);
       (void)EndUnmapped();
     }
+    KeepPositions(now);
   }
   HurryWaiting(now);
+  wishes.watches = replays_.TakeWatches();
+  wishes.stops = replays_.TakeStops();
   TickFollowers(now, wishes);
   if (tasks_.empty() && gets_under_way_ < options_.gets_max) {
     wishes.gets = reconciler_.Gets(now, options_.gets_max - gets_under_way_);
@@ -346,6 +375,7 @@ std::optional<Moment> Watcher::Due() const {
     add(proofs_due_);
     add(second_lists_due_);
   }
+  if (const auto replay = replays_.Due()) add(*replay);
   for (const Followed* followed : by_role_) {
     const auto one = followed->follower.Due();
     if (!one || !MayTick(*followed)) continue;
@@ -397,6 +427,10 @@ bool Watcher::room() const { return queued_ < options_.queue_max; }
 
 bool Watcher::Events(Moment now, WatchId id, std::vector<WatchEvent>& events) {
   now_ = now;
+  if (replays_.Events(id, events)) {
+    events.clear();
+    return true;
+  }
   const auto found = watch_ids_.find(id);
   if (found == watch_ids_.end()) return true;  // stopped meanwhile
   if (!room()) return false;
@@ -410,6 +444,7 @@ bool Watcher::Events(Moment now, WatchId id, std::vector<WatchEvent>& events) {
 
 void Watcher::Ended(Moment now, WatchId id, std::optional<ApiError> error) {
   now_ = now;
+  if (replays_.Ended(id)) return;
   const auto found = watch_ids_.find(id);
   if (found == watch_ids_.end()) return;
   Followed* followed = FindKind(found->second);

@@ -24,6 +24,7 @@
 #include "webhook/watch/follower.h"
 #include "webhook/watch/history.h"
 #include "webhook/watch/reconciler.h"
+#include "webhook/watch/replays.h"
 #include "webhook/watch/unmapped.h"
 
 namespace truce {
@@ -188,12 +189,17 @@ class Watcher final {
   // A server judges by no view that it did not confirm for three seconds, and what it judged by one
   // is decided ten seconds later at most: then nobody goes by what was told before.
   static constexpr std::chrono::seconds kOthersSee{15};
+  // How often the registry is told how far the watches have come: an API server remembers minutes.
+  static constexpr std::chrono::seconds kKeepPositions{15};
   // Whoever edits ProviderConfigs all the time holds up the passes of others no longer than this.
   static constexpr std::chrono::seconds kOthersSeeMax{60};
 
   // work (watcher_tasks.cc)
   void Remember();
   void Pump(Moment now);
+  Result<void> FinishStart(Moment now);
+  Result<void> BeginReplays(Moment now);
+  void KeepPositions(Moment now);
   void Enqueue(std::function<Result<void>()> run, std::size_t events = 0);
   void TakeNews(Followed& followed, FollowerNews news);
   void TakeRecorded(const GroupKind& kind, FollowerNews news);
@@ -251,6 +257,10 @@ class Watcher final {
   std::vector<Followed*> by_role_;  // what the others need to be understood first
   std::map<std::uint64_t, GroupKind> list_ids_;
   std::map<WatchId, GroupKind> watch_ids_;
+  WatchPositions positions_;  // as the registry has them
+  Moment positions_due_{};
+  Replays replays_;
+  bool replays_begun_ = false;
   std::deque<Task> tasks_;
   std::size_t queued_ = 0;
   std::optional<Discovery> discovery_;

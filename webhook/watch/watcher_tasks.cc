@@ -23,8 +23,7 @@ void Watcher::Pump(Moment now) {
     if (!done) {
       result = tasks_.front().run();
     } else if (!ready() && options_.records && attempted()) {
-      result = reconciler_.FinishStart();
-      for (Followed* followed : by_role_) Touch(*followed);
+      result = FinishStart(now);
     }
     if (!result.ok()) {
       StoreFailed(now, result.error());
@@ -37,6 +36,37 @@ void Watcher::Pump(Moment now) {
   }
   store_problem_.clear();
   store_backoff_.Reset();
+}
+
+// What ended since the registry was told last how far the watch has come.
+Result<void> Watcher::BeginReplays(Moment now) {
+  if (replays_begun_) return {};
+  std::map<GroupKind, UnlistedObjects> ended;
+  for (const auto& [kind, version] : positions_) {
+    const Followed* followed = FindKind(kind);
+    if (followed == nullptr || !followed->served() || !followed->follower.listed()) continue;
+    TRUCE_ASSIGN_OR_RETURN(UnlistedObjects unlisted, reconciler_.Unlisted(kind));
+    const bool waits = std::any_of(unlisted.begin(), unlisted.end(),
+                                   [](const auto& object) { return object.second; });
+    if (waits) ended.emplace(kind, std::move(unlisted));
+  }
+  for (auto& [kind, objects] : ended) {
+    const WatchQuery query{.id = ++last_id_,
+                           .selection = FindKind(kind)->follower.kind().selection,
+                           .resource_version = positions_.at(kind)};
+    replays_.Begin(now, query, std::move(objects));
+  }
+  replays_begun_ = true;
+  return {};
+}
+
+Result<void> Watcher::FinishStart(Moment now) {
+  TRUCE_RETURN_IF_ERROR(BeginReplays(now));
+  if (!replays_.IsOver(now)) return {};
+  for (const Replays::Told& told : replays_.Take()) reconciler_.Replay(told.kind, told.events);
+  TRUCE_RETURN_IF_ERROR(reconciler_.FinishStart());
+  for (Followed* followed : by_role_) Touch(*followed);
+  return {};
 }
 
 void Watcher::StoreFailed(Moment now, const Error& error) {

@@ -1,0 +1,108 @@
+"""The server that watches ends in order, and something is deleted before the next one watches."""
+
+import pytest
+
+from e2e.histories import with_role
+from e2e.test_leader import (  # noqa: F401
+    NEXT_LEADER_SECONDS,
+    ONE,
+    SEEN_SECONDS,
+    TWO,
+    jobs_of,
+    lead,
+    pair,
+    postgres,
+)
+from e2e.test_life_cycles import make_chain
+from support.objects import bucket, claim
+from support.processes import wait_for
+from support.provider import finish_deletion, make_real
+from support.verdicts import assert_refused
+
+
+def free_for_others(server, team, name: str) -> None:
+    server.wait_for_state(name, "free", SEEN_SECONDS)
+    team.create(bucket(f"copy-of-{name}", name)).expect(201)
+
+
+@pytest.mark.parametrize("others", [False, True], ids=["the-last-of-its-kind", "one-of-two"])
+def test_a_claim_that_was_never_anything_is_free(pair, user, others):  # noqa: F811
+    first, second = pair
+    made = claim("artifacts", "team-a", "prod-claimed")
+    user("team-a").create(made).expect(201)
+    second.wait_for_state("prod-claimed", "held", SEEN_SECONDS)
+    if others:
+        user("team-a").create(claim("other", "team-a", "prod-other")).expect(201)
+        second.wait_for_state("prod-other", "held", SEEN_SECONDS)
+    assert first.stop() == 0
+    user("team-a").delete(made).expect(200)
+    free_for_others(second, user("team-b"), "prod-claimed")
+
+
+def test_a_bucket_that_its_provider_deleted_is_free(pair, user):  # noqa: F811
+    first, second = pair
+    team, provider = user("team-a"), user("provider")
+    gone, stripped = bucket("artifacts", "prod-artifacts"), bucket("stripped", "prod-stripped")
+    for obj, name in ((gone, "prod-artifacts"), (stripped, "prod-stripped")):
+        team.create(obj).expect(201)
+        make_real(provider, obj)
+        second.wait_for_state(name, "held", SEEN_SECONDS)
+    assert first.stop() == 0
+    team.delete(gone).expect(200)
+    finish_deletion(provider, gone)
+    team.delete(stripped).expect(200)
+    team.patch(stripped, {"metadata": {"finalizers": []}}).expect(200)
+    free_for_others(second, user("team-b"), "prod-artifacts")
+    second.wait_for_state("prod-stripped", "orphaned", SEEN_SECONDS)
+    assert_refused(user("team-b").create(bucket("copy", "prod-stripped")), "prod-stripped")
+
+
+def test_a_claim_with_all_below_it(pair, user):  # noqa: F811
+    first, second = pair
+    mine, made, obj = make_chain(second, user)
+    assert first.stop() == 0
+    core = user("crossplane")
+    user("team-a").delete(mine).expect(200)
+    core.delete(made).expect(200)
+    core.delete(obj).expect(200)
+    finish_deletion(user("provider"), obj)
+    for above in (made, mine):
+        core.patch(above, {"metadata": {"finalizers": None}})
+    free_for_others(second, user("team-b"), "prod-artifacts")
+
+
+def test_who_is_put_back_owns_what_was(pair, user):  # noqa: F811
+    first, second = pair
+    team, obj = user("team-a"), bucket("artifacts", "prod-artifacts")
+    team.create(obj).expect(201)
+    make_real(user("provider"), obj)
+    second.wait_for_state("prod-artifacts", "held", SEEN_SECONDS)
+    assert first.stop() == 0
+    team.delete(obj).expect(200)
+    team.patch(obj, {"metadata": {"finalizers": []}}).expect(200)
+    team.create(obj).expect(201)
+    lead(second, team)
+    second.wait_for_state("prod-artifacts", "held", SEEN_SECONDS)
+    assert_refused(user("team-b").create(bucket("copy", "prod-artifacts")), "prod-artifacts")
+
+
+@pytest.mark.rotating  # a lease that ends
+def test_a_provider_config_that_is_edited_while_nobody_watches_is_no_secret(pair, user):  # noqa: F811
+    """Reviews go by the account that was told last, for a minute at most; what that let in is a conflict, and the next
+    one is refused."""
+    first, second = pair
+    admin = user("admin")
+    admin.create(with_role("one", ONE)).expect(201)
+    admin.create(with_role("two", TWO)).expect(201)
+    mine = jobs_of("mine", "one")
+    wait_for(lambda: user("team-a").create(mine).ok, SEEN_SECONDS, "the accounts at the server that is asked")
+    make_real(user("provider"), mine)
+    wait_for(lambda: second.state("jobs", "sqs/Queue") == "held", SEEN_SECONDS, "jobs held")
+    first.kill()
+    admin.patch(with_role("two", ONE), {"spec": with_role("two", ONE)["spec"]}).expect(200)
+    user("team-b").create(jobs_of("theirs", "two")).expect(201)
+    wait_for(lambda: second.metric("truce_watcher_leader") == 1, NEXT_LEADER_SECONDS, "the next leader")
+    wait_for(lambda: "theirs" in second.command("conflicts").stdout, 2 * SEEN_SECONDS, "the conflict")
+    [owner] = [each for each in second.look_up(type="sqs/Queue", name="jobs") if each["account"] == ONE]
+    assert owner["root"]["name"] == "mine" and owner["contested"], owner
+    assert_refused(user("team-b").create(jobs_of("again", "two")), "jobs")

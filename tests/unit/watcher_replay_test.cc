@@ -1,0 +1,135 @@
+// What ended while nobody watched, and is told afterwards.
+#include "tests/support/watcher_fixture.h"
+#include "webhook/watch/replays.h"
+
+namespace truce::testing {
+namespace watcher_replay_test {
+
+class WatcherReplayTest : public WatcherTest {
+ protected:
+  WatcherReplayTest() {
+    // Others of the kind live on: an empty list is another matter.
+    cluster_.Put(Real(Bucket("other", "u-other", "other")));
+    cluster_.Put(Real(Bucket("a", "u-a", "reports")));
+    driver_->Advance(20s);
+    EXPECT_TRUE(OwnerOf("reports"));
+  }
+  void Delete() {
+    cluster_.Put(Finished(Bucket("a", "u-a", "reports")));
+    cluster_.Remove(kBucket, "", "a");
+  }
+  bool IsOrphaned() const {
+    const auto owner = OwnerOf("reports");
+    return owner && owner->record == Record::kOrphaned;
+  }
+};
+
+TEST_F(WatcherReplayTest, AnEndThatNobodyWatchedIsToldAfterwards) {
+  Delete();
+  Start();
+  driver_->Advance(10s);
+  EXPECT_FALSE(OwnerOf("reports"));
+  EXPECT_TRUE(OwnerOf("other"));
+  EXPECT_TRUE(driver_->watcher().ready());
+}
+
+TEST_F(WatcherReplayTest, TheLastOneOfItsKindToo) {
+  cluster_.Remove(kBucket, "", "other");
+  driver_->Advance(20s);
+  Delete();
+  Start();
+  driver_->Advance(10s);
+  EXPECT_FALSE(OwnerOf("reports"));
+}
+
+TEST_F(WatcherReplayTest, AnotherServerThatLeadsNextIsToldToo) {
+  Delete();
+  options_.records = false;
+  Start();
+  driver_->Advance(10s);
+  driver_->watcher().BeginRecording(driver_->now);
+  driver_->Advance(10s);
+  EXPECT_FALSE(OwnerOf("reports"));
+}
+
+TEST_F(WatcherReplayTest, WhatTheApiServerHasForgottenIsLeftOrphaned) {
+  Delete();
+  cluster_.Compact();
+  Start();
+  driver_->Advance(10s);
+  EXPECT_TRUE(IsOrphaned());
+}
+
+TEST_F(WatcherReplayTest, NobodyWaitsForHistoryThatDoesNotCome) {
+  Delete();
+  cluster_.FailWatches(ApiError{ApiErrorKind::kUnreachable, 0, "down", {}});
+  Start();
+  driver_->Advance(10s);
+  EXPECT_TRUE(driver_->watcher().ready());
+  EXPECT_TRUE(IsOrphaned());
+}
+
+TEST_F(WatcherReplayTest, WithoutAnAnswerTheStartGoesOn) {
+  Delete();
+  Start();
+  driver_->hold_events = true;
+  driver_->Advance(4s);
+  EXPECT_FALSE(driver_->watcher().ready());
+  driver_->Advance(4s);
+  EXPECT_TRUE(driver_->watcher().ready());
+  driver_->hold_events = false;
+  driver_->Advance(10s);
+  EXPECT_TRUE(IsOrphaned());
+}
+
+TEST_F(WatcherReplayTest, AStrippedFinalizerWitnessesNothing) {
+  cluster_.Remove(kBucket, "", "a");
+  Start();
+  driver_->Advance(10s);
+  EXPECT_TRUE(IsOrphaned());
+}
+
+TEST_F(WatcherReplayTest, WhoDeclaredSomethingElseMeanwhileFreesNothing) {
+  cluster_.Put(Real(Bucket("a", "u-a", "elsewhere")));
+  Delete();
+  Start();
+  driver_->Advance(10s);
+  EXPECT_TRUE(IsOrphaned());
+}
+
+TEST_F(WatcherReplayTest, WhoseNameSomebodyHasAgainIsPassedOn) {
+  Delete();
+  cluster_.Put(Real(Bucket("a", "u-again", "reports")));
+  Start();
+  driver_->Advance(10s);
+  ASSERT_TRUE(OwnerOf("reports"));
+  EXPECT_EQ(OwnerOf("reports")->record, Record::kNone);
+  EXPECT_EQ(RowsOf("u-again").size(), 1U);
+  EXPECT_TRUE(RowsOf("u-a").empty());
+}
+
+TEST_F(WatcherReplayTest, AStoreThatFailsMeanwhileIsTriedAgain) {
+  Delete();
+  Start();
+  const Error down{ErrorCode::kUnavailable, "down"};
+  for (int i = 0; i < 3; ++i) faulty_.FailNextApply(down);
+  for (int i = 0; i < 6; ++i) faulty_.FailNextRead(down);
+  driver_->Advance(1min);
+  EXPECT_FALSE(OwnerOf("reports"));
+}
+
+TEST_F(WatcherReplayTest, NothingIsAskedForWhereNothingEnded) {
+  Start();
+  driver_->Settle();
+  EXPECT_TRUE(driver_->watcher().ready());
+}
+
+TEST(WatchPositions, AsText) {
+  const WatchPositions positions{{kBucket, "12"}, {kQueue, "7"}, {{"", "Secret"}, "9"}};
+  EXPECT_EQ(PositionsFromText(ToText(positions)), positions);
+  EXPECT_TRUE(PositionsFromText("").empty());
+  EXPECT_EQ(PositionsFromText("x\nBucket.s3 4\n\n. \n").at({"s3", "Bucket"}), "4");
+}
+
+}  // namespace watcher_replay_test
+}  // namespace truce::testing

@@ -1,0 +1,90 @@
+#include "webhook/watch/replays.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "registry/identity/evidence.h"
+
+namespace truce {
+
+std::string ToText(const WatchPositions& positions) {
+  std::string text;
+  for (const auto& [kind, version] : positions) {
+    text.append(kind.kind).append(".").append(kind.group).append(" ").append(version).append("\n");
+  }
+  return text;
+}
+
+WatchPositions PositionsFromText(std::string_view text) {
+  WatchPositions positions;
+  while (!text.empty()) {
+    const std::size_t end = text.find('\n');
+    const std::string_view line = text.substr(0, end);
+    text.remove_prefix(end == std::string_view::npos ? text.size() : end + 1);
+    const std::size_t space = line.find(' ');
+    const std::size_t dot = line.find('.');  // no kind has one
+    if (space == std::string_view::npos || dot > space) continue;
+    positions.insert_or_assign(GroupKind{std::string(line.substr(dot + 1, space - dot - 1)),
+                                         std::string(line.substr(0, dot))},
+                               std::string(line.substr(space + 1)));
+  }
+  return positions;
+}
+
+void Replays::Begin(Moment now, WatchQuery query, UnlistedObjects objects) {
+  patience_end_ = std::max(patience_end_, now + kPatience);
+  const ServedKind& kind = query.selection.kind;
+  running_[query.id] = {std::move(objects), {{kind.group, kind.kind}, {}}};
+  query.timeout = kWatch;
+  watches_.push_back(std::move(query));
+}
+
+bool Replays::Events(WatchId id, const std::vector<WatchEvent>& events) {
+  const auto at = running_.find(id);
+  if (at == running_.end()) return false;
+  Running& running = at->second;
+  for (const WatchEvent& event : events) {
+    if (event.type == WatchEvent::Type::kBookmark) continue;
+    const Result<Document> document = reader_.Read(event.object);
+    if (!document.ok()) continue;
+    const Uid uid{std::string(StringOf(document.value().root().Child("metadata").Child("uid")))};
+    const auto object = running.objects.find(uid);
+    if (object == running.objects.end()) continue;
+    running.told.events.push_back(event);
+    if (event.type == WatchEvent::Type::kDeleted) object->second = false;
+  }
+  const bool waits = std::any_of(running.objects.begin(), running.objects.end(),
+                                 [](const auto& object) { return object.second; });
+  if (waits) return true;
+  stops_.push_back(id);
+  End(at);
+  return true;
+}
+
+bool Replays::Ended(WatchId id) {
+  const auto at = running_.find(id);
+  if (at == running_.end()) return false;
+  End(at);
+  return true;
+}
+
+void Replays::End(std::map<WatchId, Running>::iterator at) {
+  told_.push_back(std::move(at->second.told));
+  running_.erase(at);
+}
+
+bool Replays::IsOver(Moment now) {
+  if (now < patience_end_) return running_.empty();
+  while (!running_.empty()) {
+    stops_.push_back(running_.begin()->first);
+    End(running_.begin());
+  }
+  return true;
+}
+
+std::optional<Moment> Replays::Due() const {
+  if (running_.empty()) return std::nullopt;
+  return patience_end_;
+}
+
+}  // namespace truce
