@@ -37,6 +37,7 @@ TEST(HttpFloods, ASourceHasAShareAndItsOldestUnfinishedGoesFirst) {
   HttpServerOptions options = LoopbackOptions();
   options.limits.connections_max = 40;
   options.limits.connections_per_source_max = 8;
+  options.limits.unfinished_time_min = milliseconds(0);
   auto server = StartServer(options, ProvingRoutes());
   auto other = HttpClient::ConnectFrom("127.0.0.2", server->port());
   Clients flood;
@@ -74,6 +75,7 @@ TEST(HttpFloods, WhenAllIsFullTheOldestUnfinishedOfAnySourceGoes) {
   HttpServerOptions options = LoopbackOptions();
   options.limits.connections_max = 12;
   options.limits.connections_per_source_max = 4;
+  options.limits.unfinished_time_min = milliseconds(0);
   auto server = StartServer(options, ProvingRoutes());
   Clients flood;
   for (const char* source : {"127.0.0.2", "127.0.0.3", "127.0.0.4"}) {
@@ -84,6 +86,59 @@ TEST(HttpFloods, WhenAllIsFullTheOldestUnfinishedOfAnySourceGoes) {
   EXPECT_EQ(caller->Ask(Request("GET", "/ok"))->status, 200);
   EXPECT_TRUE(flood.front()->WaitForEnd());
   for (size_t i = 1; i < flood.size(); ++i) EXPECT_FALSE(HasEnded(*flood[i])) << i;
+}
+
+// Connects, and waits until that is accepted: so each is older than the next.
+std::unique_ptr<HttpClient> ConnectInTurn(const HttpServer& server) {
+  const std::uint64_t before = server.Counters().connections_accepted;
+  auto client = HttpClient::Connect(server.port());
+  EXPECT_TRUE(Eventually([&] { return server.Counters().connections_accepted == before + 1; }));
+  return client;
+}
+
+TEST(HttpFloods, TheOlderHalfOfTheUnfinishedMayGoOn) {
+  HttpServerOptions options = LoopbackOptions();
+  options.limits.connections_max = 40;
+  options.limits.connections_per_source_max = 8;
+  options.limits.unfinished_time_min = HttpClient::kPatience;
+  auto server = StartServer(options, ProvingRoutes());
+  const std::string request = Request("GET", "/prove");
+  Clients begun;
+  for (int i = 0; i < 8; ++i) {
+    begun.push_back(ConnectInTurn(*server));
+    ASSERT_TRUE(begun.back()->Send(request.substr(0, 10)));
+  }
+  Clients flood;
+  for (int i = 0; i < 30; ++i) flood.push_back(ConnectInTurn(*server));
+  for (size_t i = 0; i < 4; ++i) {
+    const auto reply = begun[i]->Ask(request.substr(10));
+    ASSERT_TRUE(reply.has_value()) << i;
+    EXPECT_EQ(reply->status, 200);
+  }
+  for (size_t i = 4; i < 8; ++i) EXPECT_TRUE(begun[i]->WaitForEnd()) << i;
+  for (size_t i = 0; i < 26; ++i) EXPECT_TRUE(flood[i]->WaitForEnd()) << i;
+  // Their places are taken by the next in age.
+  for (int i = 0; i < 30; ++i) flood.push_back(ConnectInTurn(*server));
+  for (size_t i = 26; i < 30; ++i) EXPECT_EQ(flood[i]->Ask(request)->status, 200) << i;
+}
+
+TEST(HttpFloods, ButNotForLong) {
+  HttpServerOptions options = LoopbackOptions();
+  options.limits.connections_max = 4;
+  options.limits.unfinished_time_min = milliseconds(20);
+  auto server = StartServer(options, ProvingRoutes());
+  Clients slow;
+  for (int i = 0; i < 4; ++i) {
+    slow.push_back(ConnectInTurn(*server));
+    ASSERT_TRUE(slow.back()->Send("GET /o"));
+  }
+  Clients flood;
+  ASSERT_TRUE(Eventually([&] {
+    flood.push_back(HttpClient::Connect(server->port()));
+    return HasEnded(*slow[0]);
+  }));
+  auto caller = HttpClient::Connect(server->port());
+  EXPECT_EQ(caller->Ask(Request("GET", "/ok"))->status, 200);
 }
 
 // ---- Large bodies

@@ -14,6 +14,7 @@ import pytest
 
 from support import objects
 from support.api_client import ApiClient
+from support.pace import pause_until
 from system.test_api import TOKENS, api, creation, resource_of, wait_for  # noqa: F401
 
 LISTS = ["/api/v1/resources", "/api/v1/services", "/api/v1/audit"]
@@ -114,6 +115,7 @@ def test_parameters_are_read_strictly(api):  # noqa: F811
 
 FLOOD_SECONDS = 6
 FLOOD_PROCESSES, FLOOD_CONNECTIONS = 2, 40  # together more than the API listener takes
+REVIEW_PAIRS_A_SECOND = 25
 REVIEW_SECONDS_MAX = 10.0  # an API server's deadline
 RESIDENT_MIB_MAX = 400  # far above what the bounds of the listener add up to
 
@@ -136,8 +138,10 @@ def test_a_flood_gets_defined_answers_and_takes_nothing_from_admission(api):  # 
     come again, the bounds hold; and every review gets its right verdict within its deadline."""
     processes = flood(api)
     slowest, number = 0.0, 0
+    start = time.monotonic()
     with api.truce.reviewer() as reviewer:
         while any(process.poll() is None for process in processes):
+            pause_until(start + number / REVIEW_PAIRS_A_SECOND)
             number += 1
             name = f"more-{number}"
             for ns, allowed in (("team-a", True), ("team-b", False)):
@@ -151,8 +155,7 @@ def test_a_flood_gets_defined_answers_and_takes_nothing_from_admission(api):  # 
           f"slowest {slowest * 1000:.0f} ms, lost {sum(each['lost'] for each in told)}")
     assert set(statuses) <= {"200", "400", "401", "404", "429", "503"}, statuses
     assert all(each["silent_refusals"] == 0 for each in told)
-    # Admission comes first: on a busy machine little is left for the API, but something of everything.
-    assert statuses["200"] > 10 and statuses["401"] > 0 and statuses["400"] > 0
+    assert statuses["200"] > 100 and statuses["401"] > 10 and statuses["400"] > 10
     assert number > 10 and slowest < REVIEW_SECONDS_MAX
     unknown = re.findall(r"^truce_unknown_total{.*} (\S+)$", api.truce.metrics_get("/metrics")[1], re.MULTILINE)
     assert unknown and not any(map(float, unknown))

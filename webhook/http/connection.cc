@@ -106,6 +106,7 @@ void HttpConnection::Open(int descriptor, std::shared_ptr<const TlsContext> tls,
   request_count_ = 0;
   context_.connections_open.fetch_add(1);
   context_.connections_accepted.fetch_add(1);
+  SetPrecedence(Precedence::kUnfinished, Now());
   EnterIdle();
   // Whoever connects has something to say: the long patience begins with the first request or
   // handshake.
@@ -120,8 +121,8 @@ void HttpConnection::Open(int descriptor, std::shared_ptr<const TlsContext> tls,
 void HttpConnection::EnterIdle() {
   phase_ = Phase::kIdle;
   const Deadline now = Now();
-  // Who has said nothing yet has not finished its first head.
-  SetPrecedence(request_count_ == 0 ? Precedence::kUnfinished : Precedence::kIdle, now);
+  // Before its first head a connection is as old as it is: a handshake makes nobody younger.
+  if (request_count_ > 0) SetPrecedence(Precedence::kIdle, now);
   if (evicted_.load(std::memory_order_relaxed)) evicted_.store(false);
   EndAt(now + context_.options.limits.idle_timeout);
 }
@@ -276,7 +277,7 @@ void HttpConnection::BeginRequest() {
   context_.unanswered.fetch_add(1);
   request_.arrival = Now();
   request_.deadline = request_.arrival + context_.options.limits.handler_timeout;
-  SetPrecedence(Precedence::kUnfinished, request_.arrival);
+  if (request_count_ > 0) SetPrecedence(Precedence::kUnfinished, request_.arrival);
   EndAt(request_.arrival + context_.options.limits.request_timeout);
 }
 

@@ -10,6 +10,7 @@
 #include <condition_variable>
 #include <mutex>
 #include <optional>
+#include <span>
 #include <utility>
 
 #include "registry/base/guarded.h"
@@ -63,7 +64,8 @@ Result<void> CheckOptions(const HttpServerOptions& options) {
     return malformed("limits must be positive");
   }
   if (limits.request_timeout.count() <= 0 || limits.idle_timeout.count() <= 0 ||
-      limits.write_timeout.count() <= 0 || limits.handler_timeout.count() <= 0) {
+      limits.write_timeout.count() <= 0 || limits.handler_timeout.count() <= 0 ||
+      limits.unfinished_time_min.count() < 0) {
     return malformed("time limits must be positive");
   }
   if (options.client_auth != ClientAuth::kNone &&
@@ -207,15 +209,11 @@ class HttpServer::Impl final : private EventSink {
   }
 
   // A connection that may give way to another one.
-  struct Victim {
+  struct Candidate {
     HttpConnection* connection = nullptr;
-    std::pair<Precedence, Deadline> rank{};
+    std::pair<Precedence, Deadline> rank{};  // the lowest goes first
 
-    void Consider(HttpConnection& other, std::pair<Precedence, Deadline> other_rank) {
-      if (connection != nullptr && other_rank >= rank) return;
-      connection = &other;
-      rank = other_rank;
-    }
+    bool operator<(const Candidate& other) const { return rank < other.rank; }
   };
 
   // Whether there is a seat for a new connection from `source`, be it that another one had to give
@@ -227,10 +225,10 @@ class HttpServer::Impl final : private EventSink {
     const bool is_full = open >= static_cast<uint64_t>(limits.connections_max);
     if (!is_full && open < static_cast<uint64_t>(limits.connections_per_source_max)) return true;
     const bool has_source = source != SourceAddress{};
-    const Deadline used_before = std::chrono::steady_clock::now() - kEvictAfter;
+    const Deadline now = std::chrono::steady_clock::now();
     int count = 0;
-    Victim anyone;
-    Victim neighbour;
+    candidates_.clear();
+    std::size_t near = 0;  // as many of candidates_ are of the same source, and stand first
     ForEach([&](HttpConnection& connection) {
       const Precedence its = connection.precedence();
       if (its == Precedence::kFree || its == Precedence::kProven) return;
@@ -238,17 +236,41 @@ class HttpServer::Impl final : private EventSink {
       if (is_near) ++count;
       const std::pair rank(its, connection.precedence_since());
       if (its == Precedence::kBusy) return;
-      if (its == Precedence::kIdle && rank.second > used_before) return;
-      anyone.Consider(connection, rank);
-      if (is_near) neighbour.Consider(connection, rank);
+      if (its == Precedence::kIdle && rank.second > now - kEvictAfter) return;
+      candidates_.push_back({&connection, rank});
+      if (is_near) std::swap(candidates_[near++], candidates_.back());
     });
     const bool has_share = count >= limits.connections_per_source_max;
     if (!is_full && !has_share) return true;
-    HttpConnection* victim = has_share ? neighbour.connection : anyone.connection;
+    const std::span<Candidate> all(candidates_);
+    HttpConnection* victim = WhoGoes(has_share ? all.first(near) : all, now);
     if (victim == nullptr) return false;
     context_.Count(HttpRejection::kConnections);
     victim->Evict();
     return true;
+  }
+
+  // Were it always the oldest, then whoever connects faster than a handshake takes would see none
+  // finished: so the older half of the unfinished may go on for a while, and the others give way.
+  HttpConnection* WhoGoes(std::span<Candidate> candidates, Deadline now) const {
+    const auto unfinished_end = std::partition(
+        candidates.begin(), candidates.end(),
+        [](const Candidate& each) { return each.rank.first == Precedence::kUnfinished; });
+    const std::span unfinished(candidates.begin(), unfinished_end);
+    const std::span others(unfinished_end, candidates.end());
+    if (!unfinished.empty()) {
+      const auto oldest = std::min_element(unfinished.begin(), unfinished.end());
+      if (oldest->rank.second <= now - context_.options.limits.unfinished_time_min) {
+        return oldest->connection;
+      }
+      const auto younger = unfinished.begin() + (std::ssize(unfinished) + 1) / 2;
+      if (younger != unfinished.end()) {
+        std::nth_element(unfinished.begin(), younger, unfinished.end());
+        return younger->connection;
+      }
+    }
+    const auto next = std::min_element(others.begin(), others.end());
+    return next == others.end() ? nullptr : next->connection;
   }
 
   // A free seat, newly made if need be; null when all are taken. Only under the lock of
@@ -301,6 +323,7 @@ class HttpServer::Impl final : private EventSink {
   Guarded<std::vector<HttpConnection*>> free_;
   std::vector<std::unique_ptr<HttpConnection>> seats_;  // the first seat_count_ are there, and stay
   std::atomic<size_t> seat_count_ = 0;
+  std::vector<Candidate> candidates_;  // of MakeRoom, kept for its memory
   std::atomic<bool> accept_again_ = false;
   std::atomic<std::uint64_t> accept_calls_ = 0;
   std::mutex closed_mutex_;

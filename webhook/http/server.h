@@ -28,12 +28,17 @@ struct HttpLimits {
   // Bodies over kSmallBodyBytes inside handlers at once; further ones wait, in their order, until
   // handler_timeout (503). 0: as many as threads compute at once.
   int large_bodies_max = 0;
-  // Beyond: the oldest unfinished handshake or head gives way, then the oldest unfinished body,
-  // then what has been idle for longest, else the new one is closed. Proven callers never give way.
+  // Beyond: an unfinished handshake or head gives way (see unfinished_time_min), then the oldest
+  // unfinished body, then what has been idle for longest, else the new one is closed. Proven
+  // callers never give way.
   int connections_max = 1024;
   // Connections from one address whose caller has not proven who it is (HttpRequest::caller_proven,
   // or an allowed certificate); beyond, one of them gives way.
   int connections_per_source_max = 512;
+  // Since its connection was accepted, the first handshake and head have as much before they give
+  // way, if they are of the older half of the unfinished ones: so that under a flood some finish.
+  // Of the younger half, and of all when that has passed, the oldest goes first.
+  std::chrono::milliseconds unfinished_time_min{1000};
   int in_flight_max = 128;  // requests inside handlers; beyond: 503 with Retry-After: 1
   // TLS handshake, and head with body from the first byte of the request; beyond: closed or 408.
   std::chrono::milliseconds request_timeout{5000};
