@@ -89,6 +89,9 @@ void ExamineServer(const ExaminedServer& server, std::vector<Checkup>& out) {
     out.push_back(Ok("disk", "no failed sync is on record (Linux tells of them from 4.13 on)"));
   }
   ExamineChanges(server, out);
+  if (server.has_two_keepers) {
+    out.push_back({"keepers", State::kWarning, std::string(kTwoKeepers), std::string(kOneKeeper)});
+  }
   const auto left = server.certificate_end - server.clock.Now();
   if (left > kRenewBefore) {
     out.push_back(Ok("certificate", "valid for another " + Days(left)));

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "registry/base/clock.h"
@@ -28,6 +29,7 @@ struct ExaminedServer {
   bool in_database = false;              // the registry is in PostgreSQL
   std::string durability;                // what the database does not promise; empty: nothing
   std::string clocks;                    // that the database's is apart; empty: it is not
+  bool has_two_keepers = false;          // as kTwoKeepers
   // All below only where a cluster is followed: `reports` is null otherwise.
   const ClusterReports* reports = nullptr;
   ClusterApi* api = nullptr;  // null until the cluster was reached
@@ -35,6 +37,15 @@ struct ExaminedServer {
   std::uint64_t reviews = 0;  // answered since the start
   std::string watcher;        // who watches the cluster for all servers; empty: there are no others
 };
+
+// Self-managed, with another server on the registry: each renews what both keep in one Secret.
+inline constexpr std::string_view kTwoKeepers =
+    "another server runs on this registry, and with certificateSecret each renews certificates and "
+    "path secrets when it thinks fit: for some seconds after that, reviews that go to the other "
+    "one fail";
+inline constexpr std::string_view kOneKeeper =
+    "run one server, or give all of them one certificate (tlsCertFile, tlsKeyFile) and one path "
+    "secret (admissionSecretFile) instead of certificateSecret";
 
 // A right that the server needs in its cluster.
 struct NeededRight {

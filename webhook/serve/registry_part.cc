@@ -32,6 +32,7 @@ constexpr std::chrono::seconds kWitnessTime{5};
 constexpr std::chrono::seconds kBetweenWitnesses{10};
 constexpr std::chrono::seconds kBetweenProgress{5};
 constexpr std::chrono::seconds kNumbersTime{5};
+constexpr std::string_view kThisServer = "this server";
 constexpr std::chrono::seconds kNumbersEvery{60};
 
 // Where clocks differ by more, what ends by one clock ends too early by the other.
@@ -172,7 +173,7 @@ bool RegistryPart::TakeWatch() {
   watches_ = !other.has_value();
   const std::string& watcher = other ? other->holder : holder.value();
   const std::string before = watcher_.With([&](std::string& last) {
-    return std::exchange(last, watches_ ? "this server" : "server " + watcher);
+    return std::exchange(last, watches_ ? std::string(kThisServer) : "server " + watcher);
   });
   if (before != Watcher()) {
     logger_.Log(LogLevel::kInfo, "watch",
@@ -183,6 +184,11 @@ bool RegistryPart::TakeWatch() {
 
 std::string RegistryPart::Watcher() const {
   return watcher_.With([](const std::string& last) { return last; });
+}
+
+bool RegistryPart::IsBesideAnother() const {
+  const std::string watcher = Watcher();
+  return !watcher.empty() && watcher != kThisServer;
 }
 
 void RegistryPart::GiveWatchBack() {

@@ -113,6 +113,7 @@ class Server final : private OwnReviewHost {
     if (const std::optional<Error> lost = registry_->Lost()) return *lost;
     TellStandsAside();
     if (cluster_ && registry_->is_open() && registry_->TakeWatch()) cluster_->Lead();
+    TellTwoKeepers();
     TakeOverFiles();
     BringAccounts();
     if (registry_->store().is_remote() && stands_aside_.empty()) {
@@ -173,6 +174,17 @@ class Server final : private OwnReviewHost {
                 {{"message", std::string_view(stands_aside_)}});
     if (stands_aside_.empty()) return health_.SetReady("store");
     health_.SetNotReady("store", stands_aside_);
+  }
+
+  bool HasTwoKeepers() const {
+    return !holder_.Current()->certificate_secret.empty() && registry_->IsBesideAnother();
+  }
+
+  // Not refused: the next version of one server runs beside the former for a while, too.
+  void TellTwoKeepers() {
+    if (std::exchange(had_two_keepers_, HasTwoKeepers()) || !had_two_keepers_) return;
+    logger_.Log(LogLevel::kWarning, "several servers renew one Secret",
+                {{"message", kTwoKeepers}, {"remedy", kOneKeeper}});
   }
 
   void TakeOverFiles() {
@@ -333,7 +345,8 @@ class Server final : private OwnReviewHost {
                        registry_->disk_failures().last(),
                        IsPostgresUrl(holder_.Current()->store),
                        registry_->is_open() ? registry_->durability() : std::string(),
-                       registry_->ClockProblem()};
+                       registry_->ClockProblem(),
+                       HasTwoKeepers()};
     if (!cluster_) return out;
     out.reports = &cluster_->reports();
     out.api = cluster_->link().api();
@@ -349,6 +362,7 @@ class Server final : private OwnReviewHost {
   ConfigHolder holder_;
   ServerSettings server_;     // nothing of it with noCluster
   std::string stands_aside_;  // why it answers nothing, as told last
+  bool had_two_keepers_ = false;
   RefusedChanges refused_{logger_};
   Metrics metrics_;
   Guarded<std::uint64_t> overload_;  // that metrics_ has
