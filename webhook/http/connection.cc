@@ -66,16 +66,17 @@ void HttpConnection::OnEvent(Report report) {
 void HttpConnection::Work() {
   do {
     if (reported_.exchange(false)) socket_->MarkReadable(hung_up_.load());
+    Step step = Step::kClose;
     try {
-      Advance();
+      step = Advance();
     } catch (const std::exception&) {  // out of memory
-      Close();
     }
-    if (turn_.load(std::memory_order_relaxed) == Turn::kFree) return;
+    // From then on the seat, and the turn, may be somebody else's.
+    if (step == Step::kClose) return Close();
   } while (!GiveTurn());
 }
 
-void HttpConnection::Advance() {
+HttpConnection::Step HttpConnection::Advance() {
   Step step = Step::kGoOn;
   while (step == Step::kGoOn) {
     switch (phase_) {
@@ -89,7 +90,7 @@ void HttpConnection::Advance() {
       case Phase::kLinger: step = Linger(); break;
     }
   }
-  if (step == Step::kClose) Close();
+  return step;
 }
 
 // ---- Life
@@ -435,7 +436,9 @@ std::shared_ptr<HttpDeferred> HttpConnection::Defer(Deadline deadline, HttpConti
 HttpConnection::Step HttpConnection::TakeAnswer() {
   const HttpContinuation answer = deferred_->Take();
   if (answer) return Resume(answer);
-  return when_hung_up_ == WhenHungUp::kForget && hung_up_.load() ? Step::kClose : Step::kWait;
+  // The report may have been meant for the one who sat here before.
+  const bool leave = when_hung_up_ == WhenHungUp::kForget && hung_up_.load() && socket_->HungUp();
+  return leave ? Step::kClose : Step::kWait;
 }
 
 HttpConnection::Step HttpConnection::Resume(const HttpContinuation& answer) {

@@ -105,7 +105,7 @@ class HttpConnection final : public EventSink, public GateGuest, private HttpDef
   bool TakeTurn(bool or_again);
   bool GiveTurn();
   void Work();
-  void Advance();
+  Step Advance();
   Step DoHandshake();
   Step ReadHead();
   Step UseHead(size_t head_size);

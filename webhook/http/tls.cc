@@ -3,6 +3,7 @@
 #include <openssl/bio.h>
 #include <openssl/err.h>
 #include <openssl/ssl.h>
+#include <poll.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -115,6 +116,11 @@ IoStatus Socket::Peek() {
   if (count > 0) return IoStatus::kDone;
   if (count == 0) return IoStatus::kClosed;
   return errno == EAGAIN ? IoStatus::kWouldBlock : IoStatus::kFailed;
+}
+
+bool Socket::HungUp() const {
+  pollfd asked{.fd = descriptor_, .events = POLLRDHUP, .revents = 0};
+  return ::poll(&asked, 1, 0) > 0;
 }
 
 IoStatus Socket::Send(std::string& pending, size_t& sent) {

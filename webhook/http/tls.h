@@ -48,6 +48,8 @@ class Socket final {
   IoResult Receive(std::span<char> buffer);
   // Whether there is something to receive (kDone), or the end.
   IoStatus Peek();
+  // Whether the peer will send no more.
+  bool HungUp() const;
   // Sends from the front of `pending` and removes what was sent. kDone: all of it.
   IoStatus Send(std::string& pending, size_t& sent);
   void ShutDownWriting();
