@@ -263,11 +263,9 @@ class HttpServer::Impl final : private EventSink {
       if (oldest->rank.second <= now - context_.options.limits.unfinished_time_min) {
         return oldest->connection;
       }
-      const auto younger = unfinished.begin() + (std::ssize(unfinished) + 1) / 2;
-      if (younger != unfinished.end()) {
-        std::nth_element(unfinished.begin(), younger, unfinished.end());
-        return younger->connection;
-      }
+      const auto younger = unfinished.begin() + std::ssize(unfinished) / 2;
+      std::nth_element(unfinished.begin(), younger, unfinished.end());
+      return younger->connection;
     }
     const auto next = std::min_element(others.begin(), others.end());
     return next == others.end() ? nullptr : next->connection;
