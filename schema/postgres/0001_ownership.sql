@@ -236,6 +236,12 @@ CREATE FUNCTION truce.wanted() RETURNS truce.replicas LANGUAGE sql VOLATILE AS $
   SELECT * FROM truce.replicas WHERE expires > clock_timestamp() ORDER BY announced DESC, holder DESC LIMIT 1
 $$;
 
+-- An epoch that no lease ever had: neither this one, nor one of a copy of this database that was gone before this one was
+-- restored, or failed over to. Counting alone would give it again.
+CREATE FUNCTION truce.new_epoch(last bigint) RETURNS bigint LANGUAGE sql VOLATILE AS $$
+  SELECT greatest(last + 1, floor(extract(epoch FROM clock_timestamp()) * 1000000)::bigint)
+$$;
+
 -- Makes `a_holder` the only holder for so many seconds and answers its epoch, when all decisions have ended that carry this
 -- lease's epoch (of `registry` all do). While somebody else's lease runs, answers whose it is and for how long. Waits for
 -- decisions so many milliseconds.
@@ -265,8 +271,8 @@ BEGIN
   END LOOP;
   RETURN QUERY
     INSERT INTO truce.lease AS l (sort, epoch, holder, shared, expires)
-    VALUES (a_sort, 1, a_holder, NULL, clock_timestamp() + make_interval(secs => a_seconds))
-    ON CONFLICT (sort) DO UPDATE SET epoch = l.epoch + 1, holder = excluded.holder, shared = NULL,
+    VALUES (a_sort, truce.new_epoch(0), a_holder, NULL, clock_timestamp() + make_interval(secs => a_seconds))
+    ON CONFLICT (sort) DO UPDATE SET epoch = truce.new_epoch(l.epoch), holder = excluded.holder, shared = NULL,
       expires = excluded.expires
     RETURNING l.epoch, NULL::text, NULL::bigint;
 END $$;
@@ -328,8 +334,8 @@ BEGIN
     is_alone := true;
   END LOOP;
   INSERT INTO truce.lease AS l (sort, epoch, holder, shared, expires)
-  VALUES ('registry', 1, a_holder, a_word, clock_timestamp())
-  ON CONFLICT (sort) DO UPDATE SET epoch = l.epoch + 1, holder = excluded.holder, shared = excluded.shared,
+  VALUES ('registry', truce.new_epoch(0), a_holder, a_word, clock_timestamp())
+  ON CONFLICT (sort) DO UPDATE SET epoch = truce.new_epoch(l.epoch), holder = excluded.holder, shared = excluded.shared,
     expires = excluded.expires
   RETURNING l.epoch INTO held.epoch;
   UPDATE truce.replicas r SET epoch = held.epoch WHERE r.holder = a_holder;

@@ -124,4 +124,5 @@ def test_a_standby_that_takes_over_has_every_grant(replicas, pair, load, show):
     load.grow(200)
     load.end()
     show("fail-over", load)
+    show("unknown", sorted(set(load.unknown)))
     assert_nothing_is_lost(load, standby)

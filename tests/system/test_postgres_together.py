@@ -57,8 +57,7 @@ def test_of_creations_of_one_name_through_two_servers_exactly_one_is_allowed(pos
 
 
 def test_the_last_place_of_a_quota_is_taken_once_through_two_servers(postgres, database, servers):
-    rounds = 50
-    quotas = [{"type": "s3/Bucket", "namespace": f"team-{number}", "max": 1} for number in range(rounds)]
+    quotas = [{"type": "s3/Bucket", "namespace": f"team-{number}", "max": 1} for number in range(ROUNDS)]
     made = [servers(store=postgres.url(database), quotas=quotas, mode="enforce") for _ in range(2)]
     for server in made:
         server.start()
@@ -67,7 +66,7 @@ def test_the_last_place_of_a_quota_is_taken_once_through_two_servers(postgres, d
     def race(racer: int) -> list[bool]:
         outcomes = []
         with made[racer].reviewer() as reviewer:
-            for number in range(rounds):
+            for number in range(ROUNDS):
                 bucket = objects.namespaced_bucket(f"b-{racer}", f"quota-{number}-{racer}", f"team-{number}")
                 start.wait(60)
                 status, response = reviewer.review(creation(bucket))
@@ -77,7 +76,7 @@ def test_the_last_place_of_a_quota_is_taken_once_through_two_servers(postgres, d
 
     with ThreadPoolExecutor(2) as crew:
         one, other = crew.map(race, range(2))
-    assert [a + b for a, b in zip(one, other)] == [1] * rounds
+    assert [a + b for a, b in zip(one, other)] == [1] * ROUNDS
 
 
 def test_what_one_granted_the_other_finds_denies_and_lists(pair):

@@ -1,6 +1,9 @@
 """Two versions that make other keys of the same resources come to one registry in PostgreSQL: one after the other, in
 either order, and never two managers of one resource."""
 
+import signal
+import time
+
 import pytest
 
 from support.buckets import grant, refused, review
@@ -117,3 +120,61 @@ def test_who_stood_aside_answers_again_when_the_new_one_goes_before_it_had_the_r
     for server in (first, second):
         server.wait_until_ready(WAIT_SECONDS)
         assert "name" in refused(server, "name")
+
+
+def test_who_crashes_after_it_had_the_registry_leaves_it_to_the_former_ones(postgres, database, versions, record_property):
+    former, (new, _) = versions
+    for server in former:
+        server.start()
+    grant(former[0], "name")
+    before = spaces(postgres, database)
+    new.start()
+    grant(new, "other")
+    new.kill()
+    killed = time.monotonic()
+    for server in former:
+        # An orchestrator starts it again.
+        wait_for(lambda: not server.running, WAIT_SECONDS, "the end of who made the former keys")
+        assert server.stop() == CANNOT_RUN
+        server.start(wait_until_ready=False)
+    for server in former:
+        server.wait_until_ready(WAIT_SECONDS)
+    record_property("seconds_unknown", round(time.monotonic() - killed, 1))
+    print(f"answered again {time.monotonic() - killed:.1f} s after the crash")
+    for server in former:
+        assert "name" in refused(server, "name") and "other" in refused(server, "other")
+    assert spaces(postgres, database) == before
+
+
+def test_who_stood_still_while_a_backup_of_before_it_was_restored_writes_nothing(postgres, database, servers, tmp_path):
+    """The lease of the restored database begins again where it was: a later one must not be taken for the one of then."""
+    types = []
+    for number in range(3):
+        types.append(tmp_path / f"types-{number}.tsv")
+        types[-1].write_text(f"type\tspace\ns3/Bucket\ts3/Bucket{number}\n")
+    first, second, still, third = (servers(store=postgres.url(database), types=str(types[number])) for number in (0, 1, 1, 2))
+    first.start()
+    grant(first, "name")
+    assert first.stop() == 0
+    backup = postgres.dump(database)
+    second.start()
+    still.start()
+    assert "name" in refused(still, "name")
+    assert second.stop() == 0
+    still.signal(signal.SIGSTOP)
+    try:
+        postgres.sql("postgres", f"DROP DATABASE {database} WITH (FORCE)")
+        postgres.make_database(database)
+        postgres.sql(database, backup)
+        third.start()
+        assert "name" in refused(third, "name")
+        grant(third, "other")
+    finally:
+        still.signal(signal.SIGCONT)
+    # What it calls free by its own keys is not.
+    for name in ("name", "other"):
+        assert review(still, name, "again")[0] == 503
+    wait_for(lambda: not still.running, WAIT_SECONDS, "the end of who stood still")
+    assert still.stop() == CANNOT_RUN
+    assert spaces(postgres, database) == {"s3/Bucket2"}
+    assert postgres.sql(database, "SELECT name FROM truce.owners GROUP BY name HAVING count(*) > 1") == ""

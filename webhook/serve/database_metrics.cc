@@ -29,8 +29,8 @@ void DatabaseMetrics::Write(const Standing& standing, MetricWriter& writer) cons
                 "1 while this server is the active one on the registry's database.");
   writer.Sample(standing.epoch == 0 ? 0 : 1);
   writer.Family("truce_server_epoch", "gauge",
-                "How many times a server became active on the registry's database, up to this "
-                "one; 0: this one is not.");
+                "Under which epoch this server is active on the registry's database: of a later "
+                "take-over it is greater; 0: this one is not active.");
   writer.Sample(static_cast<double>(standing.epoch));
   writer.Family("truce_store_standby", "gauge",
                 "1 while commits wait for a standby of the database.");
