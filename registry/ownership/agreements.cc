@@ -281,6 +281,7 @@ Result<Agreement> AcceptTransfer(const PublicId& id, const std::string& named, c
     return Error{ErrorCode::kConflict,
                  "the offer names " + offer->successor + " as the successor; ask the owner"};
   }
+  // Said twice it is no error: the caller may not have heard the first answer.
   if (offer->accepted) return *std::move(offer);
   if (!successor.empty()) offer->successor = successor;
   if (offer->successor.empty())

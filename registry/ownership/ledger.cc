@@ -25,7 +25,9 @@ void Derive(const std::vector<const Row*>& rows, Owner& owner) {
       const bool is_seen = row.id.state == RowState::kSeen;
       seen = seen || is_seen;
       living = living || (is_seen && !row.terminating);
+      // A reserved object may never come to be, so that one which was seen is named before it.
       if (row.managed && (leaf == nullptr || is_seen)) leaf = &row.slot;
+      // A passive one neither writes nor deletes: it stands in nobody's way.
     } else if (!Passive(row)) {
       foreign = true;
     }
@@ -105,6 +107,7 @@ std::optional<Object> Ledger::ObjectByUid(const Uid& uid) const {
 }
 
 std::optional<Object> Ledger::ObjectBySlot(const Slot& slot) const {
+  // Two of one slot: the older one is gone, but its end was not told yet.
   std::optional<Object> youngest;
   if (auto stored = facts_.ObjectBySlot(slot); stored && !objects_.contains(stored->uid)) {
     youngest = std::move(stored);
@@ -171,6 +174,7 @@ void Ledger::PutRow(Row row) {
   rows_.insert_or_assign(std::move(id), std::move(row));
 }
 
+// A drop is kept as nothing, here and below: without it the store's value would show through.
 void Ledger::DropRow(const RowId& id) { rows_.insert_or_assign(id, std::nullopt); }
 
 void Ledger::PutOwner(Owner owner) {
@@ -259,6 +263,7 @@ void Ledger::DeriveOwners() {
     auto found = owners_.find(key);
     if (found == owners_.end()) {
       std::optional<Owner> owner = facts_.OwnerOf(key);
+      // Observers alone need no owner; CheckKey says whether they are alone.
       if (!owner) {
         const std::vector<Row> rows = facts_.RowsOfKey(key);
         CheckKey(key, ChangedRows(key, rows), nullptr);
@@ -438,6 +443,7 @@ void Ledger::CheckOwner(const KeyText& key, const std::optional<Owner>& owner) {
   if (owner && !IsAudited(owner->id, {kGranted, kTransferred, kMoved, kPassed, kAdministered})) {
     Breach("I12", "a grant without a cause: " + key.text);
   }
+  // Another catalogue may make one of two keys, and neither was released.
   if (!stored || rekeys_) return;
   const bool moved = std::any_of(owners_.begin(), owners_.end(), [&](const auto& other) {
     return other.second && other.second->id == stored->id;

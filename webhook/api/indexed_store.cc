@@ -80,6 +80,8 @@ Result<void> IndexedStore::Apply(const Locks& locks, const DecideFn& decide, Dea
     return changes;
   };
   Result<void> applied = store->Apply(locks, note, deadline);
+  // A commit of which nobody knows the outcome may come later: its owners are looked up again for a
+  // while.
   if (keys.empty()) return applied;
   const bool unsure = !applied.ok() && applied.error().code == ErrorCode::kDeadlineExceeded;
   if (!applied.ok() && !unsure) return applied;

@@ -218,6 +218,7 @@ void Detectors::AddWhomTheyConcern(std::vector<LiveFinding>& found) const {
       for (std::size_t i = begin; i < end; ++i) AddConcerned(found[i], facts);
     };
     if (ports_.store.Read(look, deadline).ok()) continue;
+    // Half of whom it concerns would look like all of them.
     for (std::size_t i = begin; i < end; ++i) {
       found[i].namespaces.clear();
       found[i].services.clear();

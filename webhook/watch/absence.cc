@@ -179,10 +179,12 @@ Result<void> Absence::Nominate(KindHistory& kind) {
   TRUCE_RETURN_IF_ERROR(MarkUids(unseen));
   TRUCE_RETURN_IF_ERROR(VoidGone(kind));
   const GroupKind name = kind.followed.group_kind();
+  // What was read before this list may be gone since.
   asks_.Overtake(name);
   std::erase_if(kind.versions, [&](const auto& entry) { return entry.second.list != kind.list; });
   Frozen& frozen = frozen_[name];
   const bool commanded = std::exchange(frozen.believe_empty_list, false);
+  // All at once they rarely end: more likely a definition was made anew, or the list is wrong.
   frozen.by_empty_list = kind.versions.empty() && any_seen && !commanded;
   DoubtKind(name);
   if (!frozen.by_empty_list) {
@@ -238,6 +240,7 @@ Result<void> Absence::Sweep() {
   const KindHistory& kind = at->second;
   ObjectPage page;
   std::vector<Object> strange;
+  // That the watch never showed an object says nothing while it cannot see the kind.
   if (!kind.gap && frozen_[name].reason.empty()) {
     TRUCE_RETURN_IF_ERROR(store_.Read([&](const AllFacts& facts) {
       strange.clear();
@@ -278,6 +281,7 @@ void Absence::DoubtHeldBack(const Nomination& nomination) {
 
 Result<void> Absence::CountSeenRows() {
   const Timestamp now = store_.now();
+  // A count of the future is none: the clock was set back since.
   if (seen_counted_ && now - *seen_counted_ <= kCountAge && *seen_counted_ <= now) return {};
   TRUCE_RETURN_IF_ERROR(
       store_.Read([&](const PassFacts& facts) { seen_rows_ = facts.CountSeen(store_.cluster()); }));
@@ -302,6 +306,7 @@ Result<void> Absence::Release(const Uid& uid) {
     for (const Row& row : ledger.RowsOfUid(uid)) {
       if (row.id.state != RowState::kSeen) continue;
       verdict = AskBrake(question, ledger);
+      // What went before it is gone and counted; the rest of the object waits for the next answer.
       if (verdict != BrakeVerdict::kRelease) return;
       Absent(row.id, ledger);
     }
@@ -327,6 +332,7 @@ void Absence::Gone(const Uid& uid, const Slot& slot) {
 Result<bool> Absence::EndUnread(const GroupKind& kind) {
   ObjectPage page;
   TRUCE_RETURN_IF_ERROR(store_.Read([&](const PassFacts& facts) {
+    // From the beginning each time: the objects of the page before are dropped by now.
     page = facts.ObjectsOfKind(AllOf(kind, store_.cluster()), {}, kObjectsPage);
   }));
   std::vector<Uid> uids;
@@ -356,6 +362,7 @@ Result<std::size_t> Absence::ReleaseBrake(const std::optional<GroupKind>& kind,
     TRUCE_ASSIGN_OR_RETURN(const std::vector<Missing> missing, FindMissing(kinds_.at(name)));
     count += missing.size();
   }
+  // Before it is done: nothing is let go by a word that no audit log has.
   TRUCE_RETURN_IF_ERROR(store_.Write([&](Ledger& ledger) {
     ledger.Audit({.action = AuditAction::kAdministered,
                   .cause = "brake released for " + std::to_string(count) + " objects: " + reason,
@@ -364,6 +371,7 @@ Result<std::size_t> Absence::ReleaseBrake(const std::optional<GroupKind>& kind,
   for (auto& [uid, nomination] : nominations_) {
     if (!concerns(GroupKindOf(nomination.slot))) continue;
     nomination.commanded = true;
+    // Somebody waits for it now: asked at once, not when its turn comes.
     if (Asks::Ask* ask = asks_.Nominate(uid, nomination.slot)) ask->due = Moment{};
   }
   for (auto& [name, frozen] : frozen_) {

@@ -46,6 +46,7 @@ void Follower::Go(Phase phase, Moment due) {
 void Follower::BeginAnew(Moment now) {
   next_.clear();
   gap_ = true;
+  // An answer under way shows the cluster as it was before the gap.
   discard_ = outstanding_;
   Go(Phase::kListDue, now);
 }
@@ -61,6 +62,7 @@ ListQuery Follower::Query(std::size_t limit) const {
 std::optional<Moment> Follower::Due() const {
   if (stop_watch_) return Moment{};
   const bool lists = WantsList();
+  // A watch of a quiet kind tells by lasting that all is well again.
   if (phase_ == Phase::kWatching && problem_) return watch_began_ + kHealthyAfter;
   if (!lists && phase_ != Phase::kWatchDue) return std::nullopt;
   if (lists && outstanding_) return std::nullopt;
@@ -130,6 +132,8 @@ FollowerNews Follower::PageTaken(Moment now, ListPage page) {
   attempted_ = true;
   listed_ = true;
   gap_ = false;
+  // The first page's: a list that went on from an expired token is of a later moment, and what
+  // changed between the two would be missed.
   version_ = list_version_;
   news.passed = version_;
   Succeeded();
@@ -181,6 +185,7 @@ FollowerNews Follower::Events(Moment /*now*/, std::vector<WatchEvent> events) {
   Succeeded();
   news.events.reserve(events.size());
   for (WatchEvent& event : events) {
+    // A bookmark of where it stands already: nothing is on its way any more.
     if (event.resource_version == version_) news.passed = version_;
     if (!IsLater(event.resource_version, version_)) continue;
     version_ = event.resource_version;
@@ -205,6 +210,7 @@ void Follower::Ended(Moment now, const std::optional<ApiError>& error) {
     return;
   }
   const bool lost = HistoryLost(*error);
+  // A history that is lost again and again, as soon as it began, must not be listed without pause.
   const Moment due = lost && !brief ? now : now + backoff_.Next(error->retry_after);
   if (!lost) {
     problem_ = error;
@@ -215,6 +221,7 @@ void Follower::Ended(Moment now, const std::optional<ApiError>& error) {
 }
 
 void Follower::Wanted(Moment now) {
+  // A poll under way would say that there is nothing, which is over.
   if (phase_ != Phase::kEmpty && phase_ != Phase::kPolling) return;
   discard_ = outstanding_;
   Go(Phase::kWatchDue, now);
@@ -253,6 +260,7 @@ void Follower::Unserved() {
   discard_ = outstanding_;
   next_.clear();
   gap_ = true;
+  // Nobody waits for the objects of a kind that the API server does not have.
   attempted_ = true;
   phase_ = Phase::kUnserved;
 }

@@ -332,6 +332,7 @@ class PostgresStore::Impl {
               .why = link.may_repeat() ? PgRepeat::kContention : PgRepeat::kConnection};
     }
     const Changes& changes = decided.value();
+    // Nothing to write, and nothing that the answer rests on must be durable first.
     if (changes.empty() && !changes.repeatable) return {};
     Attempt attempt{.result = changes.empty() ? transaction.Confirm() : transaction.Write(changes),
                     .in_doubt = transaction.in_doubt(),

@@ -148,6 +148,8 @@ Result<bool> PgTransaction::More(const FactNeeds& needs, FactStock& stock) {
 Result<bool> PgTransaction::Take(const char* mode, const FactNeeds& needs, FactStock& stock) {
   std::vector<PgStatement> statements;
   if (!open_) {
+    // A look sees one moment in all its statements. A decision must see, in each, what was
+    // committed while it waited for a lock.
     statements.push_back({sort_ == Sort::kLook ? "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
                                                : "BEGIN ISOLATION LEVEL READ COMMITTED",
                           {}});
@@ -174,6 +176,7 @@ Result<bool> PgTransaction::Take(const char* mode, const FactNeeds& needs, FactS
 void PgTransaction::Undo() {
   if (!open_) return;
   open_ = false;
+  // Nobody needs the answer: the next one who uses the connection reads it away.
   link_.Tell({"ROLLBACK", {}});
 }
 
@@ -190,6 +193,7 @@ Result<void> PgTransaction::Commit(PgStatement before) {
     return Error{ErrorCode::kDeadlineExceeded, "the deadline passed before the commit began"};
   }
   link_.TakeWarning();
+  // In one round trip: if the first fails, COMMIT rolls back.
   auto answers = link_.Ask({std::move(before), {"COMMIT", {}}}, deadline_);
   if (!answers.ok() && !link_.usable()) {
     open_ = false;

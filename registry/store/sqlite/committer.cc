@@ -200,6 +200,7 @@ void Committer::Decide(const std::shared_ptr<Request>& request,
   const bool in_transaction = writer_.InTransaction();
   Changes changes;
   std::optional<Error> failure;
+  // One faulty decision must not end the thread on which all others are written.
   try {
     changes = request->decide()(facts);
   } catch (const std::exception& exception) {
@@ -253,6 +254,7 @@ Result<void> Committer::Write(const Changes& changes) {
 }
 
 // Takes the transaction back and writes what the batch had written before the last request.
+// Instead of savepoints, which each request would pay for: broken constraints are bugs, and rare.
 Result<void> Committer::WriteAgain() {
   if (writer_.InTransaction()) TRUCE_RETURN_IF_ERROR(writer_.Run(Sql::kRollback));
   signposts_.Rollback();
@@ -273,6 +275,8 @@ Result<void> Committer::WriteAll(const Changes& changes) {
   CountPlaces(written);
   for (auto& [key, change] : written) {
     KeyChange& whole = written_.keys[key];
+    // A request before it in the batch changed the owner. Its pointer stays good: the changes that
+    // it points into move to waiting_, and what a vector holds keeps its place.
     if (!change.owner_changed && whole.owner_changed) {
       change.owner_changed = true;
       change.owner = whole.owner;
@@ -349,6 +353,7 @@ Result<void> Committer::WriteRow(const Row& row, Resources& resources) {
   if (!resource.fresh) {
     TRUCE_ASSIGN_OR_RETURN(number, FindRow(resource.number, row.id));
   }
+  // Of two puts of one row the last one counts, so the second one must look.
   resource.fresh = false;
   TRUCE_ASSIGN_OR_RETURN(const std::int64_t at, PutRow(writer_, number, resource.number, row));
   if (!number.has_value()) signposts_.rows_by_uid.Add(row.id.uid.text, at);
@@ -368,6 +373,7 @@ Result<void> Committer::DropRow(const RowId& id) {
 Result<void> Committer::DropOwner(const KeyText& key) {
   TRUCE_ASSIGN_OR_RETURN(const RowNumber number, FindResource(key));
   if (!number.has_value()) return {};
+  // Its observers' rows may stay; kForgetResource takes what nothing points to.
   TRUCE_ASSIGN_OR_RETURN([[maybe_unused]] const std::int64_t at,
                          PutOwnerless(writer_, number, key));
   return {};
@@ -396,6 +402,7 @@ Result<RowNumber> Committer::FindRow(std::int64_t resource, const RowId& id) {
 Result<std::optional<Committer::StoredObject>> Committer::FindObject(const Uid& uid) {
   const auto candidates = signposts_.objects_by_uid.Find(uid.text, version_);
   TRUCE_ASSERT(candidates.has_value());
+  // Signposts go by hash: another object may stand there.
   for (const std::int64_t candidate : *candidates) {
     TRUCE_ASSIGN_OR_RETURN(Statement statement, writer_.Use(Sql::kFindObject));
     statement.BindInteger(0, candidate);
