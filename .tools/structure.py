@@ -2,7 +2,7 @@
 """Checks how the code hangs together. Prints file: what is wrong; exit 1 on a finding.
 
   structure.py          which folder includes which (the table of webhook/DESIGN.md), without circles, and that every
-                        function and constant of a header has a user in the product
+                        function, constant and field of a header has a user in the product
   structure.py --table  the table as the code has it
 """
 
@@ -18,6 +18,7 @@ HEADING = "## Who includes whom"
 
 # What only tests use, and why it stands in the product all the same.
 FOR_TESTS = {
+    "sightings": "how many versions were applied; tests of unchanged lists count by it",
     "min_length": "the shorter limit of a name, beside max_length; tests walk both limits of every type",
 }
 
@@ -118,6 +119,20 @@ def declared(bare: dict[str, str]) -> tuple[Counter, dict[str, str]]:
     return made, where
 
 
+def unread_fields(product: dict[str, str]) -> dict[str, str]:
+    """Fields of headers that are only written: declared, assigned, or named where a value is made."""
+    made, where = Counter(), {}
+    for name, text in product.items():
+        for field in re.findall(r"^ +[\w:<>,&* ]+ (\w+)(?: = [^;()]*|\{[^;]*\})?;", text, re.M):
+            made[field] += 1
+            if name.endswith(".h") and re.fullmatch(r"[a-z]\w*(?<!_)", field):
+                where.setdefault(field, name)
+    every = "\n".join(product.values())
+    uses = Counter(re.findall(r"\b[a-z]\w*\b", every))
+    writes = Counter(re.findall(r"(?<=[.>])([a-z]\w*)(?= ?= ?[^=]|\{)", every))
+    return {field: name for field, name in where.items() if uses[field] - writes[field] <= made[field]}
+
+
 def check_users(files: dict[str, str]) -> list[str]:
     """Names that stand in the product only where they are declared and defined. What only tests use lives with them."""
     bare = {name: re.sub(r'"(?:\\.|[^"\\\n])*"', '""', re.sub(r"//[^\n]*", "", text))
@@ -127,8 +142,11 @@ def check_users(files: dict[str, str]) -> list[str]:
     in_tests = counted([text for name, text in bare.items() if is_test(name)])
     made, where = declared(product)
     unused = [name for name in sorted(where) if uses[name] <= made[name]]
+    fields = unread_fields(product)
+    where.update(fields)
+    unused += sorted(fields)
     wrong = [f"{where[name]}: " + (f"only tests use {name}" if in_tests[name] else f"nobody uses {name}")
-             for name in unused if name not in FOR_TESTS or not in_tests[name]]
+             for name in unused if name not in FOR_TESTS]
     return wrong + [f"{Path(__file__).name}: {name} needs no exception" for name in FOR_TESTS if name not in unused]
 
 

@@ -201,8 +201,6 @@ TEST(Sightings, WhatDetectorsNeed) {
   EXPECT_EQ(seen.ready.reason, "Creating");
   EXPECT_EQ(seen.synced.status, ConditionSeen::Status::kTrue);
   EXPECT_TRUE(seen.has_tags);
-  EXPECT_EQ(seen.tags_name, "rival");
-  EXPECT_TRUE(seen.composed_mark);
 }
 
 TEST(Sightings, BadJsonIsAnError) {

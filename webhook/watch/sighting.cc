@@ -50,8 +50,6 @@ void AddTag(std::string_view key, std::string_view value, Sighting& sighting) {
   tag.Add(key);
   tag.Add(value);
   sighting.tags_digest += tag.value();  // a sum: the order does not count
-  if (key == "crossplane-name") sighting.tags_name = value;
-  if (key == "crossplane-kind") sighting.tags_kind = value;
 }
 
 // A map, or the community's list of {key, value}.
@@ -84,8 +82,6 @@ Sighting ReadSighting(Value object, const FollowedKind& kind, const IdentityRule
   if (sighting.facts.terminating) {
     sighting.config = ConfigOf(view, kind.group_kind(), *rules.catalogue);
   }
-  sighting.composed_mark = !view.Label("crossplane.io/composite").empty() ||
-                           !view.Annotation("crossplane.io/composition-resource-name").empty();
   return sighting;
 }
 

@@ -35,15 +35,9 @@ struct Sighting {
   std::string trouble;          // messages of conditions that are False, cut: for throttled calls
   bool paused = false;          // annotation crossplane.io/paused: "true"
   bool in_use = false;          // label crossplane.io/in-use: "true"
-  // status.atProvider.tags, for running tag wars: a digest that does not depend on order, and the
-  // values of `crossplane-name` and `crossplane-kind` in them.
+  // status.atProvider.tags, for running tag wars: a digest that does not depend on order.
   bool has_tags = false;
   std::uint64_t tags_digest = 0;
-  std::string tags_name;
-  std::string tags_kind;
-  // Carries the label crossplane.io/composite or the annotation
-  // crossplane.io/composition-resource-name: some composite made it, once.
-  bool composed_mark = false;
   // Of a terminating managed resource whose names lie in an account: its ProviderConfig.
   std::optional<ProviderConfigName> config;
 
