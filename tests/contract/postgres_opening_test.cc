@@ -57,7 +57,9 @@ TEST(PostgresOpening, AUrlThatLeadsNowhereIsToldInOneLine) {
   PostgresServer& server = PostgresServer::Shared();
   ExpectRefused({.url = "no such option=1"}, ErrorCode::kInvalidArgument,
                 "cannot be read: missing \"=\" after \"no\"");
-  ExpectRefused({.url = "postgres://truce@h:x/n"}, ErrorCode::kUnavailable, "invalid integer");
+  ExpectRefused({.url = "postgres://truce@h:x/n"}, ErrorCode::kInvalidArgument, "\"x\" is no port");
+  ExpectRefused({.url = "postgres://truce@h:5432,i:65536/n"}, ErrorCode::kInvalidArgument,
+                "\"65536\" is no port");
   ExpectRefused({.url = "host=/nowhere user=truce"}, ErrorCode::kUnavailable, "/nowhere");
   ExpectRefused({.url = server.UrlOf("nothing_there")}, ErrorCode::kUnavailable,
                 "database \"nothing_there\" does not exist; make it first");

@@ -7,10 +7,13 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <charconv>
 #include <chrono>
+#include <cstdint>
 #include <cstdlib>
 #include <string>
 #include <string_view>
+#include <system_error>
 #include <utility>
 #include <vector>
 
@@ -43,6 +46,13 @@ std::vector<std::string> Split(std::string_view list) {
   }
 }
 
+// Empty: the usual one.
+bool IsPort(std::string_view text) {
+  std::uint16_t port = 1;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), port);
+  return text.empty() || (error == std::errc() && end == text.data() + text.size() && port != 0);
+}
+
 Result<Addresses> AddressesOf(const std::string& url) {
   char* wrong = nullptr;
   PQconninfoOption* options = Pq().conninfo_parse(url.c_str(), &wrong);
@@ -61,6 +71,13 @@ Result<Addresses> AddressesOf(const std::string& url) {
     if (keyword == "port") addresses.ports = Split(value);
   }
   Pq().conninfo_free(options);
+  // Before anybody looks for a host.
+  for (const std::string& port : addresses.ports) {
+    if (IsPort(port)) continue;
+    return Error{ErrorCode::kInvalidArgument, "the store's URL cannot be read: \"" + port +
+                                                  "\" is no port; write "
+                                                  "postgres://USER@HOST:PORT/NAME"};
+  }
   return addresses;
 }
 
