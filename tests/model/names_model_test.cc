@@ -250,10 +250,10 @@ void Explore(bool moves, bool ids = false) {
   }
 }
 
-TEST(NamesModel, AccountsBecomeKnown) { Explore(false); }
-TEST(NamesModel, AccountsMove) { Explore(true); }
-TEST(NamesModel, IdsAreTold) { Explore(false, true); }
-TEST(NamesModel, IdsAreToldWhileAccountsMove) { Explore(true, true); }
+TEST(RotatingNamesModel, AccountsBecomeKnown) { Explore(false); }
+TEST(RotatingNamesModel, AccountsMove) { Explore(true); }
+TEST(RotatingNamesModel, IdsAreTold) { Explore(false, true); }
+TEST(RotatingNamesModel, IdsAreToldWhileAccountsMove) { Explore(true, true); }
 
 }  // namespace names_model_test
 }  // namespace truce
