@@ -74,6 +74,9 @@ run_pytest() {
   echo "rotating tests: share $ROTATE of 0 to 3, by HEAD's tree; ROTATE=all runs all of them"
   (cd tests && "$VENV/bin/python" -m pytest "$@" --junitxml "$RESULTS/$STAGE.xml" --durations 5)
 }
+# Twice as many as there are processors: these tests wait for servers, clusters and clocks half of their time.
+# The files come in the order in which tests/conftest.py puts them: what takes longest first.
+run_pytest_together() { run_pytest "$@" -n "$((JOBS * 2))" --dist loadfile --no-loadscope-reorder; }
 
 # of_share: of the lines of its input every fourth, or all.
 of_share() { if [ "$ROTATE" = all ]; then cat; else awk "NR % $SHARES == $ROTATE"; fi; }
@@ -164,9 +167,8 @@ sanitized() {
 }
 stage_asan() { sanitized dev 'unit|contract|model|fault|fuzz'; }
 stage_tsan() { sanitized tsan 'unit|contract|model|fault'; }
-# One more than there are processors: these tests wait for servers, clusters and clocks half of their time.
-stage_system() { run_pytest system -n "$((JOBS + 1))" --dist loadfile; }
-stage_e2e() { run_pytest e2e -n "$((JOBS + 1))" --dist loadfile; }
+stage_system() { run_pytest_together system; }
+stage_e2e() { run_pytest_together e2e; }
 # What `make release` made, in fresh Debians and beside the last release.
 stage_published() { run_pytest release; }
 stage_bench() { run_pytest bench -s; }

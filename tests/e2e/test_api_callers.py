@@ -157,7 +157,7 @@ def test_tokens_that_are_no_good(served, cluster, accounts):
              "the token of a deleted account refused")
 
 
-@pytest.mark.rotating  # over a minute: so long an answer about rights is believed
+@pytest.mark.rotating(12)  # over a minute: so long an answer about rights is believed
 def test_only_who_speaks_for_a_namespace_asks_in_its_name(served, accounts):
     """I8, for service accounts without any role, for people, and for metrics."""
     def check(caller: ApiClient, namespace: str):

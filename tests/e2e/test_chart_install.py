@@ -3,6 +3,7 @@
 import os
 import subprocess
 
+import pytest
 import yaml
 
 from support.cluster import PEERS
@@ -21,6 +22,8 @@ from support.release import (  # noqa: F401
 )
 from support.truce_process import OBJECT_STORAGE_MAPPINGS
 from support.verdicts import assert_refused, assert_unknown
+
+pytestmark = pytest.mark.slow(4)
 
 
 @both_helms

@@ -35,7 +35,7 @@ def check(client, number: int):
     }, dry_run=True)
 
 
-@pytest.mark.rotating
+@pytest.mark.rotating(15)
 def test_upgrade_under_load(release, user, tmp_path):  # noqa: F811
     """TRUCE_RELEASED is the last release's program, which `make release-test` builds; else today's upgrades itself."""
     release.values["mode"] = "enforce"

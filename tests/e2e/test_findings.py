@@ -34,7 +34,7 @@ def conflicts(user, follow):
     return truce, claims, by_bucket["team-bucket"], by_bucket["platform-bucket"]
 
 
-@pytest.mark.rotating  # half a minute of looks, each ten seconds apart
+@pytest.mark.rotating(15)  # half a minute of looks, each ten seconds apart
 def test_findings_are_listed_explained_and_muted(conflicts, user):
     truce, claims, team, platform = conflicts
     admin = user("admin")

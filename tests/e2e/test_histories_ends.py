@@ -221,7 +221,7 @@ def clock(tmp_path):
     return ShiftedClock(tmp_path)
 
 
-@pytest.mark.rotating
+@pytest.mark.rotating(4)
 def test_what_no_mapping_rule_reads_any_more_is_not_held_for_ever(begin, clock):
     """History 20: the rule is gone, then the object. Without a cluster a command ends it."""
     world = begin({**CONFIG, "settleTime": "1m"}, env=clock.env)

@@ -1,13 +1,10 @@
 """Several servers follow one cluster, on one registry in PostgreSQL: whoever watches it, what happens there is seen, and
 every server judges by it."""
 
-import re
-
 import pytest
 
 from e2e.histories import by, with_role
 from support.objects import bucket, queue
-from support.postgres import Postgres
 from support.processes import wait_for
 from support.provider import finish_deletion, make_real
 from support.truce_process import OBJECT_STORAGE_MAPPINGS
@@ -18,18 +15,9 @@ SEEN_SECONDS = 20
 ONE, TWO = "111111111111", "222222222222"
 
 
-@pytest.fixture(scope="module")
-def postgres():
-    server = Postgres()
-    yield server
-    server.remove()
-
-
 @pytest.fixture
-def pair(cluster, follow, postgres, request):
+def pair(cluster, follow, postgres, database):
     """The leader, and another one, to which the API servers send reviews."""
-    database = re.sub(r"\W", "_", request.node.name[5:50])
-    postgres.make_database(database)
     config = {"mappings": OBJECT_STORAGE_MAPPINGS, "store": postgres.url(database), "storeDurability": "single"}
     # Not before the first one is started has it a cluster id.
     first = follow(config, failure_policy="")
@@ -46,6 +34,7 @@ def lead(server, team) -> None:
     server.wait_for_state("a-sign", "held", SEEN_SECONDS)
 
 
+@pytest.mark.slow(18)
 def test_what_is_deleted_is_free_whoever_watches(pair, user):
     first, second = pair
     for number in range(2):

@@ -11,7 +11,6 @@ from e2e.test_leader import (  # noqa: F401
     jobs_of,
     lead,
     pair,
-    postgres,
 )
 from e2e.test_life_cycles import make_chain
 from support.objects import bucket, claim

@@ -78,7 +78,7 @@ def test_the_schema_refuses_with_path_and_remedy(cluster, user, spec, message):
     assert message in reply.message
 
 
-@pytest.mark.rotating
+@pytest.mark.rotating(2)
 def test_policies_are_followed_live(follow, user):
     admin, team = user(), user("team-a")
     truce = follow({})

@@ -141,7 +141,7 @@ def grant(user):
         admin.request("DELETE", path)
 
 
-@pytest.mark.rotating
+@pytest.mark.rotating(70)
 def test_only_who_speaks_for_a_namespace_asks_in_its_name(cluster, start, user, grant):
     """I8: eve may create checks in team-a. Whether she may ask for team-b, the API server says."""
     start({"mode": "enforce", "mappings": OBJECT_STORAGE_MAPPINGS, "disclosure": "taken"})

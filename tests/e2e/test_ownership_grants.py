@@ -50,7 +50,7 @@ def test_the_schema_refuses_with_path_and_remedy(cluster, user, spec, message):
     assert message in reply.message
 
 
-@pytest.mark.rotating
+@pytest.mark.rotating(10)
 def test_a_share_lives_as_long_as_its_object(run, user):
     truce, command = run
     admin = user()
@@ -81,7 +81,7 @@ def test_a_share_lives_as_long_as_its_object(run, user):
     admin.delete(theft).expect()
 
 
-@pytest.mark.rotating
+@pytest.mark.rotating(10)
 def test_what_protect_prints_protects_from_git(run, user):
     """Applied as it is printed, it does what the command would have done, and ends with its object."""
     truce, command = run
@@ -117,7 +117,7 @@ def test_what_protect_prints_protects_from_git(run, user):
     assert "no longer protected" in command("audit", "--action", "administered")
 
 
-@pytest.mark.rotating
+@pytest.mark.rotating(10)
 def test_a_hand_over_is_said_once(run, user):
     truce, command = run
     admin = user()

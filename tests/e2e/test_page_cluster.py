@@ -50,6 +50,7 @@ def replay(client, sides: dict[str, dict]) -> set[str]:
     return posted
 
 
+@pytest.mark.slow(14)
 def test_a_running_tag_war_comes_first(follow, user, window, tmp_path):
     """Of two conflicts the one whose sides overwrite each other now stands first, and the picture is kept."""
     admin, provider = user("admin"), user("provider")

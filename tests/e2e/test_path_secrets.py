@@ -114,7 +114,7 @@ def test_with_fail_and_a_client_authority_no_secret_is_shown(release, user):  # 
     assert known(release) == 0
 
 
-@pytest.mark.rotating
+@pytest.mark.rotating(67)
 def test_with_the_secret_accepted_in_errors_it_ends_within_a_minute(release, user):  # noqa: F811
     self_managed(release)
     release.values["webhook"] |= {"failurePolicy": "Fail", "acceptSecretInErrors": True}

@@ -15,7 +15,7 @@ from support.processes import wait_for
 EXAMPLES = REPOSITORY / "tests/e2e/playground"
 
 
-@pytest.mark.rotating
+@pytest.mark.rotating(12)
 def test_the_playground_shows_a_name_refused_held_and_released_and_leaves_nothing(tmp_path):
     output = tmp_path / "output.txt"
     with open(output, "w") as file:

@@ -177,7 +177,7 @@ def strongest(case: Case) -> str:
     return "enforce" if "enforce" in modes else "warn" if "warn" in modes else ""
 
 
-@pytest.mark.rotating
+@pytest.mark.rotating(8)
 def test_validating_admission_policies_decide_alike(own_cluster):
     cases = [case for case in read_cases() if case.expressible("cel")]
     clients = [own_cluster.client("admin") for _ in range(4)]

@@ -196,7 +196,7 @@ def test_a_sync_fails_before_anything_is_touched_and_goes_on_with_another_name(s
     tell(service("team-a"), service("team-b"))
 
 
-@pytest.mark.rotating
+@pytest.mark.rotating(13)
 def test_the_same_with_the_chart_as_installed(release, cluster, user, argocd, example, tmp_path):  # noqa: F811
     """With the chart's webhook configuration, rights, certificates and Pod."""
     for given in ("certificates", "admission"):

@@ -128,6 +128,7 @@ def add_the_check(shell: Shell, release, directory) -> None:  # noqa: F811
     shell.expect("helm uninstall my-service other")
 
 
+@pytest.mark.slow(15)
 def test_the_readmes_steps(release, shell, user, tmp_path):  # noqa: F811
     """Under Helm 4; test_chart_install.py has the roll-out under both."""
     other, double = user("team-b"), bucket("double", "prod-artifacts")

@@ -85,6 +85,7 @@ def layout(dist) -> ImageLayout:
 # Sums, signature, what must agree
 
 
+@pytest.mark.slow(14)
 def test_sums_cover_every_file_and_are_signed(dist, tmp_path):
     run("sha256sum", "--check", "--strict", "SHA256SUMS", cwd=dist.folder)
     summed = set(re.findall(r"^\w{64}  (\S+)$", dist["SHA256SUMS"].read_text(), re.M))
@@ -355,6 +356,7 @@ print(*(hashlib.sha256(part).hexdigest() for part in parts))
 """
 
 
+@pytest.mark.slow(18)
 def test_packaging_depends_on_no_place_time_or_habit(dist, tmp_path):
     """The whole of it, compiler included, is built twice by `make release-test`."""
     script = PACKAGING.format(release=str(RELEASE), binary=str(BINARY), cache=str(REPOSITORY / "build/packages"))
@@ -374,7 +376,7 @@ def command_of(build: Path, object_file: str) -> str:
     return re.sub(r"^\S*cmake -E env .*?ccache ", "", line)
 
 
-@pytest.mark.rotating
+@pytest.mark.rotating(20)
 def test_an_object_depends_on_no_folder(tmp_path):
     """The stage of a whole build that a commit has time for: one object, compiled in two folders."""
     build = BINARY.parent

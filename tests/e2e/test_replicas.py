@@ -73,7 +73,7 @@ def assert_nothing_is_lost(load: ApiLoad, database) -> None:
     assert set(load.granted) <= set(there), "an acknowledged grant is lost"
 
 
-@pytest.mark.parametrize("rounds", [50, pytest.param(2000, marks=pytest.mark.rotating)])
+@pytest.mark.parametrize("rounds", [50, pytest.param(2000, marks=pytest.mark.rotating(120))])
 def test_of_simultaneous_creations_of_one_name_exactly_one_is_admitted(replicas, pair, clients, show, rounds):
     for size in (2, 8):
         tally = Tally(f"{size} simultaneous creations")
@@ -89,6 +89,7 @@ def test_of_simultaneous_creations_of_one_name_exactly_one_is_admitted(replicas,
     assert owners == str(2 * rounds)
 
 
+@pytest.mark.slow(32)
 def test_a_rollout_answers_every_call_and_the_leaders_death_costs_what_was_in_flight_on_it(
         replicas, pair, load, show):
     for server in replicas.servers:
@@ -116,6 +117,7 @@ def test_a_rollout_answers_every_call_and_the_leaders_death_costs_what_was_in_fl
 
 
 # The last one: the pair is one no more.
+@pytest.mark.slow(8)
 def test_a_standby_that_takes_over_has_every_grant(replicas, pair, load, show):
     primary, standby = pair
     load.grow()

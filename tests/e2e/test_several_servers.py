@@ -1,13 +1,10 @@
 """Two servers of one cluster on one registry in PostgreSQL: whichever is asked, the answer is the same, and what was
 reviewed at the one that does not watch the cluster reaches the one that does."""
 
-import itertools
-
 import pytest
 
 from e2e.test_ownership_checks import of_bucket, verdict
 from support.objects import claim
-from support.postgres import Postgres
 from support.processes import wait_for
 from support.truce_process import OBJECT_STORAGE_MAPPINGS, TruceProcess
 from support.verdicts import assert_refused
@@ -15,27 +12,17 @@ from support.verdicts import assert_refused
 CONFIG = {"mappings": OBJECT_STORAGE_MAPPINGS, "drainGrace": "0s", "storeDurability": "single",
           "denialEvents": True}
 LEADER = "truce_watcher_leader"
-NUMBERS = itertools.count(1)
 REFUSED = "refused-by-both"  # the cluster is others', too
 SECONDS = 60.0  # a start, and some looks, on a busy machine
 CHANGES = {"lastSeen", "at", "seconds"}  # from look to look
 EVENTS = "/api/v1/namespaces/{}/events?fieldSelector=reason%3DOwnershipRefused"
 
 
-@pytest.fixture(scope="module")
-def postgres():
-    server = Postgres()
-    yield server
-    server.remove()
-
-
 @pytest.fixture
-def pair(postgres, cluster, started_truces, tmp_path):
+def pair(postgres, database, cluster, started_truces, tmp_path):
     """A function that starts both, the leader first; reviews go to the other one."""
 
     def start() -> tuple[TruceProcess, TruceProcess]:
-        database = f"several_{next(NUMBERS)}"
-        postgres.make_database(database)
         for number in range(2):
             directory = tmp_path / f"server-{number}"
             directory.mkdir()
@@ -80,7 +67,7 @@ def assert_alike(servers, path: str):
     return answers[0]
 
 
-@pytest.mark.rotating  # a minute of looks, and a lease that ends
+@pytest.mark.rotating(77)  # a minute of looks, and a lease that ends
 def test_both_answer_alike_and_carry_out_orders(pair, user):
     for name in ("one", "two"):
         user("admin").create(claim(name, "team-a", "team-bucket")).expect(201)
@@ -133,6 +120,7 @@ def test_both_answer_alike_and_carry_out_orders(pair, user):
     assert answer(other, "/api/v1/brake")["heldBack"] == 0
 
 
+@pytest.mark.slow(10)
 def test_what_was_reviewed_at_the_other_one_reaches_the_leader(pair, cluster, user):
     leader, other = pair()
     team_a, team_b, admin = user("team-a"), user("team-b"), user("admin")

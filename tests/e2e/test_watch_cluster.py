@@ -47,7 +47,7 @@ def remove_crds(bare: Cluster) -> None:
     assert done.returncode == 0, done.stderr
 
 
-@pytest.mark.rotating
+@pytest.mark.rotating(14)
 def test_kinds_come_and_go(bare, admin, tmp_path):
     remove_crds(bare)
     with TruceProcess(tmp_path, FAST, kubeconfig=bare.kubeconfig()) as truce:
@@ -115,7 +115,7 @@ def remove(admin, crd_name: str) -> None:
     wait_for(lambda: admin.request("GET", path).status == 404, 30, f"{crd_name} gone")
 
 
-@pytest.mark.rotating
+@pytest.mark.rotating(6)
 def test_a_kind_changes_its_scope(bare, admin, tmp_path):
     """Its objects go with its definition; those of the new one stand in other places."""
     group, plural = "platform.example.org", "objectstorages"
@@ -192,7 +192,7 @@ def test_claims_without_mapping_are_told_of(bare, admin, tmp_path):
         admin.request("DELETE", f"{DEFINITIONS}/{crd['metadata']['name']}").expect()
 
 
-@pytest.mark.rotating
+@pytest.mark.rotating(13)
 def test_lost_history_is_listed_again(bare, admin, truce):
     """The watch was left behind so far that its version has expired."""
     bare.apply_crds()

@@ -79,7 +79,7 @@ def test_the_author_of_a_claim_learns_why_its_resource_was_refused(follow, user)
         assert NAME in event["message"] and "artifacts" in event["message"], event
 
 
-@pytest.mark.rotating
+@pytest.mark.rotating(20)
 def test_calls_that_aws_refuses_are_told_of(follow, user):
     """By conditions, as upjet writes them, and by an Event where the condition tells nothing."""
     truce, admin = follow(FAST), user("admin")
@@ -171,7 +171,7 @@ def update_event(obj: dict, count: int) -> dict:
     }
 
 
-@pytest.mark.rotating
+@pytest.mark.rotating(11)
 def test_a_tag_war_is_seen_while_it_runs(follow, cluster, user):
     admin = user("admin")
     sides = []

@@ -91,7 +91,7 @@ def living(client) -> dict[str, tuple]:
     return owners
 
 
-@pytest.mark.rotating
+@pytest.mark.rotating(19)
 def test_killed_in_a_storm_it_knows_what_a_new_one_finds(follow, cluster, user, tmp_path):
     clock = ShiftedClock(tmp_path)
     truce = follow(

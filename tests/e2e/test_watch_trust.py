@@ -25,7 +25,7 @@ LOOK_AT_ALL_BUT_BUCKETS = [
 BACK_OFF_SECONDS = 40.0  # At most 30 s and half as much again between two attempts.
 
 
-@pytest.mark.rotating
+@pytest.mark.rotating(13)
 def test_kinds_that_may_not_be_listed_any_more_keep_their_owners(may, follow, user):
     may(LOOK_AT_ALL)
     truce = follow(FAST, user="truce")

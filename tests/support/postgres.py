@@ -26,6 +26,11 @@ def program(name: str) -> str:
     raise RuntimeError(f"no {name} of PostgreSQL: install the package postgresql (.tools/setup.sh test does)")
 
 
+def url_of(pair: list["Postgres"]) -> str:
+    """Of the database `truce` of whichever is the primary."""
+    return f"postgres://truce@/truce?host={','.join(str(server.folder) for server in pair)}&port={PORT}"
+
+
 def _as_servant(words: list[str]) -> list[str]:
     """PostgreSQL refuses to run as root: then as the user that its package made."""
     if os.geteuid() != 0:
@@ -80,6 +85,19 @@ class Postgres:
         primary.wait_for_sql("postgres", "SELECT count(*) > 0 FROM pg_stat_replication WHERE state = 'streaming'",
                              START_SECONDS, "a standby that follows")
 
+    @classmethod
+    def with_standby(cls) -> list["Postgres"]:
+        """A primary with an empty database `truce`, and its standby."""
+        primary = cls()
+        primary.make_database("truce")
+        return [primary, cls.standby_of(primary)]
+
+    def require_standby(self) -> None:
+        """From now on nothing is acknowledged that a standby does not have."""
+        self.set("synchronous_standby_names", "*")
+        self.wait_for_sql("postgres", "SELECT count(*) = 1 FROM pg_stat_replication WHERE sync_state = 'sync'",
+                          START_SECONDS, "a synchronous standby")
+
     def promote(self) -> None:
         assert self.sql("postgres", "SELECT pg_promote()") == "t"
 
@@ -94,6 +112,10 @@ class Postgres:
         self._child.signal(signal.SIGKILL)
         self._child.wait(START_SECONDS)
         self._child = None
+
+    @property
+    def running(self) -> bool:
+        return self._child is not None
 
     def start(self) -> "Postgres":
         self._child = Child("postgres", self._with_small_disk(_as_servant([

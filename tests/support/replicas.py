@@ -12,7 +12,7 @@ from pathlib import Path
 from support.forwarder import Forwarder
 from support.kube_client import Client
 from support.objects import bucket
-from support.postgres import PORT, Postgres
+from support.postgres import Postgres, url_of
 from support.processes import wait_for
 from support.truce_process import TruceProcess
 from support.verdicts import PREFIX
@@ -25,12 +25,8 @@ DRAIN = "1s"  # which Kubernetes needs to tell everybody that a Pod ends
 
 def databases() -> list[Postgres]:
     """A primary and its synchronous standby, with an empty database `truce`."""
-    primary = Postgres()
-    primary.make_database("truce")
-    pair = [primary, Postgres.standby_of(primary)]
-    primary.set("synchronous_standby_names", "*")
-    primary.wait_for_sql("postgres", "SELECT count(*) = 1 FROM pg_stat_replication WHERE sync_state = 'sync'",
-                         WAIT_SECONDS, "a synchronous standby")
+    pair = Postgres.with_standby()
+    pair[0].require_standby()
     return pair
 
 
@@ -48,8 +44,7 @@ class Replicas:
 
     def __init__(self, directory: Path, pair: Sequence[Postgres], kubeconfigs: Sequence[Path | None]):
         self.ca_file, key = certificate(directory)
-        hosts = ",".join(str(server.folder) for server in pair)
-        config = {"store": f"postgres://truce@/truce?host={hosts}&port={PORT}", "storeDurability": "replicated",
+        config = {"store": url_of(list(pair)), "storeDurability": "replicated",
                   "tlsCertFile": str(self.ca_file), "tlsKeyFile": str(key), "drainGrace": DRAIN, "logFormat": "json",
                   "mode": "enforce", "reservationCap": 1000000}
         self.servers: list[TruceProcess] = []

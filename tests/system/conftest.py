@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 import json
 import os
 import subprocess
@@ -10,10 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from support.postgres import Postgres
 from support.truce_process import BINARY, REPOSITORY, TruceProcess, require_binary
-
-NUMBERS = itertools.count(1)
 
 
 class Cli:
@@ -63,21 +59,6 @@ def scripted_api():
         yield Path(json.loads(process.stdout.readline())["kubeconfig"])
         process.stdin.close()
         process.wait(30)
-
-
-@pytest.fixture(scope="module")
-def postgres():
-    server = Postgres()
-    yield server
-    server.remove()
-
-
-@pytest.fixture
-def database(postgres, request):
-    """The name of a fresh one."""
-    name = f"{request.node.originalname[5:50]}_{next(NUMBERS)}"
-    postgres.make_database(name)
-    return name
 
 
 @pytest.fixture

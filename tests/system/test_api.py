@@ -318,7 +318,7 @@ def test_limits_and_paths(api):
     assert kept.headers["X-Request-Id"] == "my-id.1"
 
 
-@pytest.mark.rotating
+@pytest.mark.rotating(31)
 @pytest.mark.timeout(FUZZ_SECONDS_MAX + 60)
 def test_requests_made_from_the_specification(api, tmp_path):
     """No 5xx, no answer that is not described, no crash. The seed is in the output."""

@@ -164,7 +164,7 @@ def hooks(tmp_path: Path) -> Path:
     return folder
 
 
-@pytest.mark.rotating
+@pytest.mark.rotating(58)
 def test_pre_commit_runs_the_hooks(hooks, tmp_path):
     require_binary()
     work = tmp_path / "service"

@@ -397,7 +397,7 @@ def test_hostile_names_are_text_in_every_view(world, page):
         assert page.look("window.hurt === undefined")
 
 
-@pytest.mark.rotating
+@pytest.mark.rotating(60)
 @pytest.mark.timeout(600)
 def test_views_of_a_hundred_thousand(tmp_path, browser):
     """They scroll and filter without a pause over 100 ms."""

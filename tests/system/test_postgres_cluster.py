@@ -50,6 +50,7 @@ def test_all_answer_and_one_watches(three):
         assert server.metric("truce_view_age_seconds") < SOON
 
 
+@pytest.mark.slow(16)
 def test_when_the_leader_dies_another_one_leads_and_reviews_go_on(three):
     leader = leader_of(three)
     grant(leader, "name")
@@ -69,6 +70,7 @@ def test_when_the_leader_dies_another_one_leads_and_reviews_go_on(three):
         assert server.metrics_get("/readyz")[0] == 200
 
 
+@pytest.mark.slow(8)
 def test_a_leader_that_ends_gives_the_watch_to_the_next_at_once(three):
     leader = leader_of(three)
     leader.stop()
@@ -79,6 +81,7 @@ def test_a_leader_that_ends_gives_the_watch_to_the_next_at_once(three):
     assert not leads(leader)
 
 
+@pytest.mark.slow(20)
 def test_a_leader_that_ends_answers_on_while_it_drains(postgres, database, servers, scripted_api):
     leader, other = (servers(scripted_api, store=postgres.url(database), drainGrace="9s") for _ in range(2))
     leader.start()
@@ -97,6 +100,7 @@ def test_a_leader_that_ends_answers_on_while_it_drains(postgres, database, serve
     assert leader.stop() == 0
 
 
+@pytest.mark.slow(20)
 def test_a_leader_that_stood_still_leads_no_longer_and_ends(postgres, database, three):
     leader = leader_of(three)
     rest = [server for server in three if server is not leader]
@@ -112,7 +116,7 @@ def test_a_leader_that_stood_still_leads_no_longer_and_ends(postgres, database, 
     grant(leader, "late")
 
 
-@pytest.mark.rotating
+@pytest.mark.rotating(64)
 def test_while_no_server_leads_for_long_what_looks_free_is_unknown(postgres, database, servers, scripted_api):
     """The lease is held by one that is gone and tells nothing: held here by hand, for longer than the test takes."""
     leader, other = (servers(scripted_api, store=postgres.url(database)) for _ in range(2))

@@ -7,9 +7,10 @@ import threading
 
 import pytest
 
+from support.buckets import grant
 from support.name_load import NameLoad
 from support.objects import bucket_review
-from support.postgres import PORT, Postgres
+from support.postgres import Postgres, url_of
 from support.processes import wait_for
 from support.truce_process import TruceProcess
 
@@ -53,17 +54,10 @@ class Load:
 
 @pytest.fixture
 def pair():
-    primary = Postgres()
-    primary.make_database("truce")
-    made = [primary, Postgres.standby_of(primary)]
+    made = Postgres.with_standby()
     yield made
     for server in made:
         server.remove()
-
-
-def url_of(pair) -> str:
-    hosts = ",".join(str(server.folder) for server in pair)
-    return f"postgres://truce@/truce?host={hosts}&port={PORT}"
 
 
 def owned(server: Postgres) -> set[str]:
@@ -78,17 +72,18 @@ def detach(primary: Postgres, standby: Postgres) -> None:
                          "a standby that is behind")
 
 
-def grant(server: TruceProcess, name: str) -> None:
-    with server.reviewer() as reviewer:
-        assert reviewer.review(bucket_review(name))[1]["allowed"]
+@pytest.fixture
+def server(pair, tmp_path, scripted_api):
+    """Of a cluster, on that pair; running."""
+    config = {"store": url_of(pair), "storeDurability": "single", "logFormat": "json"}
+    with TruceProcess(tmp_path, config=config, kubeconfig=scripted_api) as started:
+        yield started
 
 
-@pytest.mark.rotating
+@pytest.mark.rotating(12)
 def test_a_failover_to_a_synchronous_standby_loses_no_acknowledged_grant(pair, tmp_path):
     primary, standby = pair
-    primary.set("synchronous_standby_names", "*")
-    primary.wait_for_sql("postgres", "SELECT count(*) = 1 FROM pg_stat_replication WHERE sync_state = 'sync'",
-                         WAIT_SECONDS, "a synchronous standby")
+    primary.require_standby()
     with TruceProcess(tmp_path, config={"store": url_of(pair), "storeDurability": "required"}) as server:
         load = Load(server)
         try:
@@ -113,43 +108,38 @@ def test_a_failover_to_a_synchronous_standby_loses_no_acknowledged_grant(pair, t
         assert server.metric("truce_server_active") == 1
 
 
-@pytest.mark.rotating
-def test_a_failover_to_a_standby_that_was_behind_is_noticed(pair, tmp_path, scripted_api):
+@pytest.mark.rotating(9)
+def test_a_failover_to_a_standby_that_was_behind_is_noticed(pair, server):
     primary, standby = pair
-    server = TruceProcess(tmp_path, config={"store": url_of(pair), "storeDurability": "single", "logFormat": "json"},
-                          kubeconfig=scripted_api)
-    with server:
-        grant(server, "early")
-        detach(primary, standby)
-        with server.reviewer() as reviewer:
-            for number in range(20):
-                assert reviewer.review(bucket_review(f"late-{number}"))[1]["allowed"]
-        primary.kill()
-        standby.promote()
-        assert owned(standby) == {"early"}, "the control: acknowledged grants are lost"
-        wait_for(lambda: not server.running, WAIT_SECONDS, "the end of a server whose database lost changes")
-        assert server.stop() == CANNOT_RUN
-        log = server.log.read_text()
-        missing = re.search(r'"event":"changes are gone".*no longer has (\d+) of the last changes', log)
-        assert missing and int(missing[1]) >= 20, log
-        # Started anew it warns instead of denying, until somebody has looked.
-        server.start()
-        assert server.metric("truce_recovery_mode") == 1
-        reason = standby.sql("truce", "SELECT value FROM truce.settings WHERE name = 'recovery'")
-        assert "failed over to a standby that was behind" in reason
-        assert "standby that was behind" in server.command("recovery").stdout
+    grant(server, "early")
+    detach(primary, standby)
+    with server.reviewer() as reviewer:
+        for number in range(20):
+            assert reviewer.review(bucket_review(f"late-{number}"))[1]["allowed"]
+    primary.kill()
+    standby.promote()
+    assert owned(standby) == {"early"}, "the control: acknowledged grants are lost"
+    wait_for(lambda: not server.running, WAIT_SECONDS, "the end of a server whose database lost changes")
+    assert server.stop() == CANNOT_RUN
+    log = server.log.read_text()
+    missing = re.search(r'"event":"changes are gone".*no longer has (\d+) of the last changes', log)
+    assert missing and int(missing[1]) >= 20, log
+    # Started anew it warns instead of denying, until somebody has looked.
+    server.start()
+    assert server.metric("truce_recovery_mode") == 1
+    reason = standby.sql("truce", "SELECT value FROM truce.settings WHERE name = 'recovery'")
+    assert "failed over to a standby that was behind" in reason
+    assert "standby that was behind" in server.command("recovery").stdout
 
 
-@pytest.mark.rotating
+@pytest.mark.rotating(70)
 @pytest.mark.parametrize("failovers", [20])
 def test_failovers_in_a_row_lose_no_acknowledged_grant_and_grant_no_name_twice(pair, tmp_path, servers, failovers,
                                                                               record_property):
     primary, standby = pair
     # Each has it when it is the primary: nothing is acknowledged without the other one.
-    primary.set("synchronous_standby_names", "*")
     standby.set("synchronous_standby_names", "*")
-    primary.wait_for_sql("postgres", "SELECT count(*) = 1 FROM pg_stat_replication WHERE sync_state = 'sync'",
-                         WAIT_SECONDS, "a synchronous standby")
+    primary.require_standby()
     made = [servers(store=url_of(pair), storeDurability="required") for _ in range(2)]
     for server in made:
         server.start()
@@ -188,21 +178,18 @@ def assert_recovers(server: TruceProcess) -> None:
     assert "changes are gone" not in server.log.read_text()
 
 
-@pytest.mark.rotating
-def test_a_failover_that_lost_changes_while_no_server_ran_is_noticed(pair, tmp_path, scripted_api):
+@pytest.mark.rotating(15)
+def test_a_failover_that_lost_changes_while_no_server_ran_is_noticed(pair, server):
     primary, standby = pair
-    server = TruceProcess(tmp_path, config={"store": url_of(pair), "storeDurability": "single", "logFormat": "json"},
-                          kubeconfig=scripted_api)
-    with server:
-        grant(server, "early")
-        detach(primary, standby)
-        grant(server, "late")
-        assert server.stop() == 0
-        primary.kill()
-        standby.promote()
-        assert owned(standby) == {"early"}, "the control: an acknowledged grant is lost"
-        server.start()
-        assert_recovers(server)
+    grant(server, "early")
+    detach(primary, standby)
+    grant(server, "late")
+    assert server.stop() == 0
+    primary.kill()
+    standby.promote()
+    assert owned(standby) == {"early"}, "the control: an acknowledged grant is lost"
+    server.start()
+    assert_recovers(server)
 
 
 def test_a_restored_dump_is_noticed(postgres, database, tmp_path, scripted_api):

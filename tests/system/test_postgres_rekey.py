@@ -82,7 +82,7 @@ def test_time_and_memory_are_in_proportion_and_other_versions_stand_aside_meanwh
         assert name in refused(new, name)
 
 
-@pytest.mark.parametrize("next_one", ["the same", pytest.param("the former", marks=pytest.mark.rotating)])
+@pytest.mark.parametrize("next_one", ["the same", pytest.param("the former", marks=pytest.mark.rotating(17))])
 def test_who_comes_after_an_end_in_the_middle_leaves_every_key_its_own(postgres, database, versions, next_one):
     old, new = versions
     assert old.stop() == 0

@@ -119,6 +119,7 @@ def test_overrides_hold_at_both_servers_within_a_second_or_so(pair):
     wait_for(lambda: not review(one, "taken", f"try-{next(tries)}")[1]["allowed"], SECOND, "its end at the first")
 
 
+@pytest.mark.slow(12)
 def test_denials_and_the_trial_are_counted_over_both_servers(postgres, database, servers):
     config = {"rules": {"naming-convention": {"mode": "warn"}}}
     one, other = made = [servers(store=postgres.url(database), **config) for _ in range(2)]
@@ -171,6 +172,7 @@ def test_a_server_that_follows_a_cluster_waits_for_those_that_follow_none(postgr
     assert review(alone, "name", "other")[0] == 503, "who follows no cluster does not answer beside one that does"
 
 
+@pytest.mark.slow(10)
 def test_clocks_that_are_apart_are_told(postgres, database, servers, tmp_path):
     clock = ShiftedClock(tmp_path)
     server = servers(store=postgres.url(database))
@@ -188,7 +190,7 @@ def test_clocks_that_are_apart_are_told(postgres, database, servers, tmp_path):
     assert "120 s ahead of this server's" in server.command("doctor").stdout
 
 
-@pytest.mark.parametrize("kills", [20, pytest.param(200, marks=pytest.mark.rotating)])
+@pytest.mark.parametrize("kills", [20, pytest.param(200, marks=pytest.mark.rotating(48))])
 def test_when_one_of_two_is_killed_under_load_the_other_answers_and_nothing_is_lost(postgres, database, pair, kills):
     load = NameLoad(pair)
     try:

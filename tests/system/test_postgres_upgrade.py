@@ -44,6 +44,7 @@ def spaces(postgres, database) -> set[str]:
     return set(postgres.sql(database, "SELECT DISTINCT split_part(key, '|', 1) FROM truce.resources").splitlines())
 
 
+@pytest.mark.slow(6)
 @pytest.mark.parametrize("follows", [False, True], ids=["alone", "cluster"])
 @pytest.mark.parametrize("order", [1, -1], ids=["newer", "older"])
 def test_a_version_with_other_keys_takes_over_under_load_and_no_name_has_two_managers(
@@ -102,6 +103,7 @@ def test_a_roll_back_in_the_middle_is_a_take_over_like_any(versions):
     assert "other" in refused(old, "other")
 
 
+@pytest.mark.slow(19)
 def test_who_stood_aside_answers_again_when_the_new_one_goes_before_it_had_the_registry(postgres, database, versions):
     (first, second), (new, _) = versions
     for server in (first, second):
