@@ -379,7 +379,12 @@ CREATE FUNCTION truce.take(mode text, wait_ms integer, a_names text[], a_uids te
 RETURNS TABLE (what integer, c0 text, c1 text, c2 text, c3 text, c4 text, c5 text, c6 text, c7 text, c8 text, c9 text,
                c10 text, c11 text, c12 text, c13 text, c14 text, c15 text, c16 text, c17 text, c18 text, c19 text,
                c20 text)
-LANGUAGE plpgsql VOLATILE AS $$
+LANGUAGE plpgsql VOLATILE
+-- One plan for all calls, which lives as long as its connection: made while a table was small, it must not read all of a
+-- large one. So each name is looked up by itself (OFFSET 0). (A plan for the very arrays would be made at each call, and
+-- looks for each element from the first one on.)
+SET plan_cache_mode = force_generic_plan SET jit = off SET enable_seqscan = off SET enable_hashjoin = off
+SET enable_mergejoin = off SET enable_material = off AS $$
 #variable_conflict use_column
 DECLARE
   lock bigint;
@@ -430,23 +435,27 @@ BEGIN
       SELECT 0, n.name, '1', o.public_id, o.root, o.party, o.service, o.contact, o.arn, o.name, o.identity, o.shape,
              o.since::text, o.real::integer::text, o.record, o.record_reason, o.successor, o.state, o.leaf,
              o.contested::integer::text, o.managed_once::integer::text, o.left_slots
-      FROM unnest(a_names) AS a (name) JOIN truce.names n ON n.name = a.name AND n.sort = 'key'
+      FROM unnest(a_names) AS a (name) CROSS JOIN LATERAL (
+        SELECT m.* FROM truce.names m WHERE m.name = a.name AND m.sort = 'key' OFFSET 0) AS n
       JOIN truce.owners o ON o.resource = n.resource;
     RETURN QUERY
       SELECT 1, n.name, d.uid, d.state, d.slot, d.root, d.intent, d.terminating::integer::text,
              d.managed::integer::text, d.identity, d.review, d.digest, d.base::text, d."user", d.at::text,
              d.created::text, d.account_fields, NULL, NULL, NULL, NULL, NULL
-      FROM unnest(a_names) AS a (name) JOIN truce.names n ON n.name = a.name AND n.sort = 'key'
+      FROM unnest(a_names) AS a (name) CROSS JOIN LATERAL (
+        SELECT m.* FROM truce.names m WHERE m.name = a.name AND m.sort = 'key' OFFSET 0) AS n
       JOIN truce.declarations d ON d.resource = n.resource;
     RETURN QUERY
       SELECT 2, n.name, r.key, n.sort, n.observed::integer::text, n.at::text, NULL, NULL, NULL, NULL, NULL, NULL,
              NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL
-      FROM unnest(a_names) AS a (name) JOIN truce.names n ON n.name = a.name AND n.sort <> 'key'
+      FROM unnest(a_names) AS a (name) CROSS JOIN LATERAL (
+        SELECT m.* FROM truce.names m WHERE m.name = a.name AND m.sort <> 'key' OFFSET 0) AS n
       JOIN truce.resources r ON r.id = n.resource;
     RETURN QUERY
       SELECT 3, n.name, k.name, n.sort, n.observed::integer::text, n.at::text, NULL, NULL, NULL, NULL, NULL, NULL,
              NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL
-      FROM unnest(a_names) AS a (name) JOIN truce.names k ON k.name = a.name AND k.sort = 'key'
+      FROM unnest(a_names) AS a (name) CROSS JOIN LATERAL (
+        SELECT m.* FROM truce.names m WHERE m.name = a.name AND m.sort = 'key' OFFSET 0) AS k
       JOIN truce.names n ON n.resource = k.resource AND n.sort <> 'key';
     RETURN QUERY
       SELECT 4, g.id, g.kind, g.key, g.party, g.level, g.accepted::integer::text, g.successor, g.reason, g.actor,
@@ -512,29 +521,28 @@ END $$;
 CREATE FUNCTION truce.put(drop_names text[], drop_rows text[], drop_owners text[], put_owners text[], put_rows text[],
                           put_names text[], drop_objects text[], put_objects text[], drop_agreements text[],
                           put_agreements text[], put_settings text[], put_audit text[])
-RETURNS bigint LANGUAGE plpgsql VOLATILE AS $$
+RETURNS bigint LANGUAGE plpgsql VOLATILE
+SET plan_cache_mode = force_generic_plan SET jit = off SET enable_seqscan = off SET enable_hashjoin = off
+SET enable_mergejoin = off SET enable_material = off AS $$  -- as in truce.take
 #variable_conflict use_column
 DECLARE
   written bigint;
   last_line bigint;
 BEGIN
   PERFORM truce.wait_when_committing();
-  -- A plan for these very arrays has them as constants, in which each element is looked for from the first one on.
-  IF cardinality(put_owners) + cardinality(put_rows) + cardinality(put_names) + cardinality(put_objects)
-     + cardinality(put_audit) > 2000 THEN
-    PERFORM set_config('plan_cache_mode', 'force_generic_plan', true);
-  END IF;
   IF cardinality(drop_names) > 0 THEN
     DELETE FROM truce.names n USING unnest(drop_names) AS a (name) WHERE n.name = a.name AND n.sort <> 'key';
   END IF;
   IF cardinality(drop_rows) > 0 THEN
-    DELETE FROM truce.declarations d USING generate_series(1, cardinality(drop_rows), 3) AS i, truce.names n
-    WHERE n.name = drop_rows[i] AND n.sort = 'key' AND d.resource = n.resource AND d.uid = drop_rows[i + 1]
+    DELETE FROM truce.declarations d USING generate_series(1, cardinality(drop_rows), 3) AS i, LATERAL (
+      SELECT m.* FROM truce.names m WHERE m.name = drop_rows[i] AND m.sort = 'key' OFFSET 0) AS n
+    WHERE d.resource = n.resource AND d.uid = drop_rows[i + 1]
       AND d.state = drop_rows[i + 2];
   END IF;
   IF cardinality(drop_owners) > 0 THEN
-    DELETE FROM truce.owners o USING unnest(drop_owners) AS a (key), truce.names n
-    WHERE n.name = a.key AND n.sort = 'key' AND o.resource = n.resource;
+    DELETE FROM truce.owners o USING unnest(drop_owners) AS a (key), LATERAL (
+      SELECT m.* FROM truce.names m WHERE m.name = a.key AND m.sort = 'key' OFFSET 0) AS n
+    WHERE o.resource = n.resource;
   END IF;
   IF cardinality(put_owners) > 0 OR cardinality(put_rows) > 0 THEN
     WITH made AS (
@@ -553,7 +561,8 @@ BEGIN
       p[i + 10]::bigint, p[i + 11]::boolean, p[i + 12], p[i + 13], p[i + 14], p[i + 15], p[i + 16],
       p[i + 17]::boolean, p[i + 18]::boolean, p[i + 19]
     FROM (SELECT put_owners) AS a (p), generate_series(1, cardinality(p), 20) AS i
-    JOIN truce.names n ON n.name = put_owners[i] AND n.sort = 'key'
+    CROSS JOIN LATERAL (
+      SELECT m.* FROM truce.names m WHERE m.name = put_owners[i] AND m.sort = 'key' OFFSET 0) AS n
     ON CONFLICT (resource) DO UPDATE SET public_id = excluded.public_id, root = excluded.root, party = excluded.party,
       service = excluded.service, contact = excluded.contact, arn = excluded.arn, name = excluded.name,
       identity = excluded.identity, shape = excluded.shape, since = excluded.since, real = excluded.real,
@@ -568,7 +577,8 @@ BEGIN
       p[i + 8]::boolean, p[i + 9], p[i + 10], p[i + 11], p[i + 12]::bigint, p[i + 13], p[i + 14]::bigint,
       p[i + 15]::bigint, p[i + 16]
     FROM (SELECT put_rows) AS a (p), generate_series(1, cardinality(p), 17) AS i
-    JOIN truce.names n ON n.name = put_rows[i] AND n.sort = 'key'
+    CROSS JOIN LATERAL (
+      SELECT m.* FROM truce.names m WHERE m.name = put_rows[i] AND m.sort = 'key' OFFSET 0) AS n
     ON CONFLICT (resource, uid, state) DO UPDATE SET slot = excluded.slot, namespace = excluded.namespace,
       root = excluded.root, intent = excluded.intent, terminating = excluded.terminating, managed = excluded.managed,
       identity = excluded.identity, review = excluded.review, digest = excluded.digest, base = excluded.base,
@@ -577,10 +587,11 @@ BEGIN
   END IF;
   IF cardinality(drop_owners) > 0 OR cardinality(drop_rows) > 0 THEN
     WITH gone AS (
-      DELETE FROM truce.resources r USING truce.names n
-      WHERE n.name IN (SELECT unnest(drop_owners)
-                       UNION SELECT drop_rows[i] FROM generate_series(1, cardinality(drop_rows), 3) AS i)
-        AND n.sort = 'key' AND r.id = n.resource
+      DELETE FROM truce.resources r
+      USING (SELECT unnest(drop_owners)
+             UNION SELECT drop_rows[i] FROM generate_series(1, cardinality(drop_rows), 3) AS i) AS a (key),
+        LATERAL (SELECT m.* FROM truce.names m WHERE m.name = a.key AND m.sort = 'key' OFFSET 0) AS n
+      WHERE r.id = n.resource
         AND NOT EXISTS (SELECT FROM truce.owners o WHERE o.resource = r.id)
         AND NOT EXISTS (SELECT FROM truce.declarations d WHERE d.resource = r.id)
       RETURNING r.id)
@@ -590,7 +601,8 @@ BEGIN
     INSERT INTO truce.names AS n (name, resource, sort, observed, at)
     SELECT put_names[i], k.resource, put_names[i + 2], put_names[i + 3]::boolean, put_names[i + 4]::bigint
     FROM generate_series(1, cardinality(put_names), 5) AS i
-    JOIN truce.names k ON k.name = put_names[i + 1] AND k.sort = 'key'
+    CROSS JOIN LATERAL (
+      SELECT m.* FROM truce.names m WHERE m.name = put_names[i + 1] AND m.sort = 'key' OFFSET 0) AS k
     ON CONFLICT (name) DO UPDATE SET resource = excluded.resource, sort = excluded.sort,
       observed = excluded.observed, at = excluded.at WHERE n.sort <> 'key';
     GET DIAGNOSTICS written = ROW_COUNT;

@@ -5,7 +5,11 @@ from __future__ import annotations
 import json
 import shutil
 import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from statistics import median
@@ -13,7 +17,7 @@ from statistics import median
 from bench import load, machine, reviews
 from bench.stores import WORK
 from support.postgres import PORT, Postgres, program
-from support.processes import wait_for
+from support.processes import Child, wait_for
 from support.truce_process import TruceProcess
 
 DATABASE = "bench"
@@ -23,6 +27,7 @@ SECONDS = 4
 ROUNDS = 3
 OWNERSHIPS = (1_000, 1_000_000)
 TOGETHER = 3  # servers on one database
+AWAY_MS = (1, 10, 100)  # round trips that are added
 AT_ONCE = 100_000  # copies by one statement, which has a minute
 START_SECONDS = 120.0
 
@@ -100,7 +105,21 @@ class Database:
                               f"generate_series({begin}, {min(begin + AT_ONCE, count) - 1}) AS i")
         self.settle()
 
-    def bare(self, script: str, connections: int) -> tuple[float, float]:
+    @contextmanager
+    def away(self, milliseconds: int) -> Iterator[str]:
+        """Its URL behind a round trip that takes so much longer."""
+        with tempfile.TemporaryDirectory(prefix="truce-away-") as folder:
+            socket = f".s.PGSQL.{PORT}"
+            child = Child("delay", [sys.executable, "-m", "bench.delay", f"{folder}/{socket}",
+                                    str(self._postgres.folder / socket), str(milliseconds)], Path(folder) / "log",
+                          {"PYTHONPATH": str(Path(__file__).parent.parent)})
+            try:
+                child.wait_until((Path(folder) / socket).exists, START_SECONDS, "listening")
+                yield f"postgres://truce@/{DATABASE}?host={folder}&port={PORT}"
+            finally:
+                child.kill()
+
+    def bare(self, script: str, connections: int, url: str | None = None) -> tuple[float, float]:
         """Runs one of the scripts by pgbench: transactions a second, median in milliseconds."""
         folder = WORK / "pgbench"
         shutil.rmtree(folder, ignore_errors=True)
@@ -108,7 +127,7 @@ class Database:
         (folder / "script.sql").write_text(script)
         ended = subprocess.run(
             [program("pgbench"), "-n", "-M", "extended", "-f", "script.sql", "-c", str(connections), "-j", "1", "-T",
-             str(SECONDS), "-l", "--log-prefix", "log", self.url],
+             str(SECONDS), "-l", "--log-prefix", "log", url or self.url],
             cwd=folder, capture_output=True, text=True, timeout=SECONDS + 60)
         if ended.returncode != 0:
             raise RuntimeError(f"pgbench failed: {ended.stderr}")
@@ -133,7 +152,7 @@ class Database:
     def _take(self, number: str) -> str:
         key, uid, _, slot = self._one(ROW)[:4]
         names, uids, slots = (_array([value], number) for value in (key, uid, slot))
-        return f"SELECT * FROM truce.take('begin', 5000, {names}, {uids}, {slots}, '{{}}', '{{}}', '{{}}', NULL);\n"
+        return f"SELECT * FROM truce.take('begin', 5000, {names}, {uids}, {slots}, '{{}}', '{{}}', '{{}}', NULL, NULL);\n"
 
     def _put(self) -> str:
         owner, row, thing, line = (_array(self._one(columns), ":n") for columns in (OWNER, ROW, OBJECT, AUDIT))
@@ -166,22 +185,24 @@ def _bodies(name: str, lines: list[str]) -> Path:
     return path
 
 
-def _denials(served: Served) -> Path:
-    """Seeds buckets; bodies of their creation by others."""
+def _denials(served: Served, world: str) -> Path:
+    """Seeds buckets; bodies of their creation by others, which are denied."""
     template = reviews.fresh_creates()
     denied = []
     with served.process.reviewer() as reviewer:
         for number in range(TAKEN):
-            for owner in "ab":
-                body = (template.replace("@NAME@", f"taken-{number:08}").replace("@OBJECT@", f"{owner}-{number:08}")
-                        .replace("@REVIEW@", f"review-{owner}-{number:08}"))
-                if owner == "b":
-                    denied.append(body)
-                    continue
-                status, answer = reviewer.post(body.encode())
-                if status != 200 or not answer["response"]["allowed"]:
-                    raise RuntimeError(f"not allowed: {status} {answer}")
-    return _bodies("denied", denied)
+            bucket = f"{world}-{number:08}"
+            body = template.replace("@NAME@", bucket)
+            own = json.loads(body.replace("@OBJECT@", f"a-{bucket}").replace("@REVIEW@", f"review-a-{bucket}"))
+            thing = own["request"]["object"]["metadata"]
+            own["request"]["name"] = thing["name"] = f"of-{bucket}"
+            thing["annotations"]["crossplane.io/external-name"] = bucket
+            denied.append(body.replace("@OBJECT@", f"b-{bucket}").replace("@REVIEW@", f"review-b-{bucket}"))
+            for asked, allowed in ((json.dumps(own), True), (denied[-1], False)):
+                status, answer = reviewer.post(asked.encode())
+                if status != 200 or answer["response"]["allowed"] != allowed:
+                    raise RuntimeError(f"not {'allowed' if allowed else 'denied'}: {status} {answer}")
+    return _bodies(f"denied-{world}", denied)
 
 
 def _run(served: Served, what: load.Load, connections: int) -> load.Run:
@@ -195,7 +216,7 @@ def measure() -> dict:
     try:
         fresh = load.Load("fresh", _bodies("fresh", [reviews.fresh_creates()]))
         served = {"sqlite": serve("sqlite"), "postgres": serve("postgres", store=database.url)}
-        denied = {name: load.Load("rotate", _denials(one)) for name, one in served.items()}
+        denied = {name: load.Load("rotate", _denials(one, "taken")) for name, one in served.items()}
         database.settle()
         runs: dict[str, list[float]] = {}
         for _ in range(ROUNDS):
@@ -210,12 +231,29 @@ def measure() -> dict:
         found |= {name: median(values) for name, values in runs.items()}
         for one in served.values():
             one.process.stop()
+        found["away"] = {str(milliseconds): _away(database, fresh, milliseconds) for milliseconds in AWAY_MS}
         found["created_rate_quota"] = _under_a_quota(database, fresh)
         found["created_rate_together"] = _together(database, fresh)
         found["resident"] = {str(count): _resident(database, count) for count in OWNERSHIPS}
     finally:
         database.stop()
     return found
+
+
+def _away(database: Database, fresh: load.Load, milliseconds: int) -> dict:
+    """Medians at one connection, in milliseconds, and creations a second by many, where the database is further away;
+    and what it alone takes there."""
+    with database.away(milliseconds) as url:
+        served = serve(f"away-{milliseconds}", store=url)
+        try:
+            denied = load.Load("rotate", _denials(served, f"away-{milliseconds}"))
+            return {"take_p50": database.bare(database.take(), 1, url)[1],
+                    "denied_p50": _run(served, denied, 1).p50_ms,
+                    "grant_p50": database.bare(database.grant(), 1, url)[1],
+                    "created_p50": _run(served, fresh, 1).p50_ms,
+                    "created_rate": _run(served, fresh, CONNECTIONS).rate}
+        finally:
+            served.process.stop()
 
 
 def _under_a_quota(database: Database, fresh: load.Load) -> float:

@@ -35,6 +35,11 @@ def table(found: dict) -> str:
         ("creations, 16 connections", f"SQLite {found['created_rate_sqlite']:.0f}/s",
          f"PostgreSQL {found['created_rate_postgres']:.0f}/s, p99 {found['created_p99_postgres']:.0f} ms",
          f"take and put alone {found['grant_rate']:.0f}/s", f"{CREATED_SHARE_MIN} of that: judged"),
+        *[(f"the database {away} ms further away, 1 connection, p50: denial; creation", "",
+           f"PostgreSQL {far['denied_p50']:.1f} ms; {far['created_p50']:.1f} ms",
+           f"take alone {far['take_p50']:.1f} ms; take and put alone {far['grant_p50']:.1f} ms",
+           f"told; {database.CONNECTIONS} connections: {far['created_rate']:.0f}/s")
+          for away, far in found["away"].items()],
         ("the same, all under one quota", "", f"PostgreSQL {found['created_rate_quota']:.0f}/s", "", "told"),
         (f"the same, through {database.TOGETHER} servers at once", "",
          f"PostgreSQL {found['created_rate_together']:.0f}/s", "",
