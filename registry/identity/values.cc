@@ -27,11 +27,31 @@ std::string_view TakeUntil(std::string_view& rest, char separator) {
   return field;
 }
 
-std::optional<std::string> DecodeAccount(std::string_view field) {
-  if (!field.starts_with('?')) return PercentDecode(field);
-  std::optional<std::string> stand_in = PercentDecode(field.substr(1));
-  if (stand_in.has_value()) stand_in->insert(stand_in->begin(), '?');
-  return stand_in;
+// Appends what `text` encodes to `out`. Every owner that is looked up is read so, hence no text
+// that is made only to be moved.
+bool Decode(std::string_view text, std::string& out) {
+  constexpr std::size_t kEscapeBytes = 3;
+  out.append(TakeBytes(kPlain, text));
+  while (!text.empty()) {
+    if (text.front() != '%' || text.size() < kEscapeBytes) return false;
+    const int high = CanonicalHexValue(text[1]);
+    const int low = CanonicalHexValue(text[2]);
+    if (high < 0 || low < 0) return false;
+    const auto value = static_cast<unsigned char>(high * 16 + low);
+    if (kPlain[value]) return false;
+    out.push_back(static_cast<char>(value));
+    text.remove_prefix(kEscapeBytes);
+    out.append(TakeBytes(kPlain, text));
+  }
+  return true;
+}
+
+bool DecodeAccount(std::string_view field, std::string& out) {
+  if (field.starts_with('?')) {
+    out.push_back('?');
+    field.remove_prefix(1);
+  }
+  return Decode(field, out);
 }
 
 constexpr NameTable<Intent::kDeletes> kIntents("observes", "manages", "deletes");
@@ -75,8 +95,13 @@ std::optional<Slot> SlotFromText(std::string_view text) {
     parts[i] = text.substr(0, at);
     if (!last) text.remove_prefix(at + 1);
   }
-  return Slot{std::string(parts[0]), std::string(parts[1]), std::string(parts[2]),
-              std::string(parts[3]), std::string(parts[4])};
+  std::optional<Slot> slot(std::in_place);
+  slot->cluster = parts[0];
+  slot->group = parts[1];
+  slot->kind = parts[2];
+  slot->ns = parts[3];
+  slot->name = parts[4];
+  return slot;
 }
 
 std::string ForPeople(const Slot& slot) {
@@ -107,9 +132,9 @@ std::string ToText(const ResourceIdentity& identity) {
 
 std::optional<ResourceIdentity> IdentityFromText(std::string_view text) {
   // One identity has one text: no separator stands at the end but that of an empty region.
-  const auto separators = static_cast<std::size_t>(std::count(text.begin(), text.end(), '|'));
-  if (text.ends_with('|') && separators >= kIdentityFields) {
-    return std::nullopt;
+  if (text.ends_with('|')) {
+    const auto separators = static_cast<std::size_t>(std::count(text.begin(), text.end(), '|'));
+    if (separators >= kIdentityFields) return std::nullopt;
   }
   std::array<std::string_view, kIdentityFields> fields;
   std::string_view rest = text;
@@ -117,20 +142,16 @@ std::optional<ResourceIdentity> IdentityFromText(std::string_view text) {
     if (i + 1 < kIdentityFields && rest.find('|') == std::string_view::npos) return std::nullopt;
     fields[i] = TakeUntil(rest, '|');
   }
-  std::optional<std::string> type = PercentDecode(fields[0]);
-  std::optional<std::string> partition = PercentDecode(fields[1]);
-  std::optional<std::string> account = DecodeAccount(fields[2]);
-  std::optional<std::string> region = PercentDecode(fields[3]);
-  if (!type || !partition || !account || !region) return std::nullopt;
-  ResourceIdentity identity{
-      std::move(*type), std::move(*partition), std::move(*account), std::move(*region), {}};
+  std::optional<ResourceIdentity> identity(std::in_place);
+  const bool is_good =
+      Decode(fields[0], identity->type) && Decode(fields[1], identity->partition) &&
+      DecodeAccount(fields[2], identity->account) && Decode(fields[3], identity->region);
+  if (!is_good) return std::nullopt;
   while (!rest.empty()) {
     std::string_view value = TakeUntil(rest, '|');
     if (value.find('=') == std::string_view::npos) return std::nullopt;
-    std::optional<std::string> part = PercentDecode(TakeUntil(value, '='));
-    std::optional<std::string> decoded = PercentDecode(value);
-    if (!part || !decoded) return std::nullopt;
-    identity.parts.emplace_back(std::move(*part), std::move(*decoded));
+    auto& [part, decoded] = identity->parts.emplace_back();
+    if (!Decode(TakeUntil(value, '='), part) || !Decode(value, decoded)) return std::nullopt;
   }
   return identity;
 }
@@ -143,19 +164,8 @@ std::string PercentEncode(std::string_view text) {
 }
 
 std::optional<std::string> PercentDecode(std::string_view text) {
-  constexpr std::size_t kEscapeBytes = 3;
-  std::string decoded(TakeBytes(kPlain, text));
-  while (!text.empty()) {
-    if (text.front() != '%' || text.size() < kEscapeBytes) return std::nullopt;
-    const int high = CanonicalHexValue(text[1]);
-    const int low = CanonicalHexValue(text[2]);
-    if (high < 0 || low < 0) return std::nullopt;
-    const auto value = static_cast<unsigned char>(high * 16 + low);
-    if (kPlain[value]) return std::nullopt;
-    decoded.push_back(static_cast<char>(value));
-    text.remove_prefix(kEscapeBytes);
-    decoded.append(TakeBytes(kPlain, text));
-  }
+  std::optional<std::string> decoded(std::in_place);
+  if (!Decode(text, *decoded)) decoded.reset();
   return decoded;
 }
 

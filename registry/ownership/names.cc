@@ -33,7 +33,16 @@ AccountField FieldIn(const KeyText& name) {
   return {account + 1, name.text.find('|', account + 1)};
 }
 
-bool IsLocated(const KeyText& name) { return IsAccount(AccountIn(name)) && !IsAssignedName(name); }
+std::string_view AccountFieldIn(const KeyText& name) {
+  const AccountField field = FieldIn(name);
+  if (field.end == std::string::npos) return {};
+  return std::string_view(name.text).substr(field.begin, field.end - field.begin);
+}
+
+// No account needs an escape.
+bool IsLocated(const KeyText& name) {
+  return IsAccount(AccountFieldIn(name)) && !IsAssignedName(name);
+}
 
 // The names of a declaration and how it knows them.
 struct DeclaredName {
@@ -57,11 +66,12 @@ class NamesOf {
   std::size_t count_ = 0;
 };
 
-std::optional<KeyText> LocatedNameOf(const DeclaredResource& resource) {
+// Of the resource's own; null: it has none.
+const KeyText* LocatedNameOf(const DeclaredResource& resource) {
   for (const DeclaredName& name : NamesOf(resource)) {
-    if (IsLocated(*name.text)) return *name.text;
+    if (IsLocated(*name.text)) return name.text;
   }
-  return std::nullopt;
+  return nullptr;
 }
 
 std::optional<KeyText> LocatedNameAt(const KeyText& key, const Ledger& ledger) {
@@ -73,17 +83,14 @@ std::optional<KeyText> LocatedNameAt(const KeyText& key, const Ledger& ledger) {
   return std::nullopt;
 }
 
-bool Differ(const std::optional<KeyText>& a, const std::optional<KeyText>& b) {
-  return a && b && *a != *b;
+bool Differ(const std::optional<KeyText>& a, const KeyText* b) {
+  return a && b != nullptr && *a != *b;
 }
 
 }  // namespace
 
 std::string AccountIn(const KeyText& name) {
-  const AccountField field = FieldIn(name);
-  if (field.end == std::string::npos) return {};
-  const std::string_view text =
-      std::string_view(name.text).substr(field.begin, field.end - field.begin);
+  const std::string_view text = AccountFieldIn(name);
   if (!text.starts_with('?')) return std::string(text);
   const auto stand_in = PercentDecode(text.substr(1));
   return stand_in ? "?" + *stand_in : std::string();
@@ -163,7 +170,7 @@ std::optional<KeyText> LocatedName(const Owner& owner) {
 }
 
 bool InAnotherAccount(const DeclaredResource& resource, const Owner& owner) {
-  return Differ(LocatedNameOf(resource), LocatedName(owner));
+  return Differ(LocatedName(owner), LocatedNameOf(resource));
 }
 
 void AwaitNames(const MovingAccounts& moving, ObjectFacts& object) {
@@ -183,12 +190,12 @@ void AwaitNames(const MovingAccounts& moving, ObjectFacts& object) {
 
 std::vector<MeantResource> ResourcesMeant(const DeclaredResource& resource, const Ledger& ledger) {
   std::vector<MeantResource> meant;
-  const std::optional<KeyText> located = LocatedNameOf(resource);
+  const KeyText* const located = LocatedNameOf(resource);
   for (const DeclaredName& name : NamesOf(resource)) {
-    const auto key = ResourceOf(*name.text, ledger);
+    auto key = ResourceOf(*name.text, ledger);
     if (!key) continue;
     const bool by_configuration =
-        located == resource.key && SortOf(*name.text) == NameSort::kDeclared;
+        located != nullptr && *located == resource.key && SortOf(*name.text) == NameSort::kDeclared;
     if (by_configuration) {
       const auto owner = ledger.OwnerOf(*key);
       const bool is_managed = owner && owner->record == Record::kNone;
@@ -200,7 +207,7 @@ std::vector<MeantResource> ResourcesMeant(const DeclaredResource& resource, cons
     const auto at = std::find_if(meant.begin(), meant.end(),
                                  [&](const MeantResource& other) { return other.key == *key; });
     if (at == meant.end()) {
-      meant.push_back({*key, observed});
+      meant.push_back({*std::move(key), observed});
     } else {
       at->observed = at->observed && observed;
     }
@@ -221,7 +228,7 @@ std::vector<MeantResource> ResourcesMeant(const DeclaredResource& resource, cons
 std::vector<MeantResource> ResourcesConcerned(const DeclaredResource& resource,
                                               const Ledger& ledger) {
   std::vector<MeantResource> concerned = ResourcesMeant(resource, ledger);
-  const std::optional<KeyText> located = LocatedNameOf(resource);
+  const KeyText* const located = LocatedNameOf(resource);
   for (const KeyText& name : resource.awaited) {
     const auto key = ResourceOf(name, ledger);
     if (!key || !Differ(LocatedNameAt(*key, ledger), located)) continue;
@@ -316,7 +323,7 @@ void JoinName(const DeclaredName& declared, const KeyText& home, const Object& o
   }
   const auto there = LocatedNameAt(*at, ledger);
   const auto here = LocatedNameAt(home, ledger);
-  if (Differ(there, here)) {
+  if (Differ(there, here ? &*here : nullptr)) {
     if (assigned || IsLocated(name) || OthersDeclareBy(name, *at, object, ledger)) return;
     // What it would be kept under instead is another owner's: the stand-in stays.
     if (*at == name && ResourceOf(*there, ledger).value_or(*at) != *at) return;
@@ -417,7 +424,7 @@ KeyText HomeOf(const DeclaredResource& resource, const Slot& root, Ledger& ledge
 }  // namespace
 
 KeyText JoinNames(const DeclaredResource& resource, const Object& object, Ledger& ledger) {
-  const std::optional<KeyText> located = LocatedNameOf(resource);
+  const KeyText* const located = LocatedNameOf(resource);
   for (const DeclaredName& name : NamesOf(resource)) {
     const bool told = !name.observed && (*name.text == resource.key || IsAssignedName(*name.text));
     if (told && SortOf(*name.text) != NameSort::kDeclared)

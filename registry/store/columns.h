@@ -58,8 +58,9 @@ class ColumnReader {
 
   Slot FromSlot(std::string_view text) {
     std::optional<Slot> slot = SlotFromText(text);
-    if (!slot.has_value()) Fail(text);
-    return std::move(slot).value_or(Slot{});
+    if (slot.has_value()) return *std::move(slot);
+    Fail(text);
+    return {};
   }
 
   std::optional<Slot> FromOptionalSlot(std::string_view text) {
@@ -69,8 +70,9 @@ class ColumnReader {
 
   ResourceIdentity FromIdentity(std::string_view text) {
     std::optional<ResourceIdentity> identity = IdentityFromText(text);
-    if (!identity.has_value()) Fail(text);
-    return std::move(identity).value_or(ResourceIdentity{});
+    if (identity.has_value()) return *std::move(identity);
+    Fail(text);
+    return {};
   }
 
   template <typename T>
