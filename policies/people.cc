@@ -145,6 +145,7 @@ std::string ReleaseCommand(std::string_view type, std::string_view name, const P
 
 std::string KubectlKind(const Slot& slot) {
   std::string out;
+  out.reserve(slot.kind.size() + 1 + slot.group.size());
   // The kind's name in small letters is one by which every API server knows it.
   for (const char c : slot.kind) out += Lower(c);
   if (!slot.group.empty()) out.append(".").append(slot.group);
@@ -173,7 +174,10 @@ std::string TransferAnnotation(const Slot& successor) {
 }
 
 std::string TransferCommand(const Slot& owner, const Slot& successor) {
-  std::string out = "kubectl ";
+  constexpr std::size_t kUsualBytes = 192;
+  std::string out;
+  out.reserve(kUsualBytes);  // it stands in most denials
+  out += "kubectl ";
   if (!owner.ns.empty()) out.append("-n ").append(owner.ns).append(" ");
   out.append("annotate ").append(KubectlKind(owner)).append(" ").append(owner.name);
   return out.append(" ").append(TransferAnnotation(successor));

@@ -8,28 +8,25 @@
 
 namespace truce {
 
-Result<ReviewCase> ReviewCaseOf(const AdmissionRequest& request, const AdmissionPolicy& policy) {
-  Result<ReviewCase> out{ReviewCase()};  // filled in place: it is large
-  ReviewRequest& review = out.value().request;
+Result<void> FillReviewCase(const AdmissionRequest& request, const AdmissionPolicy& policy,
+                            ReviewCase& review) {
+  ReviewRequest& asked = review.request;
   const GroupKind kind = GroupKind{std::string(request.kind.group), std::string(request.kind.kind)};
-  review.uid.text = request.uid;
+  asked.uid.text = request.uid;
+  asked.requester = RequesterOf(request.user, policy);
   if (request.operation == ReviewOperation::kDelete) {
-    review.operation = Operation::kDelete;
-    review.requester = RequesterOf(request.user, policy);
-    review.object = Identify(request.old_object, kind, policy.identity);
-    return out;
+    asked.operation = Operation::kDelete;
+    asked.object = Identify(request.old_object, kind, policy.identity);
+    return {};
   }
-  review.requester = RequesterOf(request.user, policy);
-  review.object = Identify(request.object, kind, policy.identity);
+  asked.object = Identify(request.object, kind, policy.identity);
   if (request.operation == ReviewOperation::kUpdate) {
-    review.operation = Operation::kUpdate;
-    review.old_object = Identify(request.old_object, kind, policy.identity);
-  } else if (review.requester.composite_controller && review.object.lineage.composed) {
-    out.value().composed_as = ReadLiveObject(request.object).composed_as;
+    asked.operation = Operation::kUpdate;
+    asked.old_object = Identify(request.old_object, kind, policy.identity);
+  } else if (asked.requester.composite_controller && asked.object.lineage.composed) {
+    review.composed_as = ReadLiveObject(request.object).composed_as;
   }
-  const Result<void> completed = Complete(request.object, policy, out.value());
-  if (!completed.ok()) out = completed.error();
-  return out;
+  return Complete(request.object, policy, review);
 }
 
 std::optional<StatusCase> StatusCaseOf(const AdmissionRequest& request,

@@ -10,9 +10,10 @@
 
 namespace truce {
 
-// The admission of an object. Errors: kInvalidArgument: one that concerns the registry, without
-// name or uid.
-Result<ReviewCase> ReviewCaseOf(const AdmissionRequest& request, const AdmissionPolicy& policy);
+// Fills in a fresh `review`, which is large, with the admission of an object. Errors:
+// kInvalidArgument: one that concerns the registry, without name or uid.
+Result<void> FillReviewCase(const AdmissionRequest& request, const AdmissionPolicy& policy,
+                            ReviewCase& review);
 
 // An UPDATE of the subresource `status` of a catalogued kind; nothing for every other request.
 std::optional<StatusCase> StatusCaseOf(const AdmissionRequest& request,

@@ -309,15 +309,16 @@ class Call final : public std::enable_shared_from_this<Call> {
     }
     if (ready_ && IsUnchanged(review)) return Allowed();
     if (ready_ && memory_.repeated.any() && IsReroll(review)) return Denied(kDeniedCode);
-    Result<ReviewCase> asked = ReviewCaseOf(review, *policy_);
-    if (!asked.ok()) return BadRequest(asked.error().message);
+    ReviewCase asked;
+    const Result<void> filled = FillReviewCase(review, *policy_, asked);
+    if (!filled.ok()) return BadRequest(filled.error().message);
+    const ReviewRequest& request = asked.request;
     if (review.operation == ReviewOperation::kCreate && !policy_->unseen.empty()) {
-      const ReviewRequest& request = asked.value().request;
       beside_ = JudgeCreation(request.object.slot, request.requester, *policy_, ports_.clock.Now());
       findings_ = beside_;
     }
-    if (!ConcernsRegistry(asked.value().request)) return Allowed();
-    Judgement judgement(std::move(asked).value(), *policy_, ports_.clock.Now());
+    if (!ConcernsRegistry(request)) return Allowed();
+    Judgement judgement(std::move(asked), *policy_, ports_.clock.Now());
     const bool must_know = judgement.must_be_known();
     if (!ready_) return must_know ? Unknown(UnknownCause::kNotReady, {}) : Allowed();
     if (must_know && WritesAtOnce(review, judgement.request())) {

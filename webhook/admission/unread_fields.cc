@@ -20,7 +20,8 @@ constexpr std::size_t kWorthBytes = 64;
 // Whether each value may stand where it does. External synchronization.
 class PlainScan final {
  public:
-  explicit PlainScan(std::string_view text) : text_(text) {}
+  explicit PlainScan(std::string_view text)
+      : begin_(text.data()), at_(begin_), end_(begin_ + text.size()) {}
 
   std::size_t SizeOfList() {
     if (Next() != '[') return 0;
@@ -29,13 +30,14 @@ class PlainScan final {
       while (depth_ > 0 && Next() == ClosingMark()) Close();
       if (depth_ > 0 && !is_open_ && !Take(',')) return 0;
     } while (depth_ > 0);
-    return at_;
+    return Left(begin_) - Left(at_);
   }
 
  private:
   static constexpr int kDepthMax = 64;
 
-  char Next() const { return at_ < text_.size() ? text_[at_] : '\0'; }
+  std::size_t Left(const char* from) const { return static_cast<std::size_t>(end_ - from); }
+  char Next() const { return at_ < end_ ? *at_ : '\0'; }
   bool IsInObject() const { return (objects_ & 1U) != 0; }
   char ClosingMark() const { return IsInObject() ? '}' : ']'; }
 
@@ -64,8 +66,8 @@ class PlainScan final {
     constexpr std::string_view kEmpty = ":{},";
     do {
       if (!TakeText()) return false;
-      if (text_.size() - at_ < kEmpty.size()) return false;
-      if (std::memcmp(text_.data() + at_, kEmpty.data(), kEmpty.size()) != 0) return Take(':');
+      if (Left(at_) < kEmpty.size()) return false;
+      if (std::memcmp(at_, kEmpty.data(), kEmpty.size()) != 0) return Take(':');
       at_ += kEmpty.size();
     } while (true);
   }
@@ -79,17 +81,18 @@ class PlainScan final {
   bool TakeText() {
     if (!Take('"')) return false;
     for (;;) {
-      at_ += PlainRun<Quotes::kOdd>(text_.substr(at_));
+      at_ += PlainRun<Quotes::kOdd>({at_, Left(at_)});
       if (Take('"')) return true;
       if (!Take('\\')) return false;
       constexpr std::string_view kEscapes = "\"\\/bfnrt";
-      if (at_ == text_.size() || kEscapes.find(text_[at_]) == std::string_view::npos) return false;
+      if (at_ == end_ || kEscapes.find(*at_) == std::string_view::npos) return false;
       ++at_;
     }
   }
 
-  const std::string_view text_;
-  std::size_t at_ = 0;
+  const char* const begin_;
+  const char* at_;
+  const char* const end_;
   int depth_ = 0;
   std::uint64_t objects_ = 0;  // a bit for each level, the innermost last: an object, no list
   bool is_open_ = false;       // what was taken last has no member yet
