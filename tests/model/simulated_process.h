@@ -41,10 +41,10 @@ struct SimulatedAnswer {
 };
 
 // External synchronization. Deterministic for its ports and calls.
-class SimulatedProcess final {
+class SimulatedProcess final : private LearnedListener {
  public:
   SimulatedProcess(SimulatedPorts ports, Moment now, std::uint64_t& ids);
-  ~SimulatedProcess();
+  ~SimulatedProcess() override;
 
   // One thing happens: the watcher is asked, an answer arrives, or events do. `faults`: the share
   // of answers that are errors, and of streams that break.
@@ -68,6 +68,7 @@ class SimulatedProcess final {
   std::string Describe() const;
 
  private:
+  void OnLearned(const LearnedIdentity& learned) override;
   class Sink;
   struct Pending {
     bool discover = false;

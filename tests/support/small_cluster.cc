@@ -146,11 +146,13 @@ Driver::Driver(SmallCluster& cluster, Store& store, FakeClock& clock, Options op
                       [] { return std::chrono::steady_clock::now() + std::chrono::minutes(1); },
                       options.observer, &doubts},
                      &inbox,
-                     [this](const LearnedIdentity& all) {
-                       learned = all;
-                       accounts = all.accounts;
-                     }};
+                     this};
   watcher_ = std::make_unique<Watcher>(std::move(ports), options.rules, std::move(options.watcher));
+}
+
+void Driver::OnLearned(const LearnedIdentity& all) {
+  learned = all;
+  accounts = all.accounts;
 }
 
 bool Driver::Perform(Wishes wishes) {

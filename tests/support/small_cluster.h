@@ -80,7 +80,7 @@ class SmallCluster final {
 };
 
 // External synchronization.
-class Driver final {
+class Driver final : private LearnedListener {
  public:
   struct Options {
     ReconcileRules rules;
@@ -120,6 +120,7 @@ class Driver final {
     std::string version;
     bool brief = false;  // asked for a few seconds only: a bookmark comes soon
   };
+  void OnLearned(const LearnedIdentity& all) override;
   bool Perform(Wishes wishes);
   bool Deliver();
 

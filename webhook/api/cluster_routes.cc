@@ -84,7 +84,7 @@ Result<HttpResponse> RecoveryAnswer(const Result<RecoveryView>& view) {
 
 class Handlers final {
  public:
-  explicit Handlers(ClusterPorts ports) : ports_(std::move(ports)) {}
+  explicit Handlers(ClusterPorts ports) : ports_(ports) {}
 
   Result<HttpResponse> Conflicts(const HttpRequest& request, const std::string& /*actor*/) const {
     const std::string_view output = Output(request);
@@ -236,7 +236,7 @@ class Handlers final {
 }  // namespace
 
 std::vector<ClusterOperation> ClusterOperations(ClusterPorts ports) {
-  const auto shared = std::make_shared<const Handlers>(std::move(ports));
+  const auto shared = std::make_shared<const Handlers>(ports);
   using Handler = Result<HttpResponse> (Handlers::*)(const HttpRequest&, const std::string&) const;
   const auto bound = [&](Handler handler) {
     return [shared, handler](const HttpRequest& request, const std::string& actor) {
@@ -258,7 +258,7 @@ std::vector<ClusterOperation> ClusterOperations(ClusterPorts ports) {
 
 std::vector<HttpRoute> ClusterRoutes(ClusterPorts ports) {
   std::vector<HttpRoute> routes;
-  for (ClusterOperation& each : ClusterOperations(std::move(ports))) {
+  for (ClusterOperation& each : ClusterOperations(ports)) {
     const bool has_body = std::string_view(each.method) == "POST";
     routes.push_back({each.method, each.path, RouteMatch::kExact,
                       has_body ? "application/json" : "",

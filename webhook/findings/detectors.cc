@@ -90,7 +90,7 @@ std::vector<FollowedKind> DetectorKinds(const std::string& name) {
       Always({"protection.crossplane.io", "v1beta1", "ClusterUsage", "clusterusages", false}, "")};
 }
 
-Detectors::Detectors(DetectorPorts ports) : ports_(std::move(ports)) {}
+Detectors::Detectors(DetectorPorts ports) : ports_(ports) {}
 Detectors::~Detectors() = default;
 
 void Detectors::OnSighted(const Sighting& sighting) {

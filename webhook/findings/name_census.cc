@@ -57,9 +57,9 @@ std::vector<std::string> RowOf(const NameViolation& one) {
 
 }  // namespace
 
-NameCensus::NameCensus(std::shared_ptr<const AdmissionPolicy> policy, NameRegistry registry,
+NameCensus::NameCensus(std::shared_ptr<const AdmissionPolicy> policy, const NameRegistry* registry,
                        Timestamp now)
-    : policy_(std::move(policy)), registry_(std::move(registry)), now_(now) {
+    : policy_(std::move(policy)), registry_(registry), now_(now) {
   report_.at = now;
   report_.convention = policy_->names != nullptr && policy_->names->convention.has_value();
 }
@@ -100,7 +100,7 @@ void NameCensus::Add(Value object, const GroupKind& kind) {
   if (policy_->names == nullptr) return;
   const ObjectFacts facts = Identify(object, kind, policy_->identity);
   const NameEvidence evidence = ReadEvidence(object, facts, *policy_);
-  const auto known = registry_.root_of ? registry_.root_of(facts.uid) : std::nullopt;
+  const auto known = registry_ == nullptr ? std::nullopt : registry_->RootOf(facts.uid);
   const RuleCase c{.policy = policy_.get(),
                    .object = &facts,
                    .evidence = &evidence,
@@ -113,7 +113,7 @@ void NameCensus::Add(Value object, const GroupKind& kind) {
     const AwsNameRule* rule = policy_->names->aws->Find(resource.identity.type);
     if (rule == nullptr || NameOf(resource, *rule).empty()) continue;
     if (!resource.key.empty() && !seen_.insert(resource.key).second) continue;
-    if (service.empty() && registry_.service_of) service = registry_.service_of(resource.key);
+    if (service.empty() && registry_ != nullptr) service = registry_->ServiceOf(resource.key);
     Judged judged = Judge(c, resource, *rule);
     judged.violation.type = resource.identity.type;
     judged.violation.name = NameOf(resource, *rule);

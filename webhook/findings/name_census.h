@@ -6,7 +6,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -24,10 +23,14 @@ namespace truce {
 // Violations listed at most; all are counted.
 inline constexpr std::size_t kNameViolationsMax = 1000;
 
-// What the registry knows beside the object. Nothing set: nothing is known.
-struct NameRegistry {
-  std::function<std::optional<Slot>(const Uid&)> root_of;  // top of the object's lineage
-  std::function<std::string(const KeyText&)> service_of;   // owning service; empty: not known
+// Port: what the registry knows beside the object.
+class NameRegistry {
+ public:
+  virtual ~NameRegistry() = default;
+  // Top of the object's lineage; nothing: not known.
+  virtual std::optional<Slot> RootOf(const Uid& uid) const = 0;
+  // The owning service; empty: not known.
+  virtual std::string ServiceOf(const KeyText& key) const = 0;
 };
 
 // A kind of which not all objects were looked at.
@@ -91,7 +94,9 @@ class NameCensus final {
     NameViolation violation;  // of kViolating; its type is always set
   };
 
-  NameCensus(std::shared_ptr<const AdmissionPolicy> policy, NameRegistry registry, Timestamp now);
+  // `registry` must outlive it; null: it knows nothing.
+  NameCensus(std::shared_ptr<const AdmissionPolicy> policy, const NameRegistry* registry,
+             Timestamp now);
 
   // Counts the names that `object`, a whole one of `kind`, declares. A resource that several
   // objects declare (a claim and what it is composed of) counts once.
@@ -107,7 +112,7 @@ class NameCensus final {
   void Count(const std::string& service, Judged judged);
 
   const std::shared_ptr<const AdmissionPolicy> policy_;
-  const NameRegistry registry_;
+  const NameRegistry* const registry_;
   const Timestamp now_;
   std::set<KeyText> seen_;
   NameReport report_;

@@ -16,28 +16,35 @@
 namespace truce {
 namespace {
 
-NameRegistry RegistryOf(const Store& store, Deadline deadline) {
-  NameRegistry registry;
-  registry.root_of = [&store, deadline](const Uid& uid) {
+// Where the store does not answer by `deadline`, nothing is known.
+class StoredNames final : public NameRegistry {
+ public:
+  StoredNames(const Store& store, Deadline deadline) : store_(store), deadline_(deadline) {}
+
+  std::optional<Slot> RootOf(const Uid& uid) const override {
     std::optional<Slot> root;
     const auto read = [&](const Facts& facts) {
       root.reset();
       if (const auto object = facts.ObjectByUid(uid)) root = object->root;
     };
-    if (uid.empty() || !store.Read(read, deadline).ok()) root.reset();
+    if (uid.empty() || !store_.Read(read, deadline_).ok()) root.reset();
     return root;
-  };
-  registry.service_of = [&store, deadline](const KeyText& key) {
+  }
+
+  std::string ServiceOf(const KeyText& key) const override {
     std::string service;
     const auto read = [&](const Facts& facts) {
       const auto owner = facts.OwnerOf(key);
       service = owner ? owner->service : std::string();
     };
-    if (key.empty() || !store.Read(read, deadline).ok()) service.clear();
+    if (key.empty() || !store_.Read(read, deadline_).ok()) service.clear();
     return service;
-  };
-  return registry;
-}
+  }
+
+ private:
+  const Store& store_;
+  const Deadline deadline_;
+};
 
 // Judges `object`, a whole one of `kind`, as if it asked now for what it has; changes nothing. A
 // registry that does not answer before `deadline` gives none.
@@ -99,7 +106,8 @@ std::string CountKind(const NameSurvey& survey, const FollowedKind& kind, Deadli
 }  // namespace
 
 NameReport SurveyNames(const NameSurvey& survey, Deadline deadline) {
-  NameCensus census(survey.policy, RegistryOf(survey.store, deadline), survey.now);
+  const StoredNames registry(survey.store, deadline);
+  NameCensus census(survey.policy, &registry, survey.now);
   std::vector<FollowedKind> kinds = survey.kinds;
   std::stable_sort(kinds.begin(), kinds.end(), [](const FollowedKind& a, const FollowedKind& b) {
     return a.role > b.role;  // claims before composites before what they are made of

@@ -310,6 +310,15 @@ void ClusterWatch::KeepWitness() {
   if (!lease.WriteWitness(*seen.newest, In(kWitnessTime))) witness_ = seen.newest;
 }
 
+void ClusterWatch::OnLearned(const LearnedIdentity& learned) {
+  {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    learned_ = learned;
+    view_due_ = true;
+  }
+  changed_.notify_all();
+}
+
 Result<void> ClusterWatch::Watch() {
   WatcherOptions options;
   options.others = others_;
@@ -319,14 +328,7 @@ Result<void> ClusterWatch::Watch() {
   WatcherPorts ports{{ports_.watch_store, ports_.clock, ids_, [] { return In(kOpenedStoreTime); },
                       observer_, &ports_.doubts},
                      &inbox_,
-                     [this](const LearnedIdentity& learned) {
-                       {
-                         const std::lock_guard<std::mutex> lock(mutex_);
-                         learned_ = learned;
-                         view_due_ = true;
-                       }
-                       changed_.notify_all();
-                     }};
+                     this};
   const std::lock_guard<std::mutex> lock(mutex_);
   auto watcher = std::make_unique<Watcher>(std::move(ports), rules_, std::move(options));
   auto engine = std::make_unique<Engine>(std::move(watcher), *api_, EngineOptions{});

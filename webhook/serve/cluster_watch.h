@@ -73,7 +73,7 @@ struct ClusterWatchers {
 };
 
 // Thread-safe. Runs from Start to Stop.
-class ClusterWatch final : public ClusterLink, public WatchControls {
+class ClusterWatch final : public ClusterLink, public WatchControls, private LearnedListener {
  public:
   explicit ClusterWatch(ClusterWatchPorts ports);
   ~ClusterWatch() override;
@@ -126,6 +126,7 @@ class ClusterWatch final : public ClusterLink, public WatchControls {
   Result<void> Open();
   Result<void> CompareWithMemory(ClusterApi& api);
   void KeepWitness();
+  void OnLearned(const LearnedIdentity& learned) override;
   Result<void> Watch();
   Result<void> BeginLeading();
   Engine* engine() const;

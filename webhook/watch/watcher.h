@@ -96,11 +96,18 @@ struct LearnedIdentity {
 // As the admission path judges by it.
 void TakeLearned(const LearnedIdentity& learned, IdentityRules& rules);
 
+// Port: who judges reviews by what the watch learned.
+class LearnedListener {
+ public:
+  virtual ~LearnedListener() = default;
+  // Called when it changed: the admission path takes the same fields of IdentityRules from it.
+  virtual void OnLearned(const LearnedIdentity& learned) = 0;
+};
+
 struct WatcherPorts {
   ReconcilePorts reconcile;
-  ReviewInbox* inbox = nullptr;  // may be null
-  // Called when it changed: the admission path takes the same fields of IdentityRules from it.
-  std::function<void(const LearnedIdentity& learned)> on_learned;
+  ReviewInbox* inbox = nullptr;         // may be null
+  LearnedListener* listener = nullptr;  // may be null
 };
 
 // External synchronization. Deterministic for a seed, the inputs and the store.
@@ -125,7 +132,7 @@ class Watcher final {
 
   // This server watches the cluster from now on: everything is followed. Idempotent.
   void BeginRecording(Moment now);
-  // The registry has what other servers judge by: all that on_learned was told last is in it.
+  // The registry has what other servers judge by: all that the listener was told last is in it.
   void ViewTold(Moment now, const LearnedIdentity& learned);
 
   // Configuration changed: mappings, catalogue, accounts, parties. Everything recorded is listed
@@ -247,7 +254,7 @@ class Watcher final {
   Moment bring_due_{};
   std::optional<Moment> bring_wanted_;  // since when the pass waits, or runs
   bool list_when_brought_ = false;      // a ProviderConfig moved
-  LearnedIdentity learned_;             // as on_learned was told last
+  LearnedIdentity learned_;             // as the listener was told last
   std::optional<Moment> others_told_;   // since when the registry has it for other servers
   std::optional<Moment> others_wait_;   // since when a pass waits for that
   Unmapped unmapped_;

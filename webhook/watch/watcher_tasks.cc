@@ -337,7 +337,7 @@ void Watcher::UseLearned() {
     if (!others_wait_) others_wait_ = now_;
   }
   learned_ = learned;
-  if (ports_.on_learned) ports_.on_learned(learned);
+  if (ports_.listener != nullptr) ports_.listener->OnLearned(learned);
 }
 
 void TakeLearned(const LearnedIdentity& learned, IdentityRules& rules) {

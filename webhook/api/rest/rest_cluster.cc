@@ -68,7 +68,7 @@ const ReportRule& ReportRuleOf(std::string_view path) {
 
 std::vector<HttpRoute> ClusterApiRoutes(const RestApi& rest, ClusterPorts ports,
                                         const TrialBook& trials, UseLog& uses) {
-  std::vector<ClusterOperation> operations = ClusterOperations(std::move(ports));
+  std::vector<ClusterOperation> operations = ClusterOperations(ports);
   operations.push_back({"GET", "/api/v1/trial", [&trials](const HttpRequest& request, const auto&) {
                           return AnswerTrial(trials, request);
                         }});

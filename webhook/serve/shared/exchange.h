@@ -52,7 +52,7 @@ class Exchange final {
  public:
   static constexpr std::chrono::seconds kEvery{1};
 
-  explicit Exchange(ExchangePorts ports) : ports_(std::move(ports)), publisher_(ports_.clock) {}
+  explicit Exchange(ExchangePorts ports) : ports_(ports), publisher_(ports_.clock) {}
   ~Exchange() { Stop(); }
   Exchange(const Exchange&) = delete;
   Exchange& operator=(const Exchange&) = delete;
