@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <chrono>
 #include <memory>
+#include <utility>
 
 #include "registry/base/assert.h"
 #include "registry/ownership/rows.h"
@@ -15,20 +16,31 @@ constexpr std::chrono::seconds kReadWithin{5};
 // A commit that its caller did not wait for has ended by then, or failed.
 constexpr std::chrono::seconds kUnsureFor{60};
 constexpr std::size_t kUnsureMax = 10'000;
+// A commit that enters so many finds code and tables in the processor's cache for all but the
+// first; the others wait for nothing.
+constexpr std::size_t kEnteredAtOnce = 64;
 // Counted in one go: commits wait for it, a millisecond or so.
 constexpr std::size_t kPlacesAtOnce = 5000;
-
-std::vector<KeyText> OwnersOf(const Changes& changes) {
-  std::vector<KeyText> keys = changes.drop_owners;
-  for (const Owner& owner : changes.put_owners) keys.push_back(owner.key);
-  return keys;
-}
 
 Deadline Soon() { return std::chrono::steady_clock::now() + kReadWithin; }
 
 Error NotOpen() { return Error{ErrorCode::kUnavailable, "the store is not open yet"}; }
 
 }  // namespace
+
+struct IndexedStore::Decided {
+  // Those of a store follow each other, in the order of their commits.
+  std::uint64_t number = 0;
+  std::vector<KeyText> dropped;
+  std::vector<Owner> put;
+
+  bool is_some() const { return !dropped.empty() || !put.empty(); }
+  std::vector<KeyText> Keys() const {
+    std::vector<KeyText> keys = dropped;
+    for (const Owner& owner : put) keys.push_back(owner.key);
+    return keys;
+  }
+};
 
 void IndexedStore::Open(std::unique_ptr<Store> store) {
   TRUCE_ASSERT(store != nullptr && opened() == nullptr);
@@ -73,21 +85,24 @@ Result<void> IndexedStore::Apply(const Locks& locks, const DecideFn& decide, Dea
   Store* store = opened();
   if (store == nullptr) return NotOpen();
   if (store->index() != nullptr) return store->Apply(locks, decide, deadline);
-  std::vector<KeyText> keys;
+  const auto decided = std::make_shared<Decided>();
   const auto note = [&](const AllFacts& facts) {
     Changes changes = decide(facts);
-    keys = OwnersOf(changes);
+    *decided = Note(changes);
     return changes;
   };
   Result<void> applied = store->Apply(locks, note, deadline);
   // A commit of which nobody knows the outcome may come later: its owners are looked up again for a
   // while.
-  if (keys.empty()) return applied;
+  if (!decided->is_some()) return applied;
   const bool unsure = !applied.ok() && applied.error().code == ErrorCode::kDeadlineExceeded;
   if (!applied.ok() && !unsure) return applied;
   state_.With([&](State& state) {
+    if (!unsure) return Enter(decided, state);
+    std::vector<KeyText> keys = decided->Keys();
+    state.newest = std::max(state.newest, decided->number);
     static_cast<void>(ReadOwners(keys, state));
-    if (!unsure || state.unsure.size() + keys.size() > kUnsureMax) return;
+    if (state.unsure.size() + keys.size() > kUnsureMax) return;
     const Deadline until = std::chrono::steady_clock::now() + kUnsureFor;
     for (KeyText& key : keys) state.unsure.emplace_back(std::move(key), until);
   });
@@ -101,15 +116,15 @@ void IndexedStore::Submit(const Locks& locks, DecideFn decide, Deadline deadline
     return store->Submit(locks, std::move(decide), deadline, std::move(done));
   }
   const std::shared_ptr<void> submitted = Count();
-  const auto keys = std::make_shared<std::vector<KeyText>>();
-  auto note = [decide = std::move(decide), keys](const AllFacts& facts) {
+  const auto decided = std::make_shared<Decided>();
+  auto note = [this, decide = std::move(decide), decided](const AllFacts& facts) {
     Changes changes = decide(facts);
-    *keys = OwnersOf(changes);
+    *decided = Note(changes);
     return changes;
   };
-  auto enter = [this, submitted, keys, done = std::move(done)](Result<void> applied) {
-    if (applied.ok() && !keys->empty()) {
-      state_.With([&](State& state) { static_cast<void>(ReadOwners(*keys, state)); });
+  auto enter = [this, submitted, decided, done = std::move(done)](Result<void> applied) {
+    if (applied.ok() && decided->is_some()) {
+      state_.With([&](State& state) { Enter(decided, state); });
     }
     done(std::move(applied));
   };
@@ -229,6 +244,32 @@ std::shared_ptr<void> IndexedStore::Count() {
 IndexedStore::~IndexedStore() {
   std::unique_lock lock(submitted_mutex_);
   none_submitted_.wait(lock, [this] { return submitted_ == 0; });
+}
+
+IndexedStore::Decided IndexedStore::Note(const Changes& changes) {
+  return {++decided_, changes.drop_owners, changes.put_owners};
+}
+
+void IndexedStore::Enter(std::shared_ptr<Decided> decided, State& state) const {
+  state.waiting_keys += decided->dropped.size() + decided->put.size();
+  state.waiting.push_back(std::move(decided));
+  if (state.waiting_keys >= kEnteredAtOnce) EnterWaiting(state);
+}
+
+// As it was decided, unless a later one was entered already: to read is the dear way to know which
+// of the two it is.
+void IndexedStore::EnterWaiting(State& state) const {
+  for (const std::shared_ptr<Decided>& decided : state.waiting) {
+    if (decided->number < state.newest) {
+      static_cast<void>(ReadOwners(decided->Keys(), state));
+      continue;
+    }
+    state.newest = decided->number;
+    for (const KeyText& key : decided->dropped) state.directory.Erase(key);
+    for (const Owner& owner : decided->put) state.directory.Put(owner);
+  }
+  state.waiting.clear();
+  state.waiting_keys = 0;
 }
 
 bool IndexedStore::ReadOwners(const std::vector<KeyText>& keys, State& state) const {

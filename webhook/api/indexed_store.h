@@ -6,6 +6,7 @@
 #include <atomic>
 #include <condition_variable>
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -23,8 +24,8 @@
 namespace truce {
 
 // Passes everything on to a store. Where that finds owners itself (Store::index) so are they asked
-// for here; else they are kept in a Directory, into which the owners of changed keys are read after
-// each commit: every write must go through it then. Until it has a store everything is
+// for here; else they are kept in a Directory, which enters the owners of changed keys after each
+// commit: every write must go through it then. Until it has a store everything is
 // kUnavailable: so the admission port can answer "unknown" while a large registry is read, instead
 // of refusing connections. Thread-safe.
 class IndexedStore final : public Store, public OwnerFinder {
@@ -72,10 +73,16 @@ class IndexedStore final : public Store, public OwnerFinder {
   Result<void> CountAll(const CountFn& count, Deadline deadline) const override;
 
  private:
+  // What one decision leaves of the owners it changes.
+  struct Decided;
   struct State {
     Directory directory;
+    // Durable, and not in the directory yet: entered many at a time, or when somebody asks.
+    std::vector<std::shared_ptr<Decided>> waiting;
+    std::size_t waiting_keys = 0;
     // Keys whose last write may come true until then: read again whenever somebody asks.
     std::vector<std::pair<KeyText, Deadline>> unsure;
+    std::uint64_t newest = 0;  // the latest decision of which something was entered
   };
 
   // Runs `ask(const Directory&)` and returns what it returns. `ask` must be short: commits wait
@@ -86,6 +93,7 @@ class IndexedStore final : public Store, public OwnerFinder {
       return Error{ErrorCode::kUnavailable, "the directory of owners is being filled"};
     }
     return state_.With([&](State& state) {
+      EnterWaiting(state);
       ReadAgain(state);
       return ask(std::as_const(state.directory));
     });
@@ -94,6 +102,10 @@ class IndexedStore final : public Store, public OwnerFinder {
   // Of the store; null: the directory is asked.
   const OwnerFinder* own_index() const;
   std::shared_ptr<void> Count();
+  Decided Note(const Changes& changes);
+  // Of a decision that is durable.
+  void Enter(std::shared_ptr<Decided> decided, State& state) const;
+  void EnterWaiting(State& state) const;
   // False: they cannot be read now.
   bool ReadOwners(const std::vector<KeyText>& keys, State& state) const;
   void ReadAgain(State& state) const;
@@ -102,6 +114,7 @@ class IndexedStore final : public Store, public OwnerFinder {
   std::atomic<Store*> store_{nullptr};
   mutable Guarded<State> state_;
   std::atomic<bool> filled_{false};
+  std::atomic<std::uint64_t> decided_{0};
   std::mutex submitted_mutex_;
   std::condition_variable none_submitted_;
   std::size_t submitted_ = 0;  // guarded by submitted_mutex_
