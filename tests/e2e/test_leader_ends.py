@@ -85,7 +85,7 @@ def test_who_is_put_back_owns_what_was(pair, user):  # noqa: F811
     assert_refused(user("team-b").create(bucket("copy", "prod-artifacts")), "prod-artifacts")
 
 
-@pytest.mark.rotating  # a lease that ends
+@pytest.mark.rotating(14)
 def test_a_provider_config_that_is_edited_while_nobody_watches_is_no_secret(pair, user):  # noqa: F811
     """Reviews go by the account that was told last, for a minute at most; what that let in is a conflict, and the next
     one is refused."""
