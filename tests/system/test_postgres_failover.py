@@ -132,15 +132,16 @@ def test_a_failover_to_a_standby_that_was_behind_is_noticed(pair, server):
     assert "standby that was behind" in server.command("recovery").stdout
 
 
-@pytest.mark.rotating(70)
+@pytest.mark.rotating(90)
 @pytest.mark.parametrize("failovers", [20])
-def test_failovers_in_a_row_lose_no_acknowledged_grant_and_grant_no_name_twice(pair, tmp_path, servers, failovers,
+def test_failovers_in_a_row_lose_no_acknowledged_grant_and_grant_no_name_twice(pair, servers, scripted_api, failovers,
                                                                               record_property):
+    """Of two servers that follow a cluster: one watches, the other one follows."""
     primary, standby = pair
     # Each has it when it is the primary: nothing is acknowledged without the other one.
     standby.set("synchronous_standby_names", "*")
     primary.require_standby()
-    made = [servers(store=url_of(pair), storeDurability="required") for _ in range(2)]
+    made = [servers(scripted_api, store=url_of(pair), storeDurability="required") for _ in range(2)]
     for server in made:
         server.start()
     load = NameLoad(made)
@@ -164,6 +165,7 @@ def test_failovers_in_a_row_lose_no_acknowledged_grant_and_grant_no_name_twice(p
     for server in made:
         assert server.running and server.metric("truce_store_missing_changes_total") == 0
         assert server.metric("truce_server_active") == 1
+    wait_for(lambda: sum(server.metric("truce_watcher_leader") for server in made) == 1, WAIT_SECONDS, "one watches")
 
 
 def assert_recovers(server: TruceProcess) -> None:
