@@ -16,8 +16,7 @@ constexpr std::chrono::seconds kReadWithin{5};
 // A commit that its caller did not wait for has ended by then, or failed.
 constexpr std::chrono::seconds kUnsureFor{60};
 constexpr std::size_t kUnsureMax = 10'000;
-// A commit that enters so many finds code and tables in the processor's cache for all but the
-// first; the others wait for nothing.
+// Some of what the first brings into the processor's cache serves those entered with it.
 constexpr std::size_t kEnteredAtOnce = 64;
 // Counted in one go: commits wait for it, a millisecond or so.
 constexpr std::size_t kPlacesAtOnce = 5000;
