@@ -80,7 +80,7 @@ LiveObject ReadLiveObject(Value object) {
   }
   out.kept = view.Annotation("truce.dev/orphan") == "true";
   out.composed_as = view.Annotation("crossplane.io/composition-resource-name");
-  out.claim = ReadClaimRef(view);
+  out.claim = ReadClaimRef(view, {});
   return out;
 }
 

@@ -50,8 +50,8 @@ struct ObjectView {
 
 ObjectView ViewObject(Value object);
 
-// The claim that a composite names in spec.claimRef.
-std::optional<ObjectRef> ReadClaimRef(const ObjectView& view);
+// The claim that a composite of `cluster` names in spec.claimRef.
+std::optional<ObjectRef> ReadClaimRef(const ObjectView& view, std::string_view cluster);
 
 // The contents of a string; empty for everything else.
 std::string_view StringOf(Value value);

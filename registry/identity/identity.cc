@@ -7,6 +7,7 @@
 #include "registry/identity/draft.h"
 #include "registry/identity/evidence.h"
 #include "registry/identity/parts.h"
+#include "registry/identity/uids.h"
 #include "registry/identity/values.h"
 
 namespace truce {
@@ -22,10 +23,16 @@ std::string_view GroupOf(std::string_view api_version) {
   return slash == std::string_view::npos ? std::string_view() : api_version.substr(0, slash);
 }
 
-// Reads {apiVersion, kind, namespace, name, uid}; `ns` is taken when the reference names none.
-ObjectRef ReadReference(Value reference, std::string_view ns) {
+// Of the object that refers: where what it names lives, unless it says otherwise.
+struct Here {
+  std::string_view cluster;
+  std::string_view ns;
+};
+
+// Reads {apiVersion, kind, namespace, name, uid}.
+ObjectRef ReadReference(Value reference, const Here& here) {
   ObjectRef ref;
-  ref.ns = ns;
+  ref.ns = here.ns;
   for (Value field = reference.first(); field.exists(); field = reference.next(field)) {
     const std::string_view key = field.key();
     const std::string_view text = StringOf(field);
@@ -38,39 +45,39 @@ ObjectRef ReadReference(Value reference, std::string_view ns) {
     } else if (key == "name") {
       ref.name = text;
     } else if (key == "uid") {
-      ref.uid.text = text;
+      ref.uid = UidIn(here.cluster, text);
     }
   }
   return ref;
 }
 
-void AddReferences(Value list, std::string_view ns, std::vector<ObjectRef>& references) {
+void AddReferences(Value list, const Here& here, std::vector<ObjectRef>& references) {
   if (!list.is_array()) return;
   for (Value item = list.first(); item.exists(); item = list.next(item)) {
     if (references.size() >= kReferencesMax) return;
-    ObjectRef reference = ReadReference(item, ns);
+    ObjectRef reference = ReadReference(item, here);
     if (!reference.name.empty()) references.push_back(std::move(reference));
   }
 }
 
-LineageFields ReadLineage(const ObjectView& view) {
+LineageFields ReadLineage(const ObjectView& view, std::string_view cluster) {
   LineageFields lineage;
   const Value owners = view.owner_references;
   if (owners.is_array()) {
     for (Value owner = owners.first(); owner.exists(); owner = owners.next(owner)) {
       if (!owner.Child("controller").is_true()) continue;
-      lineage.controller = ReadReference(owner, view.ns);
+      lineage.controller = ReadReference(owner, {cluster, view.ns});
       break;
     }
   }
-  lineage.claim = ReadClaimRef(view);
+  lineage.claim = ReadClaimRef(view, cluster);
   if (view.resource_ref.is_object()) {
-    ObjectRef composite = ReadReference(view.resource_ref, {});
+    ObjectRef composite = ReadReference(view.resource_ref, {cluster, {}});
     if (!composite.name.empty()) lineage.composite = std::move(composite);
   }
-  AddReferences(view.resource_refs, {}, lineage.resources);
+  AddReferences(view.resource_refs, {cluster, {}}, lineage.resources);
   // A namespaced composite composes into its own namespace and does not repeat it.
-  AddReferences(view.crossplane.Child("resourceRefs"), view.ns, lineage.resources);
+  AddReferences(view.crossplane.Child("resourceRefs"), {cluster, view.ns}, lineage.resources);
   lineage.composed = !view.Annotation("crossplane.io/composition-resource-name").empty();
   lineage.label = view.Label("crossplane.io/composite");
   return lineage;
@@ -110,7 +117,7 @@ std::string CreatedMarks(const ObjectView& view) {
 }
 
 void ReadMetadata(const ObjectView& view, ObjectFacts& facts) {
-  facts.uid.text = view.uid;
+  facts.uid = UidIn(facts.slot.cluster, view.uid);
   facts.terminating = view.terminating;
   facts.version = VersionNumber(view.resource_version);
   if (!view.created.empty()) facts.created = ParseTimestamp(view.created);
@@ -214,9 +221,9 @@ void ReadManaged(const ObjectView& view, const KindEntry& kind, const IdentityRu
 
 }  // namespace
 
-std::optional<ObjectRef> ReadClaimRef(const ObjectView& view) {
+std::optional<ObjectRef> ReadClaimRef(const ObjectView& view, std::string_view cluster) {
   if (!view.claim_ref.is_object()) return std::nullopt;
-  ObjectRef claim = ReadReference(view.claim_ref, {});
+  ObjectRef claim = ReadReference(view.claim_ref, {cluster, {}});
   return claim.name.empty() ? std::nullopt : std::optional(std::move(claim));
 }
 
@@ -232,7 +239,7 @@ ObjectFacts Identify(Value object, const GroupKind& kind, const IdentityRules& r
       Slot{rules.cluster, kind.group, kind.kind, std::string(view.ns), std::string(view.name)};
   ReadMetadata(view, facts);
   ReadStatus(view, facts);
-  facts.lineage = ReadLineage(view);
+  facts.lineage = ReadLineage(view, facts.slot.cluster);
   facts.created_marks = CreatedMarks(view);
   facts.composite = rules.composites.contains(kind);
   facts.contact = PresentableAnnotation(view, rules.contact_annotation);

@@ -3,8 +3,10 @@
 #include <algorithm>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 
+#include "registry/identity/uids.h"
 #include "registry/ownership/grant.h"
 #include "registry/ownership/ledger.h"
 #include "registry/ownership/names.h"
@@ -196,6 +198,12 @@ std::string LinkOf(const ObjectFacts& object) {
   if (object.lineage.controller) return link(kByController, object.lineage.controller->uid.text);
   if (object.lineage.claim) return link(kByClaim, RefText(*object.lineage.claim));
   return object.lineage.composed ? link(kByLabel, object.lineage.label) : "";
+}
+
+std::string LinkInCluster(std::string_view cluster, std::string link) {
+  const auto uid = After(kByController, link);
+  if (!uid) return link;
+  return std::string(kByController) + InCluster(cluster, {std::string(*uid)}).text;
 }
 
 std::optional<Uid> ControllerOf(const Object& object) {

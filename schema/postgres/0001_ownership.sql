@@ -69,7 +69,7 @@ CREATE INDEX owners_recorded ON truce.owners (record) WHERE record <> 'none';
 
 CREATE TABLE truce.declarations (
   resource       bigint  NOT NULL REFERENCES truce.resources (id) DEFERRABLE INITIALLY DEFERRED,
-  uid            text    COLLATE "C" NOT NULL CHECK (uid <> ''),
+  uid            text    COLLATE "C" NOT NULL CHECK (uid <> ''),  -- "cluster/metadata.uid"
   state          text    COLLATE "C" NOT NULL CHECK (state IN ('reserved', 'seen')),
   slot           text    NOT NULL,
   namespace      text    COLLATE "C" NOT NULL,  -- of the slot, for limits

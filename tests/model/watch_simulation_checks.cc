@@ -4,6 +4,7 @@
 #include <set>
 #include <utility>
 
+#include "registry/identity/uids.h"
 #include "registry/ownership/brake.h"
 #include "registry/ownership/invariants.h"
 #include "registry/store/memory/memory_store.h"
@@ -89,7 +90,7 @@ std::optional<std::string> WatchSimulation::CheckHeldBack(const StoreContents& c
   for (const Row& row : contents.rows) {
     const SimulatedObject* live =
         cluster_.Find({row.slot.group, row.slot.kind}, row.slot.ns, row.slot.name);
-    if (live != nullptr && live->uid == row.id.uid.text) continue;
+    if (live != nullptr && live->uid == MetadataUid(row.id.uid)) continue;
     if (absence.nominations().contains(row.id.uid)) continue;
     if (!absence.FrozenFor(GroupKindOf(row.slot)).empty()) continue;
     return "Q0: phantom row that nobody holds back: " + Describe(row);
@@ -111,7 +112,7 @@ std::optional<std::string> WatchSimulation::CheckRows(const StoreContents& conte
   for (const Row& row : contents.rows) {
     const SimulatedObject* live =
         cluster_.Find({row.slot.group, row.slot.kind}, row.slot.ns, row.slot.name);
-    if (live == nullptr || live->uid != row.id.uid.text || !IsKeyOf(row.id.key, *live) ||
+    if (live == nullptr || live->uid != MetadataUid(row.id.uid) || !IsKeyOf(row.id.key, *live) ||
         row.id.state != RowState::kSeen) {
       return "Q1: phantom row " + row.id.key.text + " of " + ForPeople(row.slot) + " " +
              row.id.uid.text + " " + std::string(Name(row.id.state));
@@ -185,7 +186,7 @@ std::optional<std::string> WatchSimulation::CheckRebuild(const StoreContents& co
   }
   const auto rows_of = [&](std::vector<Row> rows) {
     for (Row& row : rows) {
-      if (of_record.contains(row.id.uid.text)) row.root = {};
+      if (of_record.contains(std::string(MetadataUid(row.id.uid)))) row.root = {};
     }
     return rows;
   };
@@ -193,7 +194,7 @@ std::optional<std::string> WatchSimulation::CheckRebuild(const StoreContents& co
     return "Q3: row " + *rows;
   const auto objects_of = [&](std::vector<Object> objects) {
     for (Object& object : objects) {
-      if (!of_record.contains(object.uid.text)) continue;
+      if (!of_record.contains(std::string(MetadataUid(object.uid)))) continue;
       object.root = {};
       object.parent.reset();
     }
@@ -212,7 +213,7 @@ std::optional<std::string> WatchSimulation::CheckOwners(const StoreContents& con
   std::set<KeyText> unsettled;
   for (const Row& row : contents.rows) {
     if (Manages(row)) managers[row.id.key].insert(row.root);
-    if (of_record.contains(row.id.uid.text)) unsettled.insert(row.id.key);
+    if (of_record.contains(std::string(MetadataUid(row.id.uid)))) unsettled.insert(row.id.key);
   }
   std::map<KeyText, const Owner*> theirs;
   for (const Owner& owner : rebuilt.owners) theirs[owner.key] = &owner;

@@ -60,7 +60,7 @@ Decision World::Judge(const std::optional<Thing>& before, const Thing& after) {
 void World::Create(const Slot& slot, const std::string& bucket, Intent intent) {
   Thing thing;
   thing.slot = slot;
-  thing.uid = "uid-" + std::to_string(++uids_);
+  thing.uid = "local/uid-" + std::to_string(++uids_);
   thing.bucket = bucket;
   thing.intent = intent;
   thing.finalizer = Chance(0.3);

@@ -12,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include "registry/identity/uids.h"
 #include "registry/ownership/invariants.h"
 #include "registry/ownership/review.h"
 #include "registry/ownership/rows.h"
@@ -61,7 +62,7 @@ inline SmallObject Finished(SmallObject object) {
 
 struct Seen final : SightObserver {
   void OnSighted(const Sighting& sighting) override { sighted.push_back(sighting); }
-  void OnGone(const Uid& uid, const Slot& /*slot*/) override { gone.insert(uid.text); }
+  void OnGone(const Uid& uid, const Slot& /*slot*/) override { gone.emplace(MetadataUid(uid)); }
   void OnKindState(const KindStatus& status) override { states[status.kind.group_kind()] = status; }
   void OnOther(const FollowedKind& kind, Value /*object*/, bool /*gone*/) override {
     others.push_back(kind.selection.kind.kind);
@@ -103,7 +104,7 @@ class WatcherTest : public ::testing::Test {
   std::vector<Row> RowsOf(const std::string& uid) const {
     std::vector<Row> rows;
     for (Row& row : Contents().rows) {
-      if (row.id.uid.text == uid) rows.push_back(row);
+      if (MetadataUid(row.id.uid) == uid) rows.push_back(row);
     }
     return rows;
   }

@@ -34,6 +34,10 @@ def test_a_registry_of_an_earlier_release_opens_whole(release: Release, tmp_path
     assert truce.start().running  # and again
     assert findings(truce) == []
     assert truce.stop() == 0
+    with sqlite3.connect(truce.data / "truce.db") as database:
+        for table in ("declarations", "objects"):
+            clusters = {uid.partition("/")[0] for (uid,) in database.execute(f"SELECT uid FROM {table}")}
+            assert clusters == {"local"}, table  # "cluster/uid", of the slot beside it
     now = int(re.search(r"user_version = (\d+)", dump(truce.data / "truce.db"))[1])
     before = int(re.search(r"user_version = (\d+)", text)[1])
     version = re.search(r"^\s+VERSION (\d+\.\d+\.\d+)$", (REPOSITORY / "CMakeLists.txt").read_text(), re.M)[1]

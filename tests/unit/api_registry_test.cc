@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 #include <random>
 #include <string>
+#include <string_view>
 
 #include "registry/ownership/agreements.h"
 #include "registry/ownership/invariants.h"
@@ -129,16 +130,16 @@ TEST_F(RegistryTest, ChainsAndObserversComeAlong) {
   const Slot claim = scene::SlotOf("ObjectStorage", "team-a", "files");
   const Slot composite = scene::SlotOf("XObjectStorage", "", "files-x1");
   Change(memory_, [&](Ledger& ledger) {
-    Object above{.uid = {"uid-claim"}, .slot = claim, .root = claim, .service = "storage"};
-    Object between{.uid = {"uid-x"}, .slot = composite, .parent = claim, .root = claim};
-    Object leaf{.uid = {"uid-leaf"}, .slot = scene::SlotOf("Bucket", "", "files-x1-b")};
+    Object above{.uid = {"local/uid-claim"}, .slot = claim, .root = claim, .service = "storage"};
+    Object between{.uid = {"local/uid-x"}, .slot = composite, .parent = claim, .root = claim};
+    Object leaf{.uid = {"local/uid-leaf"}, .slot = scene::SlotOf("Bucket", "", "files-x1-b")};
     leaf.parent = composite;
-    leaf.parent_uid = {"uid-x"};
+    leaf.parent_uid = {"local/uid-x"};
     leaf.root = claim;
-    leaf.link = "uid:uid-x";
+    leaf.link = "uid:local/uid-x";
     leaf.names = {"a/b/c/d", "e/f/g/h"};
     leaf.stripped = 7;
-    Object reader{.uid = {"uid-reader"}, .slot = scene::SlotOf("Bucket", "team-b", "reader")};
+    Object reader{.uid = {"local/uid-reader"}, .slot = scene::SlotOf("Bucket", "team-b", "reader")};
     reader.root = reader.slot;
     const DeclaredResource bucket = scene::Bucket("files", Intent::kDeletes);
     Row row{.id = {bucket.key, leaf.uid, RowState::kSeen}, .slot = leaf.slot, .root = claim};
@@ -173,6 +174,16 @@ TEST_F(RegistryTest, ChainsAndObserversComeAlong) {
   ASSERT_EQ(Apply(others, BodyOf(exported)).status, 200);
   ExpectSame(other.Contents().value(), Contents());
   EXPECT_TRUE(other.Contents().value().objects == Contents().objects);
+  // Copies that were made before uids carried their cluster.
+  std::string earlier = BodyOf(exported).dump();
+  for (std::size_t at = 0; (at = earlier.find("local/uid-", at)) != std::string::npos;) {
+    earlier.erase(at, std::string_view("local/").size());
+  }
+  MemoryStore of_then;
+  OperatorCalls calls_of_then = On(of_then);
+  ASSERT_EQ(Apply(calls_of_then, json::parse(earlier)).status, 200);
+  ExpectSame(of_then.Contents().value(), Contents());
+  EXPECT_TRUE(of_then.Contents().value().objects == Contents().objects);
 }
 
 class OneBucketTest : public RegistryTest {

@@ -31,7 +31,7 @@ ObjectEvent EventAbout(const std::string& name, const std::string& note = "n") {
   ObjectEvent event;
   event.object = kClaim;
   event.object.name = name;
-  event.uid = {"uid-" + name};
+  event.uid = {"local/uid-" + name};
   event.version = "v1";
   event.reason = "OwnershipRefused";
   event.note = note;
@@ -258,7 +258,7 @@ TEST(EventWriterTest, EndsAtOnceWithAFullQueue) {
 class Finder final : public ObjectFinder {
  public:
   explicit Finder(bool discreet = false) : discreet_(discreet) {
-    composite_.uid = {"xr-uid"};
+    composite_.uid = {"local/xr-uid"};
     composite_.slot = kComposite;
     composite_.link = "claim:platform.example.org/ObjectStorage/team-b/files";
     claim_.uid = {"claim-uid"};
@@ -291,10 +291,10 @@ ObjectRef CompositeRef(const std::string& uid) {
 
 TEST(RefusalTest, TheCompositeAndItsClaimAreTold) {
   const auto events =
-      EventsOf({"prod", "Bucket", CompositeRef("xr-uid"), "cause\nremedy"}, Finder());
+      EventsOf({"prod", "Bucket", CompositeRef("local/xr-uid"), "cause\nremedy"}, Finder());
   ASSERT_EQ(events.size(), 2U);
   EXPECT_EQ(events[0].object, kComposite);
-  EXPECT_EQ(events[0].uid.text, "xr-uid");
+  EXPECT_EQ(events[0].uid.text, "local/xr-uid");
   EXPECT_EQ(events[1].object, kClaim);
   EXPECT_EQ(events[1].uid.text, "claim-uid");
   EXPECT_EQ(events[1].version, "v1alpha1");

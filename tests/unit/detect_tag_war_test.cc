@@ -60,7 +60,7 @@ class Replay {
   }
 
   void Event(const Document& document, Timestamp at) {
-    const auto event = ReadUpdateEvent(document.root());
+    const auto event = ReadUpdateEvent(document.root(), "prod");
     if (event) detector.OnEvent(*event, listed, at);
   }
 
@@ -411,7 +411,7 @@ TEST(UpdateEventTest, ReadsBothKindsOfEvents) {
       R"({"metadata":{"uid":"e"},"reason":"UpdatedExternalResource","count":28,
           "firstTimestamp":"2026-11-21T08:50:27Z","lastTimestamp":"2026-11-21T08:55:28Z",
           "involvedObject":{"apiVersion":"s3.aws.upbound.io/v1beta2","kind":"Bucket","name":"b","uid":"u"}})");
-  const auto event = ReadUpdateEvent(classic.root());
+  const auto event = ReadUpdateEvent(classic.root(), "prod");
   ASSERT_TRUE(event);
   EXPECT_EQ(event->count, 28U);
   EXPECT_EQ(event->group, "s3.aws.upbound.io");
@@ -420,14 +420,14 @@ TEST(UpdateEventTest, ReadsBothKindsOfEvents) {
       R"({"metadata":{"uid":"e"},"reason":"UpdatedExternalResource","eventTime":"2026-11-21T08:50:27.000001Z",
           "series":{"count":3,"lastObservedTime":"2026-11-21T08:51:27.000001Z"},"firstTimestamp":null,
           "involvedObject":{"apiVersion":"s3.aws.upbound.io/v1beta2","kind":"Bucket","name":"b","uid":"u"}})");
-  EXPECT_EQ(ReadUpdateEvent(series.root())->count, 3U);
+  EXPECT_EQ(ReadUpdateEvent(series.root(), "prod")->count, 3U);
   for (
       const char* other :
       {R"({"metadata":{"uid":"e"},"reason":"CreatedExternalResource","involvedObject":{"uid":"u"}})",
        R"({"metadata":{"uid":"e"},"reason":"UpdatedExternalResource"})",
        R"({"reason":"UpdatedExternalResource","involvedObject":{"uid":"u"}})", R"([])", R"("x")"}) {
     const Document document = DocumentFromJson(other);
-    EXPECT_FALSE(ReadUpdateEvent(document.root())) << other;
+    EXPECT_FALSE(ReadUpdateEvent(document.root(), "prod")) << other;
   }
 }
 

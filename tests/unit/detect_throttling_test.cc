@@ -214,13 +214,13 @@ TEST(ThrottledCallsTest, ReadsEventsOfBothApis) {
       R"({"involvedObject":{"uid":"u"},"message":"m","reason":"CannotObserveExternalResource"})");
   const Document events = DocumentFromJson(R"({"regarding":{"uid":"u"},"note":"m"})");
   for (const Document* each : {&core, &events}) {
-    const auto read = ReadTroubleEvent(each->root());
+    const auto read = ReadTroubleEvent(each->root(), "prod");
     ASSERT_TRUE(read);
-    EXPECT_EQ(read->object.text, "u");
+    EXPECT_EQ(read->object.text, "prod/u");
     EXPECT_EQ(read->message, "m");
   }
   const Document nothing = DocumentFromJson(R"({"regarding":{}})");
-  EXPECT_FALSE(ReadTroubleEvent(nothing.root()));
+  EXPECT_FALSE(ReadTroubleEvent(nothing.root(), "prod"));
 }
 
 TEST(ThrottledCallsRecorded, AWarWithoutThrottlingIsNone) {
@@ -239,7 +239,7 @@ TEST(ThrottledCallsRecorded, AWarWithoutThrottlingIsNone) {
         const Document document = DocumentFromJson(line.object);
         if (what == "buckets") {
           calls.OnObject(ReadSighting(document.root(), kind, rules), line.received);
-        } else if (const auto event = ReadTroubleEvent(document.root())) {
+        } else if (const auto event = ReadTroubleEvent(document.root(), "prod")) {
           calls.OnEvent(*event, line.received);
         }
       }

@@ -428,7 +428,7 @@ TEST(IdentityObject, LineageFieldsAreReadAsTheyStand) {
             {"apiVersion":"a.io/v1","kind":"K","name":"two","namespace":"other"}],
           "crossplane":{"resourceRefs":[{"apiVersion":"a.io/v1","kind":"K","name":"three"}]}}})",
       {"g.io", "XR"}, Rules());
-  EXPECT_EQ(facts.lineage.controller, (ObjectRef{"g.io", "XR", "ns", "xr", {"u2"}}));
+  EXPECT_EQ(facts.lineage.controller, (ObjectRef{"g.io", "XR", "ns", "xr", {"local/u2"}}));
   EXPECT_EQ(facts.lineage.claim, (ObjectRef{"g.io", "Claim", "ns", "c", {}}));
   EXPECT_EQ(facts.lineage.composite, (ObjectRef{"g.io", "XR", "", "xr", {}}));
   EXPECT_EQ(facts.lineage.resources, (std::vector<ObjectRef>{{"a.io", "K", "", "one", {}},
@@ -486,7 +486,7 @@ TEST(IdentityObject, MetadataIsReadAndDamagedMetadataIsNot) {
           "truce.dev/contact":"team@example.org"}}})",
       kBucket, Rules());
   EXPECT_EQ(facts.slot, (Slot{"local", "s3.aws.upbound.io", "Bucket", "ns", "x"}));
-  EXPECT_EQ(facts.uid.text, "u");
+  EXPECT_EQ(facts.uid.text, "local/u");
   EXPECT_EQ(facts.version, 700U);
   EXPECT_EQ(facts.created, ParseTimestamp("2026-11-21T07:50:30Z"));
   EXPECT_TRUE(facts.terminating);

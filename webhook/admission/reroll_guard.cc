@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "policies/judge.h"
+#include "registry/identity/uids.h"
 #include "registry/ownership/review.h"
 #include "registry/store/store.h"
 #include "webhook/admission/rerolls.h"
@@ -30,7 +31,7 @@ std::optional<Reroll> RerollOf(const AdmissionRequest& review, const AdmissionPo
   if (!is_update || !ports.repeated.any()) return std::nullopt;
   const Value metadata = review.object.Child("metadata");
   Reroll out;
-  out.uid.text = metadata.Child("uid").text();
+  out.uid = UidIn(policy.identity.cluster, metadata.Child("uid").text());
   const auto standing = ports.repeated.StandingOf(out.uid, ports.clock.Now());
   if (standing.empty()) return std::nullopt;
   const bool is_terminating = !metadata.Child("deletionTimestamp").empty();

@@ -5,6 +5,7 @@
 #include <cstdio>
 #include <set>
 
+#include "registry/identity/uids.h"
 #include "webhook/api/resource_json.h"
 #include "webhook/findings/conflicts.h"
 #include "webhook/findings/tag_war.h"
@@ -34,7 +35,7 @@ void WriteSide(const ConflictSide& side, JsonWriter& json) {
   for (const ConflictObject& object : side.objects) {
     json.BeginObject().Key("object");
     WriteObject(object.slot, json);
-    json.Field("uid", object.uid.text)
+    json.Field("uid", MetadataUid(object.uid))
         .Field("intent", Name(object.intent))
         .Field("seen", object.seen)
         .Field("terminating", object.terminating)

@@ -5,6 +5,7 @@
 #include "registry/ownership/names.h"
 
 #include "registry/base/clock.h"
+#include "registry/identity/uids.h"
 #include "registry/ownership/rows.h"
 #include "webhook/api/review_books.h"
 
@@ -33,7 +34,7 @@ void WriteObject(const Slot& slot, JsonWriter& json) {
 void WriteDeclaration(const Row& row, JsonWriter& json) {
   json.BeginObject().Key("object");
   WriteObject(row.slot, json);
-  json.Field("uid", row.id.uid.text)
+  json.Field("uid", MetadataUid(row.id.uid))
       .Field("intent", Name(row.intent))
       .Field("state", Name(row.id.state))
       .Field("terminating", row.terminating)
@@ -105,7 +106,7 @@ void WriteAuditLine(const AuditLine& line, JsonWriter& json) {
   WriteObject(entry.root, json);
   json.Key("object");
   WriteObject(entry.slot, json);
-  json.Field("uid", entry.uid.text)
+  json.Field("uid", MetadataUid(entry.uid))
       .Field("cause", entry.cause)
       .Field("actor", entry.actor)
       .Field("review", entry.review.text)

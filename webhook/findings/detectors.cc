@@ -154,13 +154,17 @@ void Detectors::OnKindState(const KindStatus& status) {
 void Detectors::OnOther(const FollowedKind& kind, Value object, bool gone) {
   const Timestamp now = ports_.clock.Now();
   if (IsKind(kind, EventsKind())) {
-    const auto event = gone ? std::nullopt : ReadUpdateEvent(object);
+    const auto event = gone
+                           ? std::nullopt
+                           : ReadUpdateEvent(object, ports_.host.Around().policy->identity.cluster);
     if (!event) return;
     known_.With([&](Known& known) { known.wars.OnEvent(*event, !known.events_live, now); });
     return;
   }
   if (IsKind(kind, TroubleEventsKind())) {
-    const auto event = gone ? std::nullopt : ReadTroubleEvent(object);
+    const auto event =
+        gone ? std::nullopt
+             : ReadTroubleEvent(object, ports_.host.Around().policy->identity.cluster);
     if (!event) return;
     known_.With([&](Known& known) {
       if (known.troubles_live) known.throttled.OnEvent(*event, now);

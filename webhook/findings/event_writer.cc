@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
+#include "registry/identity/uids.h"
 #include "webhook/wire/json_text.h"
 
 namespace truce {
@@ -49,7 +50,7 @@ std::string EventJson(const ObjectEvent& event, Timestamp now, const std::string
   object["apiVersion"] =
       event.object.group.empty() ? event.version : event.object.group + "/" + event.version;
   if (!event.object.ns.empty()) object["namespace"] = event.object.ns;
-  if (!event.uid.empty()) object["uid"] = event.uid.text;
+  if (!event.uid.empty()) object["uid"] = std::string(MetadataUid(event.uid));
   const nlohmann::ordered_json json = {
       {"apiVersion", "v1"},
       {"kind", "Event"},

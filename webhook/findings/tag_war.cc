@@ -8,6 +8,7 @@
 
 #include "policies/finding.h"
 #include "policies/people.h"
+#include "registry/identity/uids.h"
 
 namespace truce {
 namespace {
@@ -321,12 +322,12 @@ std::optional<Timestamp> TimeOf(Value value) {
 
 }  // namespace
 
-std::optional<UpdateEvent> ReadUpdateEvent(Value event) {
+std::optional<UpdateEvent> ReadUpdateEvent(Value event, std::string_view cluster) {
   if (event.Child("reason").text() != kUpdateEventReason) return std::nullopt;
   const Value involved = event.Child("involvedObject");
   UpdateEvent out;
-  out.event.text = event.Child("metadata").Child("uid").text();
-  out.object.text = involved.Child("uid").text();
+  out.event = UidIn(cluster, event.Child("metadata").Child("uid").text());
+  out.object = UidIn(cluster, involved.Child("uid").text());
   if (out.event.empty() || out.object.empty()) return std::nullopt;
   const std::string_view version = involved.Child("apiVersion").text();
   const std::size_t slash = version.find('/');

@@ -54,9 +54,9 @@ struct UpdateEvent {
   bool operator==(const UpdateEvent&) const = default;
 };
 
-// Reads a core/v1 Event, also one written through events.k8s.io (series, eventTime). Nothing when
-// it has another reason, or no uids.
-std::optional<UpdateEvent> ReadUpdateEvent(Value event);
+// Reads a core/v1 Event of `cluster`, also one written through events.k8s.io (series, eventTime).
+// Nothing when it has another reason, or no uids.
+std::optional<UpdateEvent> ReadUpdateEvent(Value event, std::string_view cluster);
 
 // Longer than two polls of the slowest default (10 minutes).
 inline constexpr std::chrono::minutes kTagWarWindow{30};

@@ -7,6 +7,7 @@
 
 #include "policies/people.h"
 #include "registry/base/one_line.h"
+#include "registry/identity/uids.h"
 
 namespace truce {
 namespace {
@@ -149,13 +150,13 @@ std::optional<ThrottledCall> ReadThrottledCall(std::string_view message) {
   return out;
 }
 
-std::optional<TroubleEvent> ReadTroubleEvent(Value event) {
+std::optional<TroubleEvent> ReadTroubleEvent(Value event, std::string_view cluster) {
   Value object = event.Child("regarding");
   if (object.empty()) object = event.Child("involvedObject");
   Value text = event.Child("note");
   if (text.empty()) text = event.Child("message");
   TroubleEvent out;
-  out.object.text = object.Child("uid").text();
+  out.object = UidIn(cluster, object.Child("uid").text());
   out.message = text.text().substr(0, kMessageBytesRead);
   if (out.object.empty() || out.message.empty()) return std::nullopt;
   return out;

@@ -62,8 +62,9 @@ struct TroubleEvent {
 // Selects them in a list or watch of events.k8s.io/v1: of all calls, observing is what a provider
 // does most.
 inline constexpr std::string_view kTroubleEventSelector = "reason=CannotObserveExternalResource";
-// Reads an Event of core/v1 or events.k8s.io/v1. Nothing when it names no object or says nothing.
-std::optional<TroubleEvent> ReadTroubleEvent(Value event);
+// Reads an Event of `cluster`, of core/v1 or events.k8s.io/v1. Nothing when it names no object or
+// says nothing.
+std::optional<TroubleEvent> ReadTroubleEvent(Value event, std::string_view cluster);
 
 // A tag war that runs, with where its resource lies.
 struct LocatedWar {

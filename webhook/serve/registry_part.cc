@@ -95,6 +95,7 @@ Result<std::unique_ptr<Store>> RegistryPart::OpenStore(const Config& config,
   if (IsPostgresUrl(config.store)) return OpenDatabase(config, policy, kube_system);
   SqliteOptions options;
   options.data_dir = config.data_dir;
+  options.uids_get_clusters = true;
   TRUCE_ASSIGN_OR_RETURN(std::unique_ptr<Store> store, SqliteStore::Open(options));
   return store;
 }

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "registry/base/text.h"
+#include "registry/identity/uids.h"
 #include "registry/identity/values.h"
 #include "registry/ownership/ledger.h"
 #include "registry/ownership/rows.h"
@@ -324,7 +325,9 @@ Result<void> Absence::Release(const Uid& uid) {
 
 // The store knows it no more.
 void Absence::Gone(const Uid& uid, const Slot& slot) {
-  if (KindHistory* kind = HistoryOf(GroupKindOf(slot), kinds_)) kind->versions.erase(uid.text);
+  if (KindHistory* kind = HistoryOf(GroupKindOf(slot), kinds_)) {
+    kind->versions.erase(std::string(MetadataUid(uid)));
+  }
   Settle(uid);
   if (SightObserver* observer = store_.ports().observer) observer->OnGone(uid, slot);
 }

@@ -14,6 +14,7 @@
 
 #include "registry/base/clock.h"
 #include "registry/identity/identity.h"
+#include "registry/identity/uids.h"
 #include "webhook/kube/cluster_api.h"
 #include "webhook/watch/kinds.h"
 #include "webhook/watch/sighting.h"
@@ -89,7 +90,7 @@ struct KindHistory {
   };
 
   FollowedKind followed;
-  std::unordered_map<std::string, Version> versions;       // by uid: the last one seen
+  std::unordered_map<std::string, Version> versions;       // by metadata.uid: the last one seen
   std::vector<std::shared_ptr<const Sighting>> collected;  // of the list that runs
   std::uint64_t list = 0;  // number of the list that runs or ran last
   Timestamp list_began{};
@@ -105,7 +106,7 @@ struct KindHistory {
   bool blind() const { return gap && !marked; }
   // The last version seen; null: none.
   const Version* Find(const Uid& uid) const {
-    const auto found = versions.find(uid.text);
+    const auto found = versions.find(std::string(MetadataUid(uid)));
     return found == versions.end() ? nullptr : &found->second;
   }
 };

@@ -2,7 +2,10 @@
 
 #include <algorithm>
 #include <map>
+#include <string>
 #include <utility>
+
+#include "registry/identity/uids.h"
 
 namespace truce {
 namespace {
@@ -95,7 +98,8 @@ void Reconciler::Replay(const GroupKind& kind, std::span<const WatchEvent> event
       continue;
     }
     // Not absent: its end is known and waits.
-    KindHistory::Version& known = history->versions[sight.sighting->facts.uid.text];
+    KindHistory::Version& known =
+        history->versions[std::string(MetadataUid(sight.sighting->facts.uid))];
     known.Take(*sight.sighting);
     known.list = history->list;
   }

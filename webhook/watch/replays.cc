@@ -1,9 +1,13 @@
 #include "webhook/watch/replays.h"
 
 #include <algorithm>
+#include <functional>
+#include <map>
+#include <string>
 #include <utility>
 
 #include "registry/identity/evidence.h"
+#include "registry/identity/uids.h"
 
 namespace truce {
 
@@ -31,10 +35,12 @@ WatchPositions PositionsFromText(std::string_view text) {
   return positions;
 }
 
-void Replays::Begin(Moment now, WatchQuery query, UnlistedObjects objects) {
+void Replays::Begin(Moment now, WatchQuery query, const UnlistedObjects& objects) {
   patience_end_ = std::max(patience_end_, now + kPatience);
   const ServedKind& kind = query.selection.kind;
-  running_[query.id] = {std::move(objects), {{kind.group, kind.kind}, {}}};
+  std::map<std::string, bool, std::less<>> waiting;
+  for (const auto& [uid, waits] : objects) waiting.emplace(MetadataUid(uid), waits);
+  running_[query.id] = {std::move(waiting), {{kind.group, kind.kind}, {}}};
   query.timeout = kWatch;
   watches_.push_back(std::move(query));
 }
@@ -47,8 +53,8 @@ bool Replays::Events(WatchId id, const std::vector<WatchEvent>& events) {
     if (event.type == WatchEvent::Type::kBookmark) continue;
     const Result<Document> document = reader_.Read(event.object);
     if (!document.ok()) continue;
-    const Uid uid{std::string(StringOf(document.value().root().Child("metadata").Child("uid")))};
-    const auto object = running.objects.find(uid);
+    const Value metadata = document.value().root().Child("metadata");
+    const auto object = running.objects.find(StringOf(metadata.Child("uid")));
     if (object == running.objects.end()) continue;
     running.told.events.push_back(event);
     if (event.type == WatchEvent::Type::kDeleted) object->second = false;

@@ -6,6 +6,7 @@
 #define TRUCE_WEBHOOK_WATCH_REPLAYS_H_
 
 #include <chrono>
+#include <functional>
 #include <map>
 #include <optional>
 #include <string>
@@ -43,7 +44,7 @@ class Replays final {
   };
 
   // Asks by `query`, whose id is the caller's, for what became of `objects`.
-  void Begin(Moment now, WatchQuery query, UnlistedObjects objects);
+  void Begin(Moment now, WatchQuery query, const UnlistedObjects& objects);
   // What to start and to stop since the last call.
   std::vector<WatchQuery> TakeWatches() { return std::exchange(watches_, {}); }
   std::vector<WatchId> TakeStops() { return std::exchange(stops_, {}); }
@@ -60,7 +61,7 @@ class Replays final {
 
  private:
   struct Running {
-    UnlistedObjects objects;
+    std::map<std::string, bool, std::less<>> objects;  // as UnlistedObjects, by metadata.uid
     Told told;
   };
   void End(std::map<WatchId, Running>::iterator at);

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "registry/identity/evidence.h"
+#include "registry/identity/uids.h"
 #include "registry/ownership/ledger.h"
 #include "registry/ownership/resolve.h"
 #include "registry/ownership/rows.h"
@@ -107,10 +108,10 @@ void Sights::Applied(const Sight& sight) {
   if (kind == nullptr) return;
   ++applied_;
   if (sight.deleted) {
-    kind->versions.erase(object.uid.text);
+    kind->versions.erase(std::string(MetadataUid(object.uid)));
     asks_.Overtake(object.slot);
   } else {
-    KindHistory::Version& known = kind->versions[object.uid.text];
+    KindHistory::Version& known = kind->versions[std::string(MetadataUid(object.uid))];
     known.Take(*sight.sighting);
     known.list = kind->list;
   }

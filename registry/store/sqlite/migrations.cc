@@ -70,6 +70,34 @@ Result<void> CopyBefore(Connection& connection, const std::string& target, Files
 
 }  // namespace
 
+Result<void> GiveUidsTheirCluster(Connection& connection) {
+  // The oldest and the newest tell of all: who writes with clusters has changed what was there.
+  TRUCE_ASSIGN_OR_RETURN(
+      const std::int64_t missing,
+      connection.Integer(
+          "SELECT count(*) FROM ("
+          " SELECT uid FROM objects WHERE id = (SELECT min(id) FROM objects)"
+          " UNION ALL SELECT uid FROM objects WHERE id = (SELECT max(id) FROM objects)"
+          " UNION ALL SELECT uid FROM declarations WHERE id = (SELECT min(id) FROM declarations)"
+          " UNION ALL SELECT uid FROM declarations WHERE id = (SELECT max(id) FROM declarations))"
+          " WHERE instr(uid, '/') = 0"));
+  if (missing == 0) return {};
+  TRUCE_RETURN_IF_ERROR(connection.Run(Sql::kBegin));
+  Result<void> changed = connection.Execute(
+      "UPDATE OR REPLACE declarations SET uid = substr(slot, 1, instr(slot, '/')) || uid"
+      " WHERE instr(uid, '/') = 0;"
+      "UPDATE objects SET uid = substr(kind, 1, instr(kind, '/')) || uid"
+      " WHERE instr(uid, '/') = 0;"
+      "UPDATE objects SET parent_uid = substr(kind, 1, instr(kind, '/')) || parent_uid"
+      " WHERE parent_uid <> '' AND instr(parent_uid, '/') = 0;"
+      "UPDATE objects SET link = 'uid:' || substr(kind, 1, instr(kind, '/')) || substr(link, 5)"
+      " WHERE substr(link, 1, 4) = 'uid:' AND instr(link, '/') = 0");
+  if (changed.ok()) changed = connection.Run(Sql::kCommit);
+  if (changed.ok()) return {};
+  if (connection.InTransaction()) static_cast<void>(connection.Run(Sql::kRollback).ok());
+  return std::move(changed).error().Within("giving uids their cluster");
+}
+
 Result<void> CheckApplied(Connection& connection, std::span<const Migration> migrations) {
   TRUCE_ASSIGN_OR_RETURN(
       Statement applied,

@@ -31,6 +31,12 @@ Result<void> CheckApplied(Connection& connection, std::span<const Migration> mig
 Result<void> Migrate(Connection& connection, std::span<const Migration> migrations,
                      const std::string& path, Files& files = RealFiles());
 
+// Uids in rows and objects get the cluster of the slot beside them ("cluster/uid") where they carry
+// none, as releases before wrote them; those in audit lines stay as they are. No migration: who
+// goes back to such a release finds other lives of the same objects, which it sees anew. One
+// transaction; nothing to do costs four look-ups. Errors: kUnavailable; kDataLoss.
+Result<void> GiveUidsTheirCluster(Connection& connection);
+
 }  // namespace truce
 
 #endif  // TRUCE_REGISTRY_STORE_SQLITE_MIGRATIONS_H_

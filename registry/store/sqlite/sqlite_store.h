@@ -21,6 +21,8 @@ struct SqliteOptions {
   std::size_t readers_max = 8;                    // connections for reading
   std::uint64_t wal_restart_bytes = 64ULL << 20;  // see WalLimits
   std::uint64_t wal_bytes_max = 512ULL << 20;
+  // Gives uids that were written before they carried their cluster that of the slot beside them.
+  bool uids_get_clusters = false;
   bool full_check = true;  // integrity_check in the background after opening
 };
 

@@ -8,6 +8,8 @@
 #include <utility>
 
 #include "registry/base/text.h"
+#include "registry/identity/uids.h"
+#include "registry/ownership/lineage.h"
 #include "webhook/api/rest/call.h"
 #include "webhook/wire/json_text.h"
 
@@ -295,6 +297,7 @@ Row ReadRow(const Json& json, const KeyText& key, const std::string& place, std:
   Row row;
   row.id = {key, {members.Text("uid", true)}, members.As("state", RowStateFromName)};
   row.slot = members.As("slot", SlotFromText);
+  row.id.uid = InCluster(row.slot.cluster, row.id.uid);
   row.root = members.As("root", SlotFromText);
   row.intent = members.As("intent", IntentFromName);
   row.identity = members.As("identity", IdentityFromText);
@@ -324,8 +327,9 @@ Object ReadObject(const Json& json, const std::string& place, std::string& fault
     object.parent = parent->is_string() ? SlotFromText(parent->get<std::string>()) : std::nullopt;
     if (!object.parent) members.Fail(".parent cannot be read");
   }
-  object.parent_uid = {members.Text("parentUid")};
-  object.link = members.Text("link");
+  object.uid = InCluster(object.slot.cluster, object.uid);
+  object.parent_uid = InCluster(object.slot.cluster, {members.Text("parentUid")});
+  object.link = LinkInCluster(object.slot.cluster, members.Text("link"));
   object.names = members.Texts("names");
   object.service = members.Text("service");
   object.contact = members.Text("contact");

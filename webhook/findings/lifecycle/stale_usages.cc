@@ -5,6 +5,7 @@
 #include "policies/finding.h"
 #include "policies/people.h"
 #include "registry/identity/evidence.h"
+#include "registry/identity/uids.h"
 #include "registry/ownership/lineage.h"
 #include "registry/ownership/rows.h"
 
@@ -60,7 +61,7 @@ UsageSeen ReadUsage(Value object, const GroupKind& kind, const std::string& clus
   const Value owners = view.owner_references;
   for (Value at = owners.first(); at.exists(); at = owners.next(at)) {
     if (at.Child("controller").is_true()) {
-      usage.controller = Uid{std::string(StringOf(at.Child("uid")))};
+      usage.controller = UidIn(cluster, StringOf(at.Child("uid")));
     }
   }
   usage.terminating = ParseTimestamp(StringOf(object.Child("metadata").Child("deletionTimestamp")));
