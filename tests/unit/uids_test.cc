@@ -6,6 +6,7 @@
 #include <functional>
 #include <string>
 
+#include "registry/ownership/ledger.h"
 #include "registry/ownership/review.h"
 #include "registry/ownership/sight.h"
 #include "registry/store/memory/memory_store.h"

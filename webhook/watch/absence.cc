@@ -157,13 +157,15 @@ Result<UnlistedObjects> Absence::Unlisted(const KindHistory& kind) const {
   UnlistedObjects unlisted;
   TRUCE_RETURN_IF_ERROR(store_.Read([&](const AllFacts& facts) {
     unlisted.clear();
-    ForEachObject(facts, AllOf(kind.followed.group_kind(), store_.cluster()), [&](Object object) {
-      if (listed.contains(object.uid.text)) return;
-      const std::vector<Row> rows = facts.RowsOfUid(object.uid);
-      if (rows.empty()) return;
-      unlisted[object.uid] = std::any_of(
-          rows.begin(), rows.end(), [](const Row& row) { return row.id.state == RowState::kSeen; });
-    });
+    ForEachObject(
+        facts, AllOf(kind.followed.group_kind(), store_.cluster()), [&](const Object& object) {
+          if (listed.contains(object.uid.text)) return;
+          const std::vector<Row> rows = facts.RowsOfUid(object.uid);
+          if (rows.empty()) return;
+          unlisted[object.uid] = std::any_of(rows.begin(), rows.end(), [](const Row& row) {
+            return row.id.state == RowState::kSeen;
+          });
+        });
   }));
   return unlisted;
 }

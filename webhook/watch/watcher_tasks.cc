@@ -50,11 +50,11 @@ Result<void> Watcher::BeginReplays(Moment now) {
                                    [](const auto& object) { return object.second; });
     if (waits) ended.emplace(kind, std::move(unlisted));
   }
-  for (auto& [kind, objects] : ended) {
+  for (const auto& [kind, objects] : ended) {
     const WatchQuery query{.id = ++last_id_,
                            .selection = FindKind(kind)->follower.kind().selection,
                            .resource_version = positions_.at(kind)};
-    replays_.Begin(now, query, std::move(objects));
+    replays_.Begin(now, query, objects);
   }
   replays_begun_ = true;
   return {};

@@ -25,7 +25,7 @@ class CatalogueFollower {
     TRUCE_ASSIGN_OR_RETURN(const bool is_done, IsDone());
     if (is_done) return std::size_t{0};
     EntangledMoves entangled;
-    TRUCE_RETURN_IF_ERROR(EachPage([&](std::vector<KeyMove> moves) -> Result<void> {
+    TRUCE_RETURN_IF_ERROR(EachPage([&](const std::vector<KeyMove>& moves) -> Result<void> {
       for (const KeyMove& move : moves) entangled.Add(move);
       all_ += moves.size();
       return {};
