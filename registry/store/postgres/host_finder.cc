@@ -51,7 +51,7 @@ Result<std::vector<std::string>> AskResolver(const std::string& host) {
 struct HostFinder::Questions {
   using Answer = std::shared_ptr<std::optional<FoundHosts>>;
 
-  explicit Questions(AskFn ask_) : ask(std::move(ask_)) {}
+  explicit Questions(AskFn how) : ask(std::move(how)) {}
 
   const AskFn ask;
   std::mutex mutex;
