@@ -120,7 +120,7 @@ class Postgres:
     def start(self) -> "Postgres":
         self._child = Child("postgres", self._with_small_disk(_as_servant([
             program("postgres"), "-D", str(self.folder / "data"), "-k", str(self.folder), "-p", str(PORT), "-c",
-            "listen_addresses=", "-c", "max_connections=60", "-c", "shared_buffers=32MB"])), self.log)
+            "listen_addresses=", "-c", "max_connections=150", "-c", "shared_buffers=32MB"])), self.log)
         self._child.wait_until(self._answers, START_SECONDS, "answering")
         return self
 

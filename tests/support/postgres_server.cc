@@ -183,7 +183,7 @@ void PostgresServer::Start() {
   FolderWatch files(folder + "/data");
   pid_ =
       Run({Program("postgres"), "-D", folder + "/data", "-k", folder, "-p", std::to_string(port_),
-           "-c", "listen_addresses=127.0.0.1", "-c", "max_connections=60", "-c",
+           "-c", "listen_addresses=127.0.0.1", "-c", "max_connections=150", "-c",
            "shared_buffers=32MB", "-c", "ssl=on", "-c", "ssl_cert_file=" + folder + "/server.pem",
            "-c", "ssl_key_file=" + folder + "/server.key"},
           folder + "/server.log");

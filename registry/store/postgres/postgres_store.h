@@ -21,10 +21,10 @@ namespace truce {
 enum class StandbyNeed : std::uint8_t { kNone, kWanted, kRequired };
 
 struct PostgresOptions {
-  std::string url;                  // as libpq takes it: "postgres://USER@HOST:PORT/NAME"
-  PasswordSource password = {};     // as PgTarget's
-  std::size_t connections_max = 8;  // shared by decisions and reads
-  std::size_t workers = 4;          // threads that run what is submitted
+  std::string url;                   // as libpq takes it: "postgres://USER@HOST:PORT/NAME"
+  PasswordSource password = {};      // as PgTarget's
+  std::size_t connections_max = 20;  // shared by decisions and reads, opened when needed
+  std::size_t workers = 16;          // threads that run what is submitted, each by one of these
   StandbyNeed standby = StandbyNeed::kNone;
   std::size_t queue_max = 4'096;                     // what is submitted and waits; more is refused
   std::chrono::milliseconds counts_age_max{60'000};  // Counts may be as old as this
