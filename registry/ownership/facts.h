@@ -88,7 +88,7 @@ class Facts {
   // that it changes, a read perhaps in a later one than that of its other facts.
   virtual std::uint64_t CountOwned(const OwnedRange& range) const = 0;
   // At most `limit` owners whose key differs from `shape` only in the account (Owner::shape), by
-  // key.
+  // key. A read may miss what a commit just behind its other facts changes.
   virtual std::vector<Owner> OwnersOfShape(std::string_view shape, std::size_t limit) const = 0;
   // The further name `name` and whose it is. Cheap: stores answer it from memory.
   virtual std::optional<ResourceName> FurtherName(const KeyText& name) const = 0;

@@ -156,15 +156,4 @@ const DeclaredResource* Declares(const ObjectFacts& object, const KeyText& name)
   return nullptr;
 }
 
-std::string ShapeOf(const KeyText& key) {
-  // space|partition|account|region|…: no field contains a bare "|".
-  const std::size_t partition = key.text.find('|');
-  const std::size_t account =
-      partition == std::string::npos ? partition : key.text.find('|', partition + 1);
-  if (account == std::string::npos) return {};
-  const std::size_t region = key.text.find('|', account + 1);
-  if (region == std::string::npos || region == account + 1) return {};
-  return key.text.substr(0, account + 1) + key.text.substr(region);
-}
-
 }  // namespace truce

@@ -66,10 +66,6 @@ bool NamesSuccessor(const std::string& successor, const Slot& root);
 // The resource that `object` declares by exactly this name, or null.
 const DeclaredResource* Declares(const ObjectFacts& object, const KeyText& name);
 
-// The key with its account left out: what two declarations share that differ in the account alone.
-// Empty when the key has no account.
-std::string ShapeOf(const KeyText& key);
-
 }  // namespace truce
 
 #endif  // TRUCE_REGISTRY_OWNERSHIP_GRANT_H_

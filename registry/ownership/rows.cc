@@ -44,6 +44,20 @@ std::string_view Name(AgreementKind kind) {
 
 std::string_view Name(ShareLevel level) { return kShareLevels.Of(level); }
 
+std::string ShapeOf(std::string_view key) {
+  // space|partition|account|region|…: no field contains a bare "|".
+  const std::size_t partition = key.find('|');
+  const std::size_t account =
+      partition == std::string_view::npos ? partition : key.find('|', partition + 1);
+  if (account == std::string_view::npos) return {};
+  const std::size_t region = key.find('|', account + 1);
+  if (region == std::string_view::npos || region == account + 1) return {};
+  std::string shape;
+  shape.reserve(key.size());
+  shape.append(key.substr(0, account + 1)).append(key.substr(region));
+  return shape;
+}
+
 std::optional<ShareLevel> ShareLevelFromName(std::string_view name) {
   return kShareLevels.Find(name);
 }

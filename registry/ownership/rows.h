@@ -100,6 +100,11 @@ struct Owner {
   bool operator==(const Owner&) const = default;
 };
 
+// The key with its account left out: what two declarations share that differ in the account alone.
+// Empty when the key has no account.
+std::string ShapeOf(std::string_view key);
+inline std::string ShapeOf(const KeyText& key) { return ShapeOf(std::string_view(key.text)); }
+
 // The owners that people and the watch ask for together.
 enum class OwnerList : std::uint8_t {
   kAll,

@@ -3,7 +3,10 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <condition_variable>
+#include <cstddef>
 #include <iterator>
+#include <mutex>
 #include <set>
 #include <string>
 #include <tuple>
@@ -133,6 +136,79 @@ TEST_P(FactsContract, FindsOwnersThatDifferInTheAccountOnly) {
     EXPECT_EQ(facts.OwnersOfShape("shape", 9).size(), 3U);
     EXPECT_TRUE(facts.OwnersOfShape("", 9).empty());
   });
+}
+
+// Some stores do not keep what the key tells.
+TEST_P(FactsContract, ShapesAreKeptWhateverTheKeyTells) {
+  const auto owner_of = [](const std::string& account, const std::string& shape) {
+    Owner owner = SampleOwner("a", "u1");
+    owner.key.text = "sqs/Queue|aws|" + account + "|eu|name=a";
+    owner.shape = shape;
+    return owner;
+  };
+  const std::string told = "sqs/Queue|aws||eu|name=a";
+  const Owner usual = owner_of("1", told);
+  const Owner none = owner_of("2", "");
+  const Owner other = owner_of("3", "shape");
+  const Owner without_account = owner_of("", "");
+  ASSERT_EQ(ShapeOf(usual.key), told);
+  ASSERT_EQ(ShapeOf(without_account.key), "");
+  Changes changes;
+  changes.put_owners = {usual, none, other, without_account};
+  WriteAll(changes);
+  const auto check = [&](const std::vector<Owner>& of_told, const std::vector<Owner>& of_other) {
+    OnFacts([&](const Facts& facts) {
+      EXPECT_EQ(facts.OwnersOfShape(told, 9), of_told);
+      EXPECT_EQ(facts.OwnersOfShape("shape", 9), of_other);
+      EXPECT_TRUE(facts.OwnersOfShape("", 9).empty());
+      EXPECT_EQ(facts.OwnerOf(none.key), none);
+      EXPECT_EQ(facts.OwnerOf(without_account.key), without_account);
+    });
+  };
+  check({usual}, {other});
+  if (kind_->Reopen()) check({usual}, {other});
+  Changes more;
+  more.put_owners = {owner_of("3", told)};
+  more.drop_owners = {usual.key};
+  WriteAll(more);
+  check({owner_of("3", told)}, {});
+  if (kind_->Reopen()) check({owner_of("3", told)}, {});
+}
+
+// Those that wait while another commit is at the disk are decided in one transaction.
+TEST_P(FactsContract, ADecisionSeesTheShapesOfThoseBeforeIt) {
+  const bool in_order = GetParam().name != "Postgres";  // which decides several at once
+  constexpr std::size_t kCount = 40;
+  std::mutex mutex;
+  std::vector<std::size_t> seen;  // both guarded by mutex
+  std::size_t told = 0;
+  std::condition_variable all_told;
+  for (std::size_t i = 0; i < kCount; ++i) {
+    const auto decide = [&, i](const Facts& facts) {
+      const std::size_t count = facts.OwnersOfShape("shape", kCount).size();
+      const std::lock_guard lock(mutex);
+      seen.resize(std::max(seen.size(), i + 1));
+      seen[i] = count;
+      Changes changes;
+      // Each third one takes the one before it away.
+      if (in_order && i % 3 == 2) {
+        changes.drop_owners = {SampleKey("n" + std::to_string(i - 1))};
+        return changes;
+      }
+      changes.put_owners = {SampleOwner("n" + std::to_string(i), "u1")};
+      changes.put_owners[0].shape = "shape";
+      return changes;
+    };
+    store().Submit({}, decide, Soon(), [&](const Result<void>& result) {
+      EXPECT_TRUE(result.ok());
+      const std::lock_guard lock(mutex);
+      if (++told == kCount) all_told.notify_one();
+    });
+  }
+  std::unique_lock lock(mutex);
+  ASSERT_TRUE(all_told.wait_until(lock, Soon(), [&] { return told == kCount; }));
+  for (std::size_t i = 0; in_order && i < kCount; ++i) EXPECT_EQ(seen[i], i / 3 + i % 3) << i;
+  EXPECT_EQ(seen.size(), kCount);
 }
 
 TEST_P(FactsContract, PagesThroughTheKeysOfOwnersAndRows) {

@@ -5,6 +5,7 @@
 #include <map>
 #include <random>
 #include <string>
+#include <vector>
 
 #include "tests/support/bytes_in_use.h"
 #include "tests/support/store_samples.h"
@@ -40,6 +41,31 @@ TEST(OwnerIndex, UnpacksWhatItPacked) {
   EXPECT_EQ(index.StateOf(full.key.text),
             (std::pair{Record::kTransferring, HolderState::kTerminating}));
   EXPECT_EQ(index.StateOf("unknown"), std::nullopt);
+}
+
+TEST(OwnerIndex, FindsKeysByShapeWhateverBecomesOfTheirOwners) {
+  OwnerIndex index;
+  const auto with = [](const std::string& name, const std::string& shape) {
+    Owner owner = SampleOwner(name, "u1");
+    owner.shape = shape;
+    return owner;
+  };
+  using Keys = std::vector<KeyText>;
+  for (const char* name : {"c", "a", "b"}) index.Put(with(name, "x"));
+  index.Put(with("d", ""));
+  EXPECT_EQ(index.KeysOfShape("x", 9), (Keys{SampleKey("a"), SampleKey("b"), SampleKey("c")}));
+  EXPECT_EQ(index.KeysOfShape("x", 2), (Keys{SampleKey("a"), SampleKey("b")}));
+  EXPECT_EQ(index.KeysOfShape("y", 9), Keys());
+  EXPECT_EQ(index.KeysOfShape("", 9), Keys());
+  index.Put(with("a", "y"));
+  index.Put(with("b", ""));
+  index.Put(with("c", "x"));  // as before, at another place in memory
+  EXPECT_EQ(index.KeysOfShape("x", 9), Keys{SampleKey("c")});
+  EXPECT_EQ(index.KeysOfShape("y", 9), Keys{SampleKey("a")});
+  index.Erase(SampleKey("c").text);
+  index.Erase(SampleKey("d").text);
+  EXPECT_EQ(index.KeysOfShape("x", 9), Keys());
+  EXPECT_EQ(index.KeysOfShape("y", 9), Keys{SampleKey("a")});
 }
 
 TEST(OwnerIndex, AgreesWithAMapWhileItGrowsAndShrinks) {

@@ -112,9 +112,6 @@ const char* TextOf(Sql sql) {
     case Sql::kCountReserved:
       return "SELECT count(*) FROM (SELECT 1 FROM declarations " TRUCE_RESERVED_IN_RANGE "LIMIT ?)";
     case Sql::kReservedSlots: return "SELECT slot FROM declarations " TRUCE_RESERVED_IN_RANGE;
-    case Sql::kHasShape: return "SELECT 1 FROM resources WHERE shape = ? AND shape <> '' LIMIT 1";
-    case Sql::kOwnersOfShape:
-      return TRUCE_SELECT_OWNERS "WHERE shape = ? AND shape <> '' ORDER BY key LIMIT ?";
     case Sql::kKeysAfter: return "SELECT key FROM resources WHERE key > ? ORDER BY key LIMIT ?";
     case Sql::kObjectsOfKind:
       return "SELECT " TRUCE_OBJECT_VALUES

@@ -38,8 +38,6 @@ enum class Sql : std::uint8_t {
   kChildrenOf,
   kCountReserved,
   kReservedSlots,
-  kHasShape,
-  kOwnersOfShape,
   kKeysAfter,
   kObjectsOfKind,
   kReservedBefore,

@@ -253,19 +253,6 @@ std::size_t SqlFacts::CountReserved(const ReservedRange& range, const std::set<G
   return count;
 }
 
-std::vector<Owner> SqlFacts::OwnersOfShape(std::string_view shape, std::size_t limit) const {
-  if (shape.empty()) return {};
-  // A new resource is usually the first of its shape, and the list, which is sorted, costs three
-  // times as much.
-  const auto of_shape = [&](Statement& statement) { statement.BindText(0, shape); };
-  if (Collect<std::int64_t>(Sql::kHasShape, of_shape, ReadInteger).empty()) return {};
-  const auto bind = [&](Statement& statement) {
-    of_shape(statement);
-    statement.BindInteger(1, LimitOf(limit));
-  };
-  return Collect<Owner>(Sql::kOwnersOfShape, bind, ReadOwner);
-}
-
 std::vector<KeyText> SqlFacts::KeysAfter(const KeyText& after, std::size_t limit) const {
   const auto bind = [&](Statement& statement) {
     statement.BindText(0, after.text);
@@ -471,6 +458,27 @@ std::uint64_t BatchFacts::CountOwned(const OwnedRange& range) const {
   return static_cast<std::uint64_t>(count);
 }
 
+std::vector<Owner> BatchFacts::OwnersOfShape(std::string_view shape, std::size_t limit) const {
+  if (shape.empty()) return {};
+  std::uint64_t version = 0;
+  // So many more of them may be overtaken.
+  std::vector<KeyText> keys = known_.KeysOfShape(shape, limit + written_.keys.size(), version);
+  for (const auto& [key, change] : written_.keys) {
+    if (!change.owner_changed) continue;
+    const bool was = std::erase(keys, key) > 0;
+    const bool is = change.owner != nullptr && change.owner->shape == shape;
+    if (is) keys.push_back(key);
+    saw_uncommitted_ = saw_uncommitted_ || was || is;
+  }
+  std::sort(keys.begin(), keys.end());
+  if (keys.size() > limit) keys.resize(limit);
+  std::vector<Owner> owners;
+  for (const KeyText& key : keys) {
+    if (std::optional<Owner> owner = OwnerOf(key)) owners.push_back(*std::move(owner));
+  }
+  return owners;
+}
+
 Connection* BatchFacts::Reader() const {
   saw_uncommitted_ = saw_uncommitted_ || !written_.empty() || writer_.InTransaction();
   return &writer_;
@@ -524,6 +532,20 @@ std::vector<ResourceName> SnapshotFacts::FurtherNamesOf(const KeyText& key) cons
   std::uint64_t version = 0;
   std::vector<ResourceName> known = known_.FurtherNamesOf(key, version);
   return IsOfMemory(version) ? known : NamesFromSql(Sql::kFurtherNamesOf, key);
+}
+
+// From a snapshot those that memory has as well, and nearly always has: it is a commit before or
+// behind.
+std::vector<Owner> SnapshotFacts::OwnersOfShape(std::string_view shape, std::size_t limit) const {
+  std::uint64_t version = 0;
+  const std::vector<KeyText> keys = known_.KeysOfShape(shape, limit, version);
+  if (!FromSnapshot()) Saw(version);
+  std::vector<Owner> owners;
+  for (const KeyText& key : keys) {
+    std::optional<Owner> owner = OwnerOf(key);
+    if (owner && owner->shape == shape) owners.push_back(*std::move(owner));
+  }
+  return owners;
 }
 
 // From memory, whatever commit the snapshot is of: to count there would be to look at every owner.

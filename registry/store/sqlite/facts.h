@@ -76,7 +76,6 @@ class SqlFacts : public AllFacts {
   std::vector<Object> ChildrenOf(const Slot& slot) const override;
   std::size_t CountReserved(const ReservedRange& range, const std::set<GroupKind>& left_out,
                             std::size_t limit) const override;
-  std::vector<Owner> OwnersOfShape(std::string_view shape, std::size_t limit) const override;
   std::vector<KeyText> KeysAfter(const KeyText& after, std::size_t limit) const override;
   ObjectPage ObjectsOfKind(const Slot& slot, std::string_view after,
                            std::size_t limit) const override;
@@ -142,6 +141,7 @@ class BatchFacts final : public SqlFacts {
   std::vector<Row> RowsOfKey(const KeyText& key) const override;
   std::optional<ResourceName> FurtherName(const KeyText& name) const override;
   std::vector<ResourceName> FurtherNamesOf(const KeyText& key) const override;
+  std::vector<Owner> OwnersOfShape(std::string_view shape, std::size_t limit) const override;
   std::uint64_t CountOwned(const OwnedRange& range) const override;
 
   // True when an answer may rest on something of this batch, which is not on the disk yet.
@@ -178,6 +178,7 @@ class SnapshotFacts final : public SqlFacts {
   std::vector<Row> RowsOfKey(const KeyText& key) const override;
   std::optional<ResourceName> FurtherName(const KeyText& name) const override;
   std::vector<ResourceName> FurtherNamesOf(const KeyText& key) const override;
+  std::vector<Owner> OwnersOfShape(std::string_view shape, std::size_t limit) const override;
   std::uint64_t CountOwned(const OwnedRange& range) const override;
 
   // True when a commit came between two answers: they are not of one state.

@@ -76,11 +76,12 @@ std::optional<Place> PlaceIn(const char* blob, const Beginnings& beginnings) {
   return PlaceFromTexts(root, unpacker.Split(key));
 }
 
-Result<void> Unpack(const char* blob, const Beginnings& beginnings, Owner& owner) {
-  // Texts of usual length need no memory of the heap.
-  constexpr std::size_t kUsualBytes = 1024;
-  std::array<std::byte, kUsualBytes> usual;
-  std::pmr::monotonic_buffer_resource memory(usual.data(), usual.size());
+// Texts of usual length need no memory of the heap.
+constexpr std::size_t kUsualTextBytes = 1024;
+
+// They live as long as the blob and `memory`.
+OwnerTexts TextsIn(const char* blob, const Beginnings& beginnings,
+                   std::pmr::memory_resource& memory) {
   OwnerTexts texts;
   std::memcpy(&texts.since, blob, sizeof(texts.since));
   const auto flags = static_cast<unsigned char>(blob[sizeof(texts.since)]);
@@ -103,7 +104,13 @@ Result<void> Unpack(const char* blob, const Beginnings& beginnings, Owner& owner
   texts.successor = unpacker.Text();
   texts.leaf = unpacker.Relative(texts.root);
   texts.left = unpacker.Text();
-  return FillOwner(texts, owner);
+  return texts;
+}
+
+Result<void> Unpack(const char* blob, const Beginnings& beginnings, Owner& owner) {
+  std::array<std::byte, kUsualTextBytes> usual;
+  std::pmr::monotonic_buffer_resource memory(usual.data(), usual.size());
+  return FillOwner(TextsIn(blob, beginnings, memory), owner);
 }
 
 }  // namespace
@@ -145,6 +152,22 @@ std::optional<Place> OwnerIndex::PlaceOf(std::string_view key) const {
   return PlaceIn(blob->get(), beginnings_);
 }
 
+std::vector<KeyText> OwnerIndex::KeysOfShape(std::string_view shape, std::size_t limit) const {
+  std::vector<KeyText> keys;
+  if (shape.empty()) return keys;
+  by_shape_.Find(HashOf(shape), [&](const char* blob) {
+    std::array<std::byte, kUsualTextBytes> usual;
+    std::pmr::monotonic_buffer_resource memory(usual.data(), usual.size());
+    const OwnerTexts texts = TextsIn(blob, beginnings_, memory);
+    // Hashes of two shapes may be equal.
+    if (texts.shape == shape) keys.push_back({std::string(texts.key)});
+    return false;
+  });
+  std::sort(keys.begin(), keys.end());
+  if (keys.size() > limit) keys.resize(limit);
+  return keys;
+}
+
 void OwnerIndex::Put(const Owner& owner) {
   const std::string root = ToText(owner.root);
   const std::string identity = ToText(owner.identity);
@@ -179,20 +202,44 @@ OwnerIndex::Blob OwnerIndex::BlobWith(const OwnerTexts& texts) {
 }
 
 void OwnerIndex::Load(const OwnerTexts& texts) {
-  blobs_.Append(HashOf(texts.key), BlobWith(texts));
+  Blob blob = BlobWith(texts);
+  if (!texts.shape.empty()) by_shape_.Append(HashOf(texts.shape), blob.get());
+  blobs_.Append(HashOf(texts.key), std::move(blob));
+}
+
+void OwnerIndex::Loaded() {
+  by_shape_.Settle();
+  blobs_.Settle();
 }
 
 void OwnerIndex::Put(const OwnerTexts& texts) {
   Blob blob = BlobWith(texts);
   const TextHash hash = HashOf(texts.key);
-  if (Blob* const found = blobs_.Find(hash, IsOf(texts.key))) {
+  Blob* const found = blobs_.Find(hash, IsOf(texts.key));
+  if (found != nullptr) Forget(found->get());
+  if (!texts.shape.empty()) by_shape_.Insert(HashOf(texts.shape), blob.get());
+  if (found != nullptr) {
     *found = std::move(blob);
   } else {
     blobs_.Insert(hash, std::move(blob));
   }
 }
 
-void OwnerIndex::Erase(std::string_view key) { blobs_.Erase(HashOf(key), IsOf(key)); }
+void OwnerIndex::Erase(std::string_view key) {
+  const TextHash hash = HashOf(key);
+  const Blob* const found = blobs_.Find(hash, IsOf(key));
+  if (found == nullptr) return;
+  Forget(found->get());
+  blobs_.Erase(hash, IsOf(key));
+}
+
+void OwnerIndex::Forget(const char* blob) {
+  std::array<std::byte, kUsualTextBytes> usual;
+  std::pmr::monotonic_buffer_resource memory(usual.data(), usual.size());
+  const std::string_view shape = TextsIn(blob, beginnings_, memory).shape;
+  if (shape.empty()) return;
+  by_shape_.Erase(HashOf(shape), [blob](const char* each) { return each == blob; });
+}
 
 namespace {
 
@@ -401,6 +448,13 @@ std::vector<ResourceName> Known::FurtherNamesOf(const KeyText& key, std::uint64_
   std::shared_lock lock(mutex_);
   version = version_;
   return names_.OfKey(key.text);
+}
+
+std::vector<KeyText> Known::KeysOfShape(std::string_view shape, std::size_t limit,
+                                        std::uint64_t& version) const {
+  std::shared_lock lock(mutex_);
+  version = version_;
+  return owners_.KeysOfShape(shape, limit);
 }
 
 StoreCounts Known::Counts() const {

@@ -44,6 +44,8 @@ class OwnerIndex {
   std::optional<std::pair<Record, HolderState>> StateOf(std::string_view key) const;
   // Where the owner of the key counts; nothing when there is none.
   std::optional<Place> PlaceOf(std::string_view key) const;
+  // The first `limit` keys, in order, of the owners of a shape; none when it is empty.
+  std::vector<KeyText> KeysOfShape(std::string_view shape, std::size_t limit) const;
 
   void Put(const Owner& owner);
   void Put(const OwnerTexts& texts);
@@ -51,7 +53,7 @@ class OwnerIndex {
 
   // Filling: keys that are not there yet. Nobody finds them before Loaded.
   void Load(const OwnerTexts& texts);
-  void Loaded() { blobs_.Settle(); }
+  void Loaded();
 
   std::size_t size() const { return blobs_.size(); }
 
@@ -61,9 +63,11 @@ class OwnerIndex {
   auto IsOf(std::string_view key) const;  // whether a blob is that of the key
   const Blob* BlobOf(std::string_view key) const;
   Blob BlobWith(const OwnerTexts& texts);
+  void Forget(const char* blob);  // as one of its shape
 
   Beginnings beginnings_;
   HashTable<Blob> blobs_;
+  HashTable<const char*> by_shape_;  // those of blobs_ that have one
 };
 
 // Every further name, packed, found by its text and by its resource. One allocation for each, in
@@ -224,6 +228,10 @@ class Known {
   // As Facts answers them; `version` as above.
   std::optional<ResourceName> FurtherName(const KeyText& name, std::uint64_t& version) const;
   std::vector<ResourceName> FurtherNamesOf(const KeyText& key, std::uint64_t& version) const;
+
+  // As OwnerIndex has them; `version` as above.
+  std::vector<KeyText> KeysOfShape(std::string_view shape, std::size_t limit,
+                                   std::uint64_t& version) const;
 
   StoreCounts Counts() const;
 

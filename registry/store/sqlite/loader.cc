@@ -27,10 +27,11 @@ constexpr auto kHoldBackPause = std::chrono::seconds(2);
 
 Result<void> LoadResources(Connection& connection, Known& known) {
   TRUCE_ASSIGN_OR_RETURN(Statement resources, connection.Use(Sql::kAllResources));
+  std::string shape;
   while (true) {
     TRUCE_ASSIGN_OR_RETURN(const bool more, resources.Step());
     if (!more) return {};
-    TRUCE_ASSIGN_OR_RETURN(const OwnerTexts texts, ReadOwnerTexts(resources));
+    TRUCE_ASSIGN_OR_RETURN(const OwnerTexts texts, ReadOwnerTexts(resources, shape));
     if (texts.owned) {
       known.LoadOwner(texts);
     } else {

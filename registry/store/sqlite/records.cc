@@ -22,6 +22,21 @@ void BindOptional(Statement& statement, int parameter, const std::optional<std::
   }
 }
 
+// In the column: no shape where the key has one, which no owner of ours lacks.
+constexpr std::string_view kShapeless = "|";
+
+// The column is empty where the key tells the shape. Else its index, whose places come in no order,
+// would take part in every grant.
+std::string_view ShapeBeside(const Owner& owner) {
+  if (owner.shape == ShapeOf(owner.key)) return {};
+  return owner.shape.empty() ? kShapeless : std::string_view(owner.shape);
+}
+
+std::string ShapeFrom(std::string_view column, std::string_view key) {
+  if (column.empty()) return ShapeOf(key);
+  return column == kShapeless ? std::string() : std::string(column);
+}
+
 // Runs an INSERT, or the UPDATE of row `number`.
 Result<std::int64_t> Finish(Connection& connection, Statement& statement, RowNumber number) {
   TRUCE_RETURN_IF_ERROR(statement.Run());
@@ -33,8 +48,21 @@ Result<std::int64_t> Finish(Connection& connection, Statement& statement, RowNum
 std::string_view WordOf(RowState state) { return kRowStates.Of(state); }
 std::string_view WordOf(AgreementKind kind) { return kAgreementKinds.Of(kind); }
 
-Result<OwnerTexts> ReadOwnerTexts(const Statement& statement) { return OwnerTextsFrom(statement); }
-Result<Owner> ReadOwner(const Statement& statement) { return OwnerFrom(statement); }
+Result<OwnerTexts> ReadOwnerTexts(const Statement& statement, std::string& shape) {
+  TRUCE_ASSIGN_OR_RETURN(OwnerTexts texts, OwnerTextsFrom(statement));
+  if (texts.owned) shape = ShapeFrom(texts.shape, texts.key);
+  if (texts.owned) texts.shape = shape;
+  return texts;
+}
+
+Result<Owner> ReadOwner(const Statement& statement) {
+  std::string shape;
+  TRUCE_ASSIGN_OR_RETURN(const OwnerTexts texts, ReadOwnerTexts(statement, shape));
+  Owner owner;
+  TRUCE_RETURN_IF_ERROR(FillOwner(texts, owner));
+  return owner;
+}
+
 Result<Row> ReadRow(const Statement& statement) { return RowFrom(statement); }
 Result<Object> ReadObject(const Statement& statement) { return ObjectFrom(statement); }
 Result<AuditEntry> ReadAudit(const Statement& statement) { return AuditFrom(statement); }
@@ -58,7 +86,7 @@ Result<std::int64_t> PutOwner(Connection& connection, RowNumber number, const Ow
   statement.BindText(6, owner.arn);
   statement.BindText(7, owner.name);
   statement.BindText(8, identity);
-  statement.BindText(9, owner.shape);
+  statement.BindText(9, ShapeBeside(owner));
   statement.BindInteger(10, Milliseconds(owner.since));
   statement.BindInteger(11, owner.real ? 1 : 0);
   statement.BindText(12, kRecords.Of(owner.record));

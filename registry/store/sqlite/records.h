@@ -15,7 +15,8 @@
 namespace truce {
 
 // The readers take the present row of a statement that selects all columns of the table.
-Result<OwnerTexts> ReadOwnerTexts(const Statement& statement);  // valid until the next Step
+// Valid until the next Step and while `shape`, which it fills in, stays as it is.
+Result<OwnerTexts> ReadOwnerTexts(const Statement& statement, std::string& shape);
 Result<Owner> ReadOwner(const Statement& statement);
 Result<Row> ReadRow(const Statement& statement);
 Result<Object> ReadObject(const Statement& statement);
