@@ -9,7 +9,7 @@
 #include "webhook/watch/accounts.h"
 #include "webhook/watch/doubts.h"
 #include "webhook/watch/kinds.h"
-#include "webhook/watch/recovery.h"
+#include "webhook/watch/recovery/recovery.h"
 #include "webhook/watch/sighting.h"
 #include "webhook/wire/json_reader.h"
 

@@ -1,5 +1,5 @@
 // What is remembered of a registry outside of it: whether it still has that.
-#include "webhook/watch/witness.h"
+#include "webhook/watch/recovery/witness.h"
 
 #include <gtest/gtest.h>
 
@@ -8,7 +8,7 @@
 #include "registry/ownership/rows.h"
 #include "registry/store/memory/memory_store.h"
 #include "tests/support/store_samples.h"
-#include "webhook/watch/recovery.h"
+#include "webhook/watch/recovery/recovery.h"
 
 namespace truce {
 namespace witness_test {

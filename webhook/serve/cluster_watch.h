@@ -28,9 +28,9 @@
 #include "webhook/serve/shared/cluster_view.h"
 #include "webhook/serve/shared/view_exchange.h"
 #include "webhook/watch/engine.h"
-#include "webhook/watch/recovery.h"
+#include "webhook/watch/recovery/recovery.h"
 #include "webhook/watch/watcher.h"
-#include "webhook/watch/witness.h"
+#include "webhook/watch/recovery/witness.h"
 
 namespace truce {
 

@@ -18,7 +18,7 @@
 #include "webhook/serve/registry/catalogue_change.h"
 #include "webhook/serve/registry/registry_memory.h"
 #include "webhook/serve/store_access.h"
-#include "webhook/watch/recovery.h"
+#include "webhook/watch/recovery/recovery.h"
 
 namespace truce {
 namespace {

@@ -28,7 +28,7 @@
 #include "webhook/serve/database_metrics.h"
 #include "webhook/serve/disk_failure.h"
 #include "webhook/serve/registry/registry_numbers.h"
-#include "webhook/watch/witness.h"
+#include "webhook/watch/recovery/witness.h"
 
 namespace truce {
 

@@ -8,8 +8,8 @@
 
 #include "registry/base/result.h"
 #include "webhook/kube/cluster_api.h"
-#include "webhook/watch/recovery.h"
-#include "webhook/watch/witness.h"
+#include "webhook/watch/recovery/recovery.h"
+#include "webhook/watch/recovery/witness.h"
 
 namespace truce {
 

@@ -1,4 +1,4 @@
-#include "webhook/watch/witness.h"
+#include "webhook/watch/recovery/witness.h"
 
 #include <array>
 #include <charconv>
@@ -7,7 +7,7 @@
 #include "registry/ownership/facts.h"
 #include "registry/ownership/rows.h"
 #include "registry/store/store.h"
-#include "webhook/watch/recovery.h"
+#include "webhook/watch/recovery/recovery.h"
 
 namespace truce {
 namespace {

@@ -1,7 +1,7 @@
 // Recovery: whose registry this is, and whether it may be behind the cluster (design section 4,
 // Recovery and Clusters). All of it is kept in store settings.
-#ifndef TRUCE_WEBHOOK_WATCH_RECOVERY_H_
-#define TRUCE_WEBHOOK_WATCH_RECOVERY_H_
+#ifndef TRUCE_WEBHOOK_WATCH_RECOVERY_RECOVERY_H_
+#define TRUCE_WEBHOOK_WATCH_RECOVERY_RECOVERY_H_
 
 #include <cstdint>
 #include <optional>
@@ -85,4 +85,4 @@ RecoveryEnd FinishRecovery(const std::string& actor, bool force, Administration&
 
 }  // namespace truce
 
-#endif  // TRUCE_WEBHOOK_WATCH_RECOVERY_H_
+#endif  // TRUCE_WEBHOOK_WATCH_RECOVERY_RECOVERY_H_

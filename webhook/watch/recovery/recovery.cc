@@ -1,4 +1,4 @@
-#include "webhook/watch/recovery.h"
+#include "webhook/watch/recovery/recovery.h"
 
 #include <charconv>
 

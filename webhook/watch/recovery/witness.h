@@ -1,7 +1,7 @@
 // Witness: the newest line of a registry's audit log, remembered outside of it, so that a registry
 // that lost what came before is noticed, also by who did not run when it did.
-#ifndef TRUCE_WEBHOOK_WATCH_WITNESS_H_
-#define TRUCE_WEBHOOK_WATCH_WITNESS_H_
+#ifndef TRUCE_WEBHOOK_WATCH_RECOVERY_WITNESS_H_
+#define TRUCE_WEBHOOK_WATCH_RECOVERY_WITNESS_H_
 
 #include <cstdint>
 #include <optional>
@@ -41,4 +41,4 @@ Result<WitnessLook> LookForWitness(const Store& store,
 
 }  // namespace truce
 
-#endif  // TRUCE_WEBHOOK_WATCH_WITNESS_H_
+#endif  // TRUCE_WEBHOOK_WATCH_RECOVERY_WITNESS_H_
