@@ -57,15 +57,21 @@ def jobs_of(name: str, config: str) -> dict:
     return by(config, queue(name, "jobs"))
 
 
-def test_an_edited_provider_config_is_judged_by_at_the_server_that_does_not_watch(pair, user):
-    _, second = pair
-    admin, team = user("admin"), user("team-b")
-    admin.create(with_role("one", ONE)).expect(201)
-    admin.create(with_role("two", TWO)).expect(201)
+def hold_jobs(server, user) -> dict:
+    """ProviderConfigs `one` and `two` of two accounts; team-a's queue `jobs` is held in the first."""
+    for name, account in (("one", ONE), ("two", TWO)):
+        user("admin").create(with_role(name, account)).expect(201)
     mine = jobs_of("mine", "one")
     wait_for(lambda: user("team-a").create(mine).ok, SEEN_SECONDS, "the accounts at the server that is asked")
     make_real(user("provider"), mine)
-    wait_for(lambda: second.state("jobs", "sqs/Queue") == "held", SEEN_SECONDS, "jobs held")
+    wait_for(lambda: server.state("jobs", "sqs/Queue") == "held", SEEN_SECONDS, "jobs held")
+    return mine
+
+
+def test_an_edited_provider_config_is_judged_by_at_the_server_that_does_not_watch(pair, user):
+    _, second = pair
+    admin, team = user("admin"), user("team-b")
+    hold_jobs(second, user)
     theirs = jobs_of("theirs", "two")
     wait_for(lambda: team.create(theirs).ok, SEEN_SECONDS, "the other account's queue")
     team.delete(theirs).expect(200)

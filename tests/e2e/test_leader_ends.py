@@ -7,7 +7,7 @@ from e2e.test_leader import (  # noqa: F401
     NEXT_LEADER_SECONDS,
     ONE,
     SEEN_SECONDS,
-    TWO,
+    hold_jobs,
     jobs_of,
     lead,
     pair,
@@ -15,7 +15,7 @@ from e2e.test_leader import (  # noqa: F401
 from e2e.test_life_cycles import make_chain
 from support.objects import bucket, claim
 from support.processes import wait_for
-from support.provider import finish_deletion, make_real
+from support.provider import DELETING, SYNCED, finish_deletion, make_real
 from support.verdicts import assert_refused
 
 
@@ -85,20 +85,31 @@ def test_who_is_put_back_owns_what_was(pair, user):  # noqa: F811
     assert_refused(user("team-b").create(bucket("copy", "prod-artifacts")), "prod-artifacts")
 
 
+@pytest.mark.slow(35)
+def test_a_queue_that_is_being_deleted_is_free_in_the_end(pair, user, postgres, database):  # noqa: F811
+    """Its name lies in an account: its provider must have deleted it there, whoever watched when it began."""
+    first, second = pair
+    mine = hold_jobs(second, user)
+    kept = "SELECT count(*) > 0 FROM truce.settings WHERE name LIKE 'specs/%' AND value LIKE '%/one %'"
+    postgres.wait_for_sql(database, kept, SEEN_SECONDS, "the registry to be told")
+    first.kill()
+    user("team-a").delete(mine).expect(200)
+    user("provider").patch_status(mine, {"conditions": [SYNCED, DELETING]}).expect(200)
+    lead(second, user("team-a"))
+    assert_refused(user("team-b").create(jobs_of("theirs", "one")), "jobs")
+    user("provider").patch(mine, {"metadata": {"finalizers": None}}).expect(200)
+    wait_for(lambda: second.state("jobs", "sqs/Queue") == "free", SEEN_SECONDS, "jobs free")
+    user("team-b").create(jobs_of("theirs", "one")).expect(201)
+
+
 @pytest.mark.rotating(14)
 def test_a_provider_config_that_is_edited_while_nobody_watches_is_no_secret(pair, user):  # noqa: F811
     """Reviews go by the account that was told last, for a minute at most; what that let in is a conflict, and the next
     one is refused."""
     first, second = pair
-    admin = user("admin")
-    admin.create(with_role("one", ONE)).expect(201)
-    admin.create(with_role("two", TWO)).expect(201)
-    mine = jobs_of("mine", "one")
-    wait_for(lambda: user("team-a").create(mine).ok, SEEN_SECONDS, "the accounts at the server that is asked")
-    make_real(user("provider"), mine)
-    wait_for(lambda: second.state("jobs", "sqs/Queue") == "held", SEEN_SECONDS, "jobs held")
+    hold_jobs(second, user)
     first.kill()
-    admin.patch(with_role("two", ONE), {"spec": with_role("two", ONE)["spec"]}).expect(200)
+    user("admin").patch(with_role("two", ONE), {"spec": with_role("two", ONE)["spec"]}).expect(200)
     user("team-b").create(jobs_of("theirs", "two")).expect(201)
     wait_for(lambda: second.metric("truce_watcher_leader") == 1, NEXT_LEADER_SECONDS, "the next leader")
     wait_for(lambda: "theirs" in second.command("conflicts").stdout, 2 * SEEN_SECONDS, "the conflict")

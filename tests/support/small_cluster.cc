@@ -140,7 +140,7 @@ Driver::Driver(SmallCluster& cluster, Store& store, FakeClock& clock, Options op
     : cluster_(cluster), clock_(clock) {
   WatcherPorts ports{{store, clock,
                       [this] {
-                        std::string text = std::to_string(++ids_);
+                        std::string text = std::to_string(++cluster_.ids);
                         return PublicId{std::string(13 - text.size(), 'a') + text};
                       },
                       [] { return std::chrono::steady_clock::now() + std::chrono::minutes(1); },

@@ -56,6 +56,7 @@ class SmallCluster final {
   std::uint64_t version() const { return version_; }
   std::size_t lists = 0;
   std::size_t gets = 0;
+  std::uint64_t ids = 0;  // public ids, of all servers that follow it
 
  private:
   using Place = std::pair<std::string, std::string>;
@@ -130,7 +131,6 @@ class Driver final : private LearnedListener {
   std::map<WatchId, Running> watches_;
   std::vector<GetWanted> held_gets_;
   std::vector<std::pair<GetWanted, ApiResult<ListPage>>> held_answers_;
-  std::uint64_t ids_ = 0;
 };
 
 }  // namespace truce::testing

@@ -125,10 +125,11 @@ TEST_F(WatcherReplayTest, NothingIsAskedForWhereNothingEnded) {
 }
 
 TEST(WatchPositions, AsText) {
-  const WatchPositions positions{{kBucket, "12"}, {kQueue, "7"}, {{"", "Secret"}, "9"}};
+  const WatchPositions positions{
+      {kBucket, {"12", 5}}, {kQueue, {"7", {}}}, {{"", "Secret"}, {"9", 9}}};
   EXPECT_EQ(PositionsFromText(ToText(positions)), positions);
   EXPECT_TRUE(PositionsFromText("").empty());
-  EXPECT_EQ(PositionsFromText("x\nBucket.s3 4\n\n. \n").at({"s3", "Bucket"}), "4");
+  EXPECT_EQ(PositionsFromText("x\nBucket.s3 4\n\n. \n").at({"s3", "Bucket"}).version, "4");
 }
 
 }  // namespace watcher_replay_test

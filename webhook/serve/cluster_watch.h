@@ -29,8 +29,8 @@
 #include "webhook/serve/shared/view_exchange.h"
 #include "webhook/watch/engine.h"
 #include "webhook/watch/recovery/recovery.h"
-#include "webhook/watch/watcher.h"
 #include "webhook/watch/recovery/witness.h"
+#include "webhook/watch/watcher.h"
 
 namespace truce {
 

@@ -236,6 +236,15 @@ std::string ToText(const AccountMap& learned) {
   return text;
 }
 
+std::string ToText(const KnownSpecs& specs) {
+  std::string text;
+  for (const auto& [config, spec] : specs) {
+    text += TextOf(config) + " " + spec.mark.uid + " " + spec.mark.generation + " " +
+            std::to_string(spec.since) + "\n";
+  }
+  return text;
+}
+
 std::string ToText(const std::set<ProviderConfigName>& configs) {
   std::string text;
   for (const ProviderConfigName& config : configs) text += TextOf(config) + "\n";
@@ -271,6 +280,18 @@ AccountMap AccountsFromText(std::string_view text) {
     if (!config.name.empty() && IsAccount(account)) learned[std::move(config)] = account;
   }
   return learned;
+}
+
+KnownSpecs KnownSpecsFromText(std::string_view text) {
+  KnownSpecs specs;
+  while (!text.empty()) {
+    std::string_view rest = CutAt('\n', text);
+    ProviderConfigName config = ConfigFromText(CutAt(' ', rest));
+    SpecMark mark{std::string(CutAt(' ', rest)), std::string(CutAt(' ', rest))};
+    const auto since = VersionNumber(rest);
+    if (mark.given() && since) specs[std::move(config)] = {std::move(mark), *since};
+  }
+  return specs;
 }
 
 std::set<ProviderConfigName> ConfigsFromText(std::string_view text) {

@@ -93,6 +93,8 @@ MovingAccounts AwaitedOf(const AccountMap& moving, std::string_view cluster);
 // read are left out.
 std::string ToText(const AccountMap& learned);
 AccountMap AccountsFromText(std::string_view text);
+std::string ToText(const KnownSpecs& specs);
+KnownSpecs KnownSpecsFromText(std::string_view text);
 std::string ToText(const std::set<ProviderConfigName>& configs);
 std::set<ProviderConfigName> ConfigsFromText(std::string_view text);
 

@@ -1,5 +1,6 @@
 #include "webhook/watch/history.h"
 
+#include <algorithm>
 #include <utility>
 
 namespace truce {
@@ -31,9 +32,31 @@ void ConfigHistory::FinishList(const GroupKind& kind) {
                 [&](const auto& one) { return KindFor(one.first) == kind && !one.second.listed; });
 }
 
-// What changed and changed back within a gap cannot be told from what never changed.
-void ConfigHistory::Enter(std::string fields, std::optional<ClusterVersion> version, Entry& entry) {
-  const bool gap = std::exchange(entry.gap, false) && entry.last != version;
+void ConfigHistory::Remember(KnownSpecs specs) {
+  remembered_ = std::move(specs);
+  for (auto& [config, entry] : entries_) Recall(config, entry);
+}
+
+void ConfigHistory::Recall(const ProviderConfigName& config, Entry& entry) const {
+  const auto at = remembered_.find(config);
+  if (at == remembered_.end() || at->second.mark != entry.mark || !entry.now.since) return;
+  entry.now.since = std::min(*entry.now.since, at->second.since);
+}
+
+KnownSpecs ConfigHistory::Known() const {
+  KnownSpecs specs;
+  for (const auto& [config, entry] : entries_) {
+    if (entry.mark.given() && entry.now.since) specs[config] = {entry.mark, *entry.now.since};
+  }
+  return specs;
+}
+
+// Without a mark what changed and changed back within a gap cannot be told from what never changed.
+void ConfigHistory::Enter(std::string fields, std::optional<ClusterVersion> version, SpecMark mark,
+                          Entry& entry) {
+  const bool same = entry.last == version || (mark.given() && mark == entry.mark);
+  const bool gap = std::exchange(entry.gap, false) && !same;
+  entry.mark = std::move(mark);
   if (gap) {
     entry.before.reset();
   } else if (entry.now.fields == fields) {
@@ -47,20 +70,21 @@ void ConfigHistory::Enter(std::string fields, std::optional<ClusterVersion> vers
 }
 
 void ConfigHistory::Saw(const ProviderConfigName& config, std::optional<ClusterVersion> version,
-                        std::string fields) {
+                        std::string fields, SpecMark mark) {
   const auto [at, first] = entries_.try_emplace(config);
   at->second.listed = true;
   if (first) {
     at->second.now = {std::move(fields), version};
+    at->second.mark = std::move(mark);
     at->second.last = version;
-    return;
+    return Recall(config, at->second);
   }
-  Enter(std::move(fields), version, at->second);
+  Enter(std::move(fields), version, std::move(mark), at->second);
 }
 
 void ConfigHistory::Gone(const ProviderConfigName& config, std::optional<ClusterVersion> version) {
   const auto at = entries_.find(config);
-  if (at != entries_.end()) Enter({}, version, at->second);
+  if (at != entries_.end()) Enter({}, version, {}, at->second);
 }
 
 std::map<ProviderConfigName, std::string> ConfigHistory::Fields() const {
@@ -92,6 +116,25 @@ std::optional<std::string> ConfigHistory::Throughout(const ProviderConfigName& c
   const bool later = entry.now.since && *entry.now.since > to;
   if (later && entry.before && covers(*entry.before)) return shown(*entry.before);
   return std::nullopt;
+}
+
+void KindHistory::Take(const Sighting& seen) {
+  const std::string uid(MetadataUid(seen.facts.uid));
+  Version& known = versions.try_emplace(uid, Version{.settled = settled}).first->second;
+  known.Take(seen);
+  known.list = list;
+  if (known.settled != known.number) deleting.insert(uid);
+}
+
+std::optional<ClusterVersion> KindHistory::SettledAt(ClusterVersion position) {
+  std::optional<ClusterVersion> first = position;
+  std::erase_if(deleting, [&](const std::string& uid) {
+    const auto at = versions.find(uid);
+    if (at == versions.end() || at->second.settled == at->second.number) return true;
+    first = std::min(first, at->second.settled);  // nothing is less than any
+    return false;
+  });
+  return first;
 }
 
 }  // namespace truce

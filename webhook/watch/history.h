@@ -10,6 +10,7 @@
 #include <string>
 #include <string_view>
 #include <unordered_map>
+#include <unordered_set>
 #include <vector>
 
 #include "registry/base/clock.h"
@@ -23,6 +24,23 @@ namespace truce {
 
 using ClusterVersion = std::uint64_t;  // a resourceVersion as a number (VersionNumber)
 
+// Which spec a ProviderConfig has: of one uid no two specs have the same generation.
+struct SpecMark {
+  std::string uid;
+  std::string generation;
+
+  bool given() const { return !uid.empty() && !generation.empty(); }
+  bool operator==(const SpecMark&) const = default;
+};
+// Since which version it has had it, as far as is known.
+struct KnownSpec {
+  SpecMark mark;
+  ClusterVersion since = 0;
+
+  bool operator==(const KnownSpec&) const = default;
+};
+using KnownSpecs = std::map<ProviderConfigName, KnownSpec>;
+
 // What the account of each ProviderConfig depended on, and since which version of the cluster. For
 // ends: a provider that was sent to another account finds nothing there and lets go of its object,
 // and the resource lives on.
@@ -35,14 +53,19 @@ class ConfigHistory final {
   // Null: no such kind is served.
   const ServedKind* KindOf(const ProviderConfigName& config) const;
 
-  // A list of the kind begins: what lies between it and what was seen before is not known.
+  // What another one knew, for whoever is the same by uid and generation; and what is known now.
+  void Remember(KnownSpecs specs);
+  KnownSpecs Known() const;
+
+  // A list of the kind begins: of what lies between it and what was seen before only that is known
+  // which uid and generation tell.
   void BeginList(const GroupKind& kind);
   // It is complete: what it did not hold is gone.
   void FinishList(const GroupKind& kind);
   // One version, from a list or the watch; `fields` by AccountFieldsDigest. Nothing for `version`:
   // it is no number.
   void Saw(const ProviderConfigName& config, std::optional<ClusterVersion> version,
-           std::string fields);
+           std::string fields, SpecMark mark);
   void Gone(const ProviderConfigName& config, std::optional<ClusterVersion> version);
 
   // Of those that exist: IdentityRules::account_fields.
@@ -64,14 +87,18 @@ class ConfigHistory final {
   struct Entry {
     Epoch now;
     std::optional<Epoch> before;
+    SpecMark mark;                       // of `now`
     std::optional<ClusterVersion> last;  // the newest version seen
     bool listed = true;                  // the list that runs, or ran last, held it
     bool gap = false;                    // a list runs: the next version may hide others
   };
-  static void Enter(std::string fields, std::optional<ClusterVersion> version, Entry& entry);
+  static void Enter(std::string fields, std::optional<ClusterVersion> version, SpecMark mark,
+                    Entry& entry);
+  void Recall(const ProviderConfigName& config, Entry& entry) const;
 
   std::map<GroupKind, ServedKind> served_;
   std::map<ProviderConfigName, Entry> entries_;
+  KnownSpecs remembered_;
 };
 
 // What lists and watch of one recorded kind have told since the start. A value of the reconciler,
@@ -79,7 +106,7 @@ class ConfigHistory final {
 struct KindHistory {
   struct Version {
     std::optional<ClusterVersion> number;  // nothing: not a number
-    // The last one without `Deleting`; nothing: none was seen since the start.
+    // The last one without `Deleting`, or an earlier version of the cluster; nothing: not known.
     std::optional<ClusterVersion> settled;
     std::uint64_t list = 0;  // the last list that held it
 
@@ -89,8 +116,17 @@ struct KindHistory {
     }
   };
 
+  // A version was seen, and the registry has it.
+  void Take(const Sighting& seen);
+  // What `settled` is for whoever comes when the watch has come to `position`.
+  std::optional<ClusterVersion> SettledAt(ClusterVersion position);
+
   FollowedKind followed;
-  std::unordered_map<std::string, Version> versions;       // by metadata.uid: the last one seen
+  std::unordered_map<std::string, Version> versions;  // by metadata.uid: the last one seen
+  std::unordered_set<std::string> deleting;           // of these; some are not any more
+  // From whoever watched before: each object there is either had a version without `Deleting` at
+  // this version or later, or is younger. Nothing: not known.
+  std::optional<ClusterVersion> settled;
   std::vector<std::shared_ptr<const Sighting>> collected;  // of the list that runs
   std::uint64_t list = 0;  // number of the list that runs or ran last
   Timestamp list_began{};

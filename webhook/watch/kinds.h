@@ -7,7 +7,9 @@
 #include <cstdint>
 #include <optional>
 #include <span>
+#include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "registry/catalogue/catalogue.h"
@@ -23,6 +25,11 @@ inline GroupKind GroupKindOf(const Slot& slot) { return {slot.group, slot.kind};
 inline bool IsOf(const Slot& slot, const GroupKind& kind) {
   return slot.group == kind.group && slot.kind == kind.kind;
 }
+
+// What a setting keeps of kinds: a line "Kind.group value" for each. Lines that cannot be read are
+// left out.
+void AppendKindLine(const GroupKind& kind, std::string_view value, std::string& text);
+std::vector<std::pair<GroupKind, std::string_view>> KindLines(std::string_view text);
 
 // What the objects of a followed kind are to the registry. Values order the first start: what the
 // later ones need to be understood is listed first.

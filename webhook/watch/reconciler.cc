@@ -5,8 +5,6 @@
 #include <string>
 #include <utility>
 
-#include "registry/identity/uids.h"
-
 namespace truce {
 namespace {
 
@@ -86,6 +84,17 @@ Result<UnlistedObjects> Reconciler::Unlisted(const GroupKind& kind) const {
   return absence_.Unlisted(*history);
 }
 
+void Reconciler::SetSettled(const GroupKind& kind, std::optional<ClusterVersion> settled) {
+  if (KindHistory* history = HistoryOf(kind, kinds_)) history->settled = settled;
+}
+
+std::optional<ClusterVersion> Reconciler::SettledAt(const GroupKind& kind,
+                                                    std::optional<ClusterVersion> position) {
+  KindHistory* history = HistoryOf(kind, kinds_);
+  if (history == nullptr || !position) return std::nullopt;
+  return history->SettledAt(*position);
+}
+
 void Reconciler::Replay(const GroupKind& kind, std::span<const WatchEvent> events) {
   KindHistory* history = HistoryOf(kind, kinds_);
   if (history == nullptr) return;
@@ -98,10 +107,7 @@ void Reconciler::Replay(const GroupKind& kind, std::span<const WatchEvent> event
       continue;
     }
     // Not absent: its end is known and waits.
-    KindHistory::Version& known =
-        history->versions[std::string(MetadataUid(sight.sighting->facts.uid))];
-    known.Take(*sight.sighting);
-    known.list = history->list;
+    history->Take(*sight.sighting);
   }
 }
 

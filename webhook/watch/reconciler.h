@@ -81,6 +81,10 @@ class Reconciler final {
   Result<void> FinishList(const GroupKind& kind);
   // The list failed; what it brought so far is given up (Absence::MarkGap).
   Result<void> ListFailed(const GroupKind& kind);
+  // KindHistory::settled, before Replay and FinishStart; and for whoever watches next.
+  void SetSettled(const GroupKind& kind, std::optional<ClusterVersion> settled);
+  std::optional<ClusterVersion> SettledAt(const GroupKind& kind,
+                                          std::optional<ClusterVersion> position);
   // Of the kind's complete first list, before FinishStart.
   Result<UnlistedObjects> Unlisted(const GroupKind& kind) const;
   // Events of before the kind's first list, in order, of objects that it did not hold: their ends

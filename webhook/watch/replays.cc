@@ -8,29 +8,26 @@
 
 #include "registry/identity/evidence.h"
 #include "registry/identity/uids.h"
+#include "webhook/watch/kinds.h"
 
 namespace truce {
 
 std::string ToText(const WatchPositions& positions) {
   std::string text;
-  for (const auto& [kind, version] : positions) {
-    text.append(kind.kind).append(".").append(kind.group).append(" ").append(version).append("\n");
+  for (const auto& [kind, at] : positions) {
+    const std::string settled = at.settled ? " " + std::to_string(*at.settled) : std::string();
+    AppendKindLine(kind, at.version + settled, text);
   }
   return text;
 }
 
 WatchPositions PositionsFromText(std::string_view text) {
   WatchPositions positions;
-  while (!text.empty()) {
-    const std::size_t end = text.find('\n');
-    const std::string_view line = text.substr(0, end);
-    text.remove_prefix(end == std::string_view::npos ? text.size() : end + 1);
-    const std::size_t space = line.find(' ');
-    const std::size_t dot = line.find('.');  // no kind has one
-    if (space == std::string_view::npos || dot > space) continue;
-    positions.insert_or_assign(GroupKind{std::string(line.substr(dot + 1, space - dot - 1)),
-                                         std::string(line.substr(0, dot))},
-                               std::string(line.substr(space + 1)));
+  for (const auto& [kind, value] : KindLines(text)) {
+    const std::size_t space = value.find(' ');
+    WatchPosition& position = positions[kind];
+    position.version = value.substr(0, space);
+    if (space != value.npos) position.settled = VersionNumber(value.substr(space + 1));
   }
   return positions;
 }

@@ -17,12 +17,19 @@
 #include "registry/identity/values.h"
 #include "webhook/kube/cluster_api.h"
 #include "webhook/watch/follower.h"
+#include "webhook/watch/history.h"
 #include "webhook/wire/json_reader.h"
 
 namespace truce {
 
-// By kind: its watch has told everything up to this version, and the registry has it.
-using WatchPositions = std::map<GroupKind, std::string>;
+// How far the watch of a kind has come.
+struct WatchPosition {
+  std::string version;                    // everything up to it is told, and the registry has it
+  std::optional<ClusterVersion> settled;  // KindHistory::settled, for whoever watches next
+
+  bool operator==(const WatchPosition&) const = default;
+};
+using WatchPositions = std::map<GroupKind, WatchPosition>;
 // As one text for a setting, and back. Lines that cannot be read are left out.
 std::string ToText(const WatchPositions& positions);
 WatchPositions PositionsFromText(std::string_view text);

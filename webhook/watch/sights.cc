@@ -111,9 +111,7 @@ void Sights::Applied(const Sight& sight) {
     kind->versions.erase(std::string(MetadataUid(object.uid)));
     asks_.Overtake(object.slot);
   } else {
-    KindHistory::Version& known = kind->versions[std::string(MetadataUid(object.uid))];
-    known.Take(*sight.sighting);
-    known.list = kind->list;
+    kind->Take(*sight.sighting);
   }
   absence_.Settle(object.uid);
   SightObserver* observer = store_.ports().observer;
@@ -221,7 +219,8 @@ std::vector<Sight> Sights::ReadEvents(std::span<const WatchEvent> events, const 
     const bool older = !sight.deleted && known != nullptr && known->number && object.version &&
                        *object.version <= *known->number;
     if (older) continue;
-    const auto [last, first] = shown.try_emplace(object.uid.text);
+    const KindHistory::Version unknown{.settled = kind.settled};
+    const auto [last, first] = shown.try_emplace(object.uid.text, unknown);
     if (first && known != nullptr) last->second = *known;
     sight.before = last->second.number;
     last->second.Take(*sight.sighting);

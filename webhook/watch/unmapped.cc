@@ -1,5 +1,7 @@
 #include "webhook/watch/unmapped.h"
 
+#include "webhook/watch/kinds.h"
+
 namespace truce {
 namespace {
 
@@ -46,24 +48,15 @@ std::map<GroupKind, Timestamp> Unmapped::Gone() const {
 std::string Unmapped::ToText() const {
   std::string text;
   for (const auto& [kind, since] : kinds_) {
-    text.append(kind.kind).append(".").append(kind.group).append(" ");
-    text.append(since ? FormatTimestamp(*since) : std::string(kHasRule)).append("\n");
+    AppendKindLine(kind, since ? FormatTimestamp(*since) : std::string(kHasRule), text);
   }
   return text;
 }
 
 Unmapped Unmapped::FromText(std::string_view text) {
   Unmapped out;
-  while (!text.empty() && out.kinds_.size() < kMappedKindsMax) {
-    const std::size_t end = text.find('\n');
-    const std::string_view line = text.substr(0, end);
-    text.remove_prefix(end == std::string_view::npos ? text.size() : end + 1);
-    const std::size_t space = line.find(' ');
-    const std::size_t dot = line.find('.');  // no kind has one
-    if (space == std::string_view::npos || dot > space) continue;
-    const GroupKind kind{std::string(line.substr(dot + 1, space - dot - 1)),
-                         std::string(line.substr(0, dot))};
-    const std::string_view since = line.substr(space + 1);
+  for (const auto& [kind, since] : KindLines(text)) {
+    if (out.kinds_.size() >= kMappedKindsMax) break;
     if (since == kHasRule) {
       out.kinds_[kind] = std::nullopt;
     } else if (const auto time = ParseTimestamp(since)) {

@@ -12,6 +12,7 @@ constexpr std::chrono::seconds kSecondLists{30};  // how often kinds are looked 
 constexpr std::chrono::milliseconds kStoreBackoffMax{10'000};
 constexpr char kMappedSetting[] = "mapped";
 constexpr char kPositionsSetting[] = "positions";
+constexpr char kSpecsSetting[] = "specs";
 
 ReconcilePorts With(const ConfigHistory& configs, ReconcilePorts ports) {
   ports.configs = &configs;
@@ -54,6 +55,9 @@ void Watcher::Remember() {
   Enqueue([this]() -> Result<void> {
     TRUCE_ASSIGN_OR_RETURN(const std::string kept, reconciler_.store().Kept(kPositionsSetting));
     positions_ = PositionsFromText(kept);
+    TRUCE_ASSIGN_OR_RETURN(const std::string specs, reconciler_.store().Kept(kSpecsSetting));
+    specs_ = KnownSpecsFromText(specs);
+    configs_.Remember(specs_);
     return {};
   });
 }
@@ -76,13 +80,17 @@ void Watcher::KeepPositions(Moment now) {
     if (!IsRecorded(followed->role()) || !follower.listed() || follower.gap()) continue;
     const GroupKind kind = follower.kind().group_kind();
     const auto waits = held.find(kind);
-    positions[kind] = waits == held.end() ? follower.version() : std::to_string(waits->second - 1);
+    WatchPosition& at = positions[kind];
+    at.version = waits == held.end() ? follower.version() : std::to_string(waits->second - 1);
+    at.settled = reconciler_.SettledAt(kind, VersionNumber(at.version));
   }
-  if (positions == positions_) return;
   // Where the store fails it is tried again the next time.
-  if (reconciler_.store().Keep(kPositionsSetting, ToText(positions)).ok()) {
+  ReconcileStore& store = reconciler_.store();
+  if (positions != positions_ && store.Keep(kPositionsSetting, ToText(positions)).ok()) {
     positions_ = std::move(positions);
   }
+  KnownSpecs specs = configs_.Known();
+  if (specs != specs_ && store.Keep(kSpecsSetting, ToText(specs)).ok()) specs_ = std::move(specs);
 }
 
 Watcher::Followed* Watcher::FindKind(const GroupKind& kind) {

@@ -265,6 +265,7 @@ class Watcher final {
   std::map<std::uint64_t, GroupKind> list_ids_;
   std::map<WatchId, GroupKind> watch_ids_;
   WatchPositions positions_;  // as the registry has them
+  KnownSpecs specs_;          // the same
   Moment positions_due_{};
   Replays replays_;
   bool replays_begun_ = false;

@@ -42,9 +42,12 @@ void Watcher::Pump(Moment now) {
 Result<void> Watcher::BeginReplays(Moment now) {
   if (replays_begun_) return {};
   std::map<GroupKind, UnlistedObjects> ended;
-  for (const auto& [kind, version] : positions_) {
+  for (const auto& [kind, position] : positions_) {
     const Followed* followed = FindKind(kind);
     if (followed == nullptr || !followed->served() || !followed->follower.listed()) continue;
+    // A cluster that went back in time had another history.
+    const bool before = position.settled <= VersionNumber(followed->follower.version());
+    reconciler_.SetSettled(kind, before ? position.settled : std::nullopt);
     TRUCE_ASSIGN_OR_RETURN(UnlistedObjects unlisted, reconciler_.Unlisted(kind));
     const bool waits = std::any_of(unlisted.begin(), unlisted.end(),
                                    [](const auto& object) { return object.second; });
@@ -53,7 +56,7 @@ Result<void> Watcher::BeginReplays(Moment now) {
   for (const auto& [kind, objects] : ended) {
     const WatchQuery query{.id = ++last_id_,
                            .selection = FindKind(kind)->follower.kind().selection,
-                           .resource_version = positions_.at(kind)};
+                           .resource_version = positions_.at(kind).version};
     replays_.Begin(now, query, objects);
   }
   replays_begun_ = true;
@@ -189,7 +192,9 @@ void Watcher::SawObject(Followed& followed, Value object, bool gone) {
       if (gone) {
         configs_.Gone(config, version);
       } else {
-        configs_.Saw(config, version, AccountFieldsDigest(object));
+        configs_.Saw(config, version, AccountFieldsDigest(object),
+                     {std::string(StringOf(metadata.Child("uid"))),
+                      std::string(metadata.Child("generation").text())});
         SawEndpoint(config, HasOutsideEndpoint(object));
         SawAccount(config, AccountOfProviderConfig(object), version);
       }
