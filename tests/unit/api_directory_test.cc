@@ -2,6 +2,7 @@
 #include "webhook/api/directory.h"
 
 #include <algorithm>
+#include <array>
 #include <cstdint>
 #include <map>
 #include <random>
@@ -88,7 +89,10 @@ TEST(DirectoryTest, AgreesWithAMap) {
       directory.Erase(owner.key);
       expected.erase(owner.key.text);
     } else {
-      directory.Put(owner);
+      const Directory::Item item(owner);
+      const std::array items = {&item};
+      directory.Expect(items);  // changes nothing
+      directory.Put(item);
       expected[owner.key.text] = owner;
     }
     ASSERT_EQ(directory.size(), expected.size());

@@ -21,6 +21,9 @@ std::uint32_t HashOf(std::string_view text) {
   return std::max(static_cast<std::uint32_t>(hash ^ (hash >> 32U)), kNothing + 1);
 }
 
+// The bucket from which one more is split, when there are `buckets`.
+std::size_t SplitBy(std::size_t buckets) { return buckets - std::bit_floor(buckets); }
+
 std::string WithoutCase(std::string_view text) {
   std::string folded(text);
   for (char& c : folded) c = Lower(c);
@@ -54,7 +57,7 @@ std::size_t Directory::BucketOf(std::uint32_t hash) const {
 
 void Directory::AddBucket() {
   const std::size_t added = buckets_[kByKey].size();
-  const std::size_t split = added - std::bit_floor(added);
+  const std::size_t split = SplitBy(added);
   for (std::deque<Index>& heads : buckets_) heads.push_back(kNone);
   for (std::size_t by = 0; by < kByCount; ++by) {
     Index index = std::exchange(buckets_[by][split], kNone);
@@ -67,8 +70,8 @@ void Directory::AddBucket() {
   }
 }
 
-Directory::Index Directory::Find(std::string_view key) const {
-  Index index = buckets_[kByKey][BucketOf(HashOf(key))];
+Directory::Index Directory::Find(std::string_view key, std::uint32_t hash) const {
+  Index index = buckets_[kByKey][BucketOf(hash)];
   while (index != kNone && KeyOf(entries_[index]) != key) index = entries_[index].next[kByKey];
   return index;
 }
@@ -96,23 +99,54 @@ std::uint32_t Directory::ServiceIndex(const std::string& name) {
   return found->second;
 }
 
-void Directory::Put(const Owner& owner) {
-  const Hashes hash = {HashOf(owner.id.text), HashOf(WithoutCase(owner.name)), HashOf(owner.arn)};
-  NoteNamespace(owner.root.ns);
-  if (owner.leaf) NoteNamespace(owner.leaf->ns);
-  const std::uint32_t service = ServiceIndex(owner.service);
-  Index index = Find(owner.key.text);
+Directory::Item::Item(const Owner& owner)
+    : key(owner.key),
+      hash{HashOf(owner.id.text), HashOf(WithoutCase(owner.name)), HashOf(owner.arn),
+           HashOf(owner.key.text)},
+      service(owner.service),
+      ns(owner.root.ns),
+      leaf_ns(owner.leaf ? owner.leaf->ns : std::string()) {}
+
+void Directory::Put(const Item& item) {
+  const Hashes hash = {item.hash[kById], item.hash[kByName], item.hash[kByArn]};
+  NoteNamespace(item.ns);
+  NoteNamespace(item.leaf_ns);
+  const std::uint32_t service = ServiceIndex(item.service);
+  Index index = Find(item.key.text, item.hash[kByKey]);
   if (index != kNone) {
     if (entries_[index].hash == hash && entries_[index].service == service) return;
     Unlink(index);
   } else {
     if (live_ >= buckets_[kByKey].size()) AddBucket();
-    index = TakeEntry(owner.key.text);
+    index = TakeEntry(item.key.text);
     ++live_;
   }
   entries_[index].hash = hash;
   entries_[index].service = service;
   Link(index);
+}
+
+// Each loop asks for what the one before it, by now, has brought.
+void Directory::Expect(std::span<const Item* const> items) const {
+  std::vector<std::pair<std::size_t, std::size_t>> heads;
+  heads.reserve(2 * kByCount * items.size());
+  const std::size_t count = buckets_[kByKey].size();
+  for (std::size_t i = 0; i < items.size(); ++i) {
+    const std::size_t split = SplitBy(count + i);  // a new key splits a bucket
+    for (std::size_t by = 0; by < kByCount; ++by) {
+      heads.emplace_back(by, BucketOf(items[i]->hash[by]));
+      if (split < count) heads.emplace_back(by, split);
+    }
+  }
+  for (const auto& [by, bucket] : heads) __builtin_prefetch(&buckets_[by][bucket]);
+  for (const auto& [by, bucket] : heads) {
+    const Index first = buckets_[by][bucket];
+    if (first != kNone) __builtin_prefetch(&entries_[first]);
+  }
+  for (const auto& [by, bucket] : heads) {
+    const Index first = by == kByKey ? buckets_[by][bucket] : kNone;
+    if (first != kNone) __builtin_prefetch(entries_[first].key.get());
+  }
 }
 
 void Directory::NoteNamespace(const std::string& ns) {
@@ -121,7 +155,7 @@ void Directory::NoteNamespace(const std::string& ns) {
 }
 
 void Directory::Erase(const KeyText& key) {
-  const Index index = Find(key.text);
+  const Index index = Find(key.text, HashOf(key.text));
   if (index == kNone) return;
   Unlink(index);
   entries_[index].key.reset();

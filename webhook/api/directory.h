@@ -14,6 +14,7 @@
 #include <memory>
 #include <optional>
 #include <set>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -28,11 +29,28 @@ struct Owner;
 // External synchronization. A change costs the same with few entries and with millions, but for
 // keys that share a name or an ARN.
 class Directory final {
+  enum By : std::size_t { kById, kByName, kByArn, kByKey, kByCount };
+
  public:
+  // What is entered of an owner.
+  struct Item {
+    explicit Item(const Owner& owner);
+
+    KeyText key;
+    std::array<std::uint32_t, kByCount> hash;
+    std::string service;
+    std::string ns;       // of the root
+    std::string leaf_ns;  // of the managed resource
+  };
+
   Directory();
 
   // Enters the owner of a key, in place of what was entered for the key.
-  void Put(const Owner& owner);
+  void Put(const Item& item);
+  void Put(const Owner& owner) { Put(Item(owner)); }
+  // Asks the processor for the memory that entering these touches, for all of them at once: one
+  // after the other they wait for it, which takes longer than all else.
+  void Expect(std::span<const Item* const> items) const;
   void Erase(const KeyText& key);
 
   // Keys whose owner has, or by chance of hashing seems to have, that id, name (whatever its case)
@@ -73,7 +91,6 @@ class Directory final {
   using Index = std::uint32_t;
   static constexpr Index kNone = 0xFFFFFFFF;
 
-  enum By : std::size_t { kById, kByName, kByArn, kByKey, kByCount };
   // Of all but the key, whose hash is made when it is asked for: millions of entries.
   using Hashes = std::array<std::uint32_t, kByKey>;
 
@@ -96,7 +113,7 @@ class Directory final {
   static std::uint32_t HashBy(std::size_t by, const Entry& entry);
   std::size_t BucketOf(std::uint32_t hash) const;
   void AddBucket();
-  Index Find(std::string_view key) const;
+  Index Find(std::string_view key, std::uint32_t hash) const;
   Index TakeEntry(std::string_view key);
   void NoteNamespace(const std::string& ns);
   void Link(Index index);

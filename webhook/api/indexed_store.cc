@@ -31,12 +31,12 @@ struct IndexedStore::Decided {
   // Those of a store follow each other, in the order of their commits.
   std::uint64_t number = 0;
   std::vector<KeyText> dropped;
-  std::vector<Owner> put;
+  std::vector<Directory::Item> put;
 
   bool is_some() const { return !dropped.empty() || !put.empty(); }
   std::vector<KeyText> Keys() const {
     std::vector<KeyText> keys = dropped;
-    for (const Owner& owner : put) keys.push_back(owner.key);
+    for (const Directory::Item& item : put) keys.push_back(item.key);
     return keys;
   }
 };
@@ -246,7 +246,7 @@ IndexedStore::~IndexedStore() {
 }
 
 IndexedStore::Decided IndexedStore::Note(const Changes& changes) {
-  return {++decided_, changes.drop_owners, changes.put_owners};
+  return {++decided_, changes.drop_owners, {changes.put_owners.begin(), changes.put_owners.end()}};
 }
 
 void IndexedStore::Enter(std::shared_ptr<Decided> decided, State& state) const {
@@ -258,6 +258,11 @@ void IndexedStore::Enter(std::shared_ptr<Decided> decided, State& state) const {
 // As it was decided, unless a later one was entered already: to read is the dear way to know which
 // of the two it is.
 void IndexedStore::EnterWaiting(State& state) const {
+  std::vector<const Directory::Item*> items;
+  for (const std::shared_ptr<Decided>& decided : state.waiting) {
+    for (const Directory::Item& item : decided->put) items.push_back(&item);
+  }
+  state.directory.Expect(items);
   for (const std::shared_ptr<Decided>& decided : state.waiting) {
     if (decided->number < state.newest) {
       static_cast<void>(ReadOwners(decided->Keys(), state));
@@ -265,7 +270,7 @@ void IndexedStore::EnterWaiting(State& state) const {
     }
     state.newest = decided->number;
     for (const KeyText& key : decided->dropped) state.directory.Erase(key);
-    for (const Owner& owner : decided->put) state.directory.Put(owner);
+    for (const Directory::Item& item : decided->put) state.directory.Put(item);
   }
   state.waiting.clear();
   state.waiting_keys = 0;
