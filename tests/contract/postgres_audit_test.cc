@@ -95,6 +95,17 @@ TEST(PostgresAudit, ALineWhoseCommitCameLateIsNotMissed) {
   EXPECT_EQ(reader.causes(), (std::vector<std::string>{"late", "early"}));
 }
 
+TEST(PostgresAudit, ATransactionOfAnotherDatabaseHoldsLinesBackUntilItEnds) {
+  const auto store = OpenAt(PostgresServer::Shared().MakeDatabase());
+  Outsider slow(PostgresServer::Shared().MakeDatabase());
+  ASSERT_EQ(slow.Run("BEGIN; SELECT pg_current_xact_id()"), "");
+  ASSERT_TRUE(WriteLine(*store, "held back").ok());
+  Reader reader(*store);
+  EXPECT_EQ(reader.ReadOn(), 0U) << "transactions are numbered for the whole server";
+  EXPECT_EQ(slow.Run("COMMIT"), "");
+  EXPECT_EQ(reader.ReadOn(), 1U);
+}
+
 TEST(PostgresAudit, WhoReadsWhileSeveralWriteMissesNoLine) {
   const std::string url = PostgresServer::Shared().MakeDatabase();
   const auto one = OpenAt(url);
