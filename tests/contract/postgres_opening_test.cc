@@ -64,7 +64,9 @@ TEST(PostgresOpening, AUrlThatLeadsNowhereIsToldInOneLine) {
   ExpectRefused({.url = server.UrlOf("nothing_there")}, ErrorCode::kUnavailable,
                 "database \"nothing_there\" does not exist; make it first");
   ExpectRefused({.url = "postgres://truce@127.0.0.1:1/truce"}, ErrorCode::kUnavailable,
-                "Connection refused");
+                "connecting to PostgreSQL: connection to server at \"127.0.0.1\", port 1 failed");
+  ExpectRefused({.url = "postgres://truce@localhost:1/truce"}, ErrorCode::kUnavailable,
+                "connecting to PostgreSQL at \"localhost\": connection to server at ");
   ExpectRefused({.url = "postgres://truce@nowhere.invalid/truce"}, ErrorCode::kUnavailable,
                 "look at the URL's host");
 }

@@ -151,6 +151,13 @@ Parameters ParametersOf(const std::string& url, const Addresses& addresses, std:
   return parameters;
 }
 
+// What is connected to. Of a host whose address libpq is told it knows no name: as in the URL.
+std::string ServerAt(const Addresses& addresses, std::size_t index) {
+  const std::string host = At(addresses.hosts, index);
+  const bool is_found = addresses.numeric.empty() && IsName(host);
+  return is_found ? "PostgreSQL at \"" + host + "\"" : "PostgreSQL";
+}
+
 // How to mend what libpq complains of; empty where it says enough.
 std::string_view RemedyOf(std::string_view text, bool needs_password) {
   const auto says = [&](std::string_view part) { return text.find(part) != text.npos; };
@@ -207,7 +214,8 @@ bool PollFor(int socket, PostgresPollingStatusType wanted, Deadline deadline) {
 
 }  // namespace
 
-Result<std::unique_ptr<PgLink>> PgLink::Begin(PGconn* started, Deadline deadline) {
+Result<std::unique_ptr<PgLink>> PgLink::Begin(PGconn* started, const std::string& server,
+                                              Deadline deadline) {
   std::unique_ptr<PgLink> link(new PgLink(started));
   if (started == nullptr) return Error{ErrorCode::kUnavailable, "out of memory"};
   Pq().set_notice_receiver(started, &PgLink::OnNotice, link.get());
@@ -216,14 +224,14 @@ Result<std::unique_ptr<PgLink>> PgLink::Begin(PGconn* started, Deadline deadline
     if (wanted == PGRES_POLLING_FAILED) break;
     if (!PollFor(Pq().socket(started), wanted, deadline)) {
       return Error{ErrorCode::kDeadlineExceeded,
-                   "the deadline passed while connecting to PostgreSQL"};
+                   "the deadline passed while connecting to " + server};
     }
     wanted = Pq().connect_poll(started);
   }
   if (Pq().status(started) != CONNECTION_OK) {
     std::string said = PqLine(Pq().error_message(started));
     said += RemedyOf(said, Pq().connection_needs_password(started) == 1);
-    return Error{ErrorCode::kUnavailable, "connecting to PostgreSQL: " + said};
+    return Error{ErrorCode::kUnavailable, "connecting to " + server + ": " + said};
   }
   if (Pq().setnonblocking(started, 1) != 0 || Pq().enter_pipeline_mode(started) != 1) {
     return Error{ErrorCode::kUnavailable, PqLine(Pq().error_message(started))};
@@ -245,7 +253,7 @@ Result<std::unique_ptr<PgLink>> PgLink::Connect(const PgTarget& target, Deadline
     const Deadline until = i + 1 < hosts ? std::min(deadline, now + kHostTime) : deadline;
     auto parameters = Prepare(target.url, addresses, i, until);
     if (parameters.ok() && !password.empty()) parameters.value().Add("password", password);
-    auto link = parameters.ok() ? Begin(parameters.value().Start(), until)
+    auto link = parameters.ok() ? Begin(parameters.value().Start(), ServerAt(addresses, i), until)
                                 : Result<std::unique_ptr<PgLink>>(std::move(parameters).error());
     if (link.ok()) link.value()->observer_ = target.observer;
     if (link.ok() || hosts == 1) return link;

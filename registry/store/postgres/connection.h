@@ -110,8 +110,9 @@ class PgLink {
   };
   explicit PgLink(PGconn* connection);
 
-  // Brings what was started to its end.
-  static Result<std::unique_ptr<PgLink>> Begin(PGconn* started, Deadline deadline);
+  // Brings what was started to its end; `server` is what errors call it.
+  static Result<std::unique_ptr<PgLink>> Begin(PGconn* started, const std::string& server,
+                                               Deadline deadline);
   static void OnNotice(void* self, const PGresult* notice);
   Result<std::vector<PgAnswer>> RoundTrip(const std::vector<PgStatement>& statements,
                                           Deadline deadline);
