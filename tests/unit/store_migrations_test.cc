@@ -69,6 +69,10 @@ TEST_F(Migrations, UidsGetTheClusterOfTheSlotBesideThem) {
   put("u4", "", "");
   ASSERT_TRUE(GiveUidsTheirCluster(*connection).ok());
   EXPECT_EQ(all("uid"), "east/u1 east/u2 east/u3 east/u4");
+  // A Truce that knows no clusters wrote in between: of one object what it wrote last counts.
+  put("u1", "", "");
+  ASSERT_TRUE(GiveUidsTheirCluster(*connection).ok());
+  EXPECT_EQ(all("uid"), "east/u2 east/u3 east/u4 east/u1");
 }
 
 TEST_F(Migrations, CopyAnOlderDatabaseBeforeTheyChangeIt) {

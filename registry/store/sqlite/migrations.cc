@@ -86,6 +86,9 @@ Result<void> GiveUidsTheirCluster(Connection& connection) {
   Result<void> changed = connection.Execute(
       "UPDATE OR REPLACE declarations SET uid = substr(slot, 1, instr(slot, '/')) || uid"
       " WHERE instr(uid, '/') = 0;"
+      // A Truce that knows no clusters wrote in between: of one object what it wrote last counts.
+      "DELETE FROM objects WHERE instr(uid, '/') > 0 AND uid IN ("
+      " SELECT substr(kind, 1, instr(kind, '/')) || uid FROM objects WHERE instr(uid, '/') = 0);"
       "UPDATE objects SET uid = substr(kind, 1, instr(kind, '/')) || uid"
       " WHERE instr(uid, '/') = 0;"
       "UPDATE objects SET parent_uid = substr(kind, 1, instr(kind, '/')) || parent_uid"
