@@ -4,8 +4,11 @@
 #include <sys/socket.h>
 
 #include <algorithm>
+#include <atomic>
 #include <condition_variable>
 #include <mutex>
+#include <string>
+#include <thread>
 #include <vector>
 
 #include "tests/support/http_fixture.h"
@@ -139,6 +142,43 @@ TEST(HttpFloods, ButNotForLong) {
   }));
   auto caller = HttpClient::Connect(server->port());
   EXPECT_EQ(caller->Ask(Request("GET", "/ok"))->status, 200);
+}
+
+// Whoever was accepted is heard before all are that wait to be, also with one thread.
+TEST(HttpFloods, WhoIsAcceptedDoesNotWaitForTheWholeQueue) {
+  HttpServerOptions options = LoopbackOptions();
+  options.handler_kind = HandlerKind::kQuick;
+  options.threads_running_max = 1;
+  options.limits.connections_max = 40;
+  options.limits.connections_per_source_max = 40;
+  options.limits.unfinished_time_min = HttpClient::kPatience;
+  std::atomic<bool> is_held = false;
+  std::atomic<bool> may_go = false;
+  const HttpServer* listener = nullptr;
+  std::vector<HttpRoute> routes = EchoRoutes();
+  // It computes: a thread that waited would be noticed, and given company.
+  routes.push_back(MakeRoute("GET", "/hold", [&](HttpRequest&) {
+    is_held = true;
+    while (!may_go) std::this_thread::yield();
+    return PlainText(200, "held");
+  }));
+  routes.push_back(MakeRoute("GET", "/accepted", [&](HttpRequest&) {
+    return PlainText(200, std::to_string(listener->Counters().connections_accepted));
+  }));
+  auto server = StartServer(options, std::move(routes));
+  listener = server.get();
+  auto holder = HttpClient::Connect(server->port());
+  ASSERT_TRUE(holder->Send(Request("GET", "/hold")));
+  ASSERT_TRUE(Eventually([&] { return is_held.load(); }));
+  auto first = HttpClient::Connect(server->port());
+  ASSERT_TRUE(first->Send(Request("GET", "/accepted")));
+  Clients flood;
+  for (int i = 0; i < 800; ++i) flood.push_back(HttpClient::Connect(server->port()));
+  may_go = true;
+  const auto reply = first->Receive();
+  ASSERT_TRUE(reply.has_value());
+  EXPECT_LT(std::stoi(reply->body), 400);
+  EXPECT_TRUE(Eventually([&] { return server->Counters().connections_accepted == 802; }));
 }
 
 // ---- Large bodies

@@ -24,7 +24,10 @@ namespace {
 
 // Events taken at once when one thread runs. With more threads one at a time, so that none lies in
 // the queue of a busy thread while another sleeps.
-constexpr size_t kBatchMax = 32;
+constexpr int kBatchMax = 32;
+// Posted events that are taken before somebody polls again, should there be more: as many as a
+// batch leads to, one for each event and one for its reply.
+constexpr int kTakenMax = 2 * kBatchMax;
 // Seats given to a stuck loop stay until somebody polls again.
 constexpr int kExtraMax = 64;
 constexpr size_t kThreadNameBytesMax = 15;  // of the kernel
@@ -227,18 +230,22 @@ void EventLoop::Run(Worker& self) {
 // The next sink to call; none when the loop stops.
 EventLoop::Event EventLoop::Next() {
   for (;;) {
+    bool wait = true;
     {
       std::unique_lock<std::mutex> lock(mutex_);
       if (running_ > options_.running_max + extra_ && !Park(lock)) return {};
       if (stopping_) return {};
-      if (!ready_.empty()) {
+      wait = ready_.empty();
+      if (!wait && taken_ < kTakenMax) {
+        ++taken_;
         const Event event = ready_.front();
         ready_.pop_front();
         return event;
       }
+      taken_ = 0;
       polling_.fetch_add(1);  // under the lock: who posts after this sees it
     }
-    const Event event = Poll();
+    const Event event = Poll(wait);
     polling_.fetch_sub(1);
     if (event.sink != nullptr) return event;
   }
@@ -255,11 +262,12 @@ bool EventLoop::Park(std::unique_lock<std::mutex>& lock) {
   return true;
 }
 
-// Waits for events; returns the first and queues the others. None: look at the queue again.
-EventLoop::Event EventLoop::Poll() {
+// Takes what is reported, or waits for it; returns the first and queues the others. None: look at
+// the queue again.
+EventLoop::Event EventLoop::Poll(bool wait) {
   std::array<epoll_event, kBatchMax> reports;
-  const int batch = options_.running_max == 1 ? static_cast<int>(kBatchMax) : 1;
-  const int count = ::epoll_wait(epoll_, reports.data(), batch, -1);
+  const int batch = options_.running_max == 1 ? kBatchMax : 1;
+  const int count = ::epoll_wait(epoll_, reports.data(), batch, wait ? -1 : 0);
   Event first;
   for (int i = 0; i < count; ++i) {
     const epoll_event& report = reports[static_cast<size_t>(i)];

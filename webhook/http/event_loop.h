@@ -60,7 +60,8 @@ class EventLoop final : private BlockingObserver {
   // refused.
   bool Watch(int descriptor, EventSink& sink);
 
-  // Calls `sink` soon, with `report`. Never blocks.
+  // Calls `sink` soon, with `report`. Never blocks. Who is called and posts itself again, however
+  // often, keeps nobody waiting: of what is reported meanwhile some is delivered in between.
   void Post(EventSink& sink, Report report);
   // Calls `sink` after the events that wait already, with kNothing. False when none does. Never
   // blocks.
@@ -90,7 +91,7 @@ class EventLoop final : private BlockingObserver {
     Report report = Report::kNothing;
   };
   Event Next();
-  Event Poll();
+  Event Poll(bool wait);
   bool Park(std::unique_lock<std::mutex>& lock);
   void FillSeat();  // mutex held
   int Computing();  // mutex held
@@ -103,6 +104,7 @@ class EventLoop final : private BlockingObserver {
   mutable std::mutex mutex_;
   std::condition_variable parked_changed_;
   std::deque<Event> ready_;  // guarded by mutex_, as all below
+  int taken_ = 0;            // of them, since somebody polled
   struct Worker {
     std::thread thread;
     int id = 0;         // of the kernel; 0: not begun

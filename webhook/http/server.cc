@@ -38,8 +38,9 @@ constexpr std::chrono::seconds kEvictAfter{1};
 constexpr int kLargeNice = 5;
 // They have no deadlines to keep; a wait that is not marked is noticed within two.
 constexpr std::chrono::milliseconds kLargeTick{500};
-// Connections accepted in a row before others have their turn.
-constexpr int kAcceptMax = 64;
+// Connections accepted in a row before others have their turn. Few: the loop may take that turn
+// some sixty times before it polls, and nobody else's.
+constexpr int kAcceptMax = 4;
 
 int ProcessorCount() {
   cpu_set_t set;
