@@ -172,8 +172,8 @@ add_dependencies(truce_sanitized_tests truce_unit_tests truce_contract_tests tru
 #
 # A GoogleTest program; each of its cases is one ctest entry "<name>.<case>" and runs in a process of
 # its own (but for sanitizers, see run_cases.py). The names of each source stand in a namespace of its
-# own, called as the file. Cases that match TOGETHER share what is costly to start: they are one entry,
-# "<name>.together".
+# own, called as the file. Cases that match TOGETHER share what is costly to start: they are two entries,
+# "<name>.together.0" and ".1", because they wait half of their time.
 function(truce_test name)
   cmake_parse_arguments(PARSE_ARGV 1 arg "" "LABEL;TIMEOUT;BATCH;TOGETHER" "SOURCES;LINK")
   if(arg_UNPARSED_ARGUMENTS)
@@ -201,8 +201,14 @@ function(truce_test name)
   set(alone "")
   if(arg_TOGETHER)
     set(alone TEST_FILTER "-${arg_TOGETHER}")
-    add_test(NAME ${name}.together COMMAND ${name} "--gtest_filter=${arg_TOGETHER}" WORKING_DIRECTORY "${PROJECT_SOURCE_DIR}")
-    set_tests_properties(${name}.together PROPERTIES LABELS ${arg_LABEL} TIMEOUT ${arg_TIMEOUT})
+    foreach(half 0 1)
+      add_test(
+        NAME ${name}.together.${half}
+        COMMAND ${CMAKE_COMMAND} -E env GTEST_TOTAL_SHARDS=2 GTEST_SHARD_INDEX=${half}
+                $<TARGET_FILE:${name}> "--gtest_filter=${arg_TOGETHER}"
+        WORKING_DIRECTORY "${PROJECT_SOURCE_DIR}")
+      set_tests_properties(${name}.together.${half} PROPERTIES LABELS ${arg_LABEL} TIMEOUT ${arg_TIMEOUT})
+    endforeach()
   endif()
   gtest_discover_tests(
     ${name}
