@@ -77,8 +77,8 @@ std::string ResourceForPeople(const DeclaredResource& resource, const Wording& w
 }
 
 // The declaration gives the resource its name; it does not point at one by an id or a parent.
-bool IsNamed(const Clash& clash, const Wording& wording) {
-  const TypeSpec* type = wording.catalogue->FindType(clash.resource.identity.type);
+bool IsNamed(const DeclaredResource& resource, const Wording& wording) {
+  const TypeSpec* type = wording.catalogue->FindType(resource.identity.type);
   if (type == nullptr || type->attachment || type->scope == Scope::kAssignedId) return false;
   return std::any_of(type->parts.begin(), type->parts.end(), [](const KeyPart& part) {
     return part.refers_to.empty() && part.source != KeyPart::Source::kConstant &&
@@ -343,7 +343,7 @@ class Words final {
   }
 
   void AppendRename(std::string& out) const {
-    const bool named = IsNamed(clash_, wording_);
+    const bool named = IsNamed(clash_.resource, wording_);
     out += named ? "choose another name" : "declare it for a resource of your own";
     if (*wording_.root != wording_.object->slot) {
       out += " in ";
@@ -403,14 +403,14 @@ bool HasMadeUpName(const ObjectFacts& object) {
          name.substr(controller->name.size()).starts_with('-');
 }
 
-std::string OtherName(const Clash& clash, const Wording& wording) {
-  if (!IsNamed(clash, wording)) return {};
+std::string OtherName(const DeclaredResource& resource, const Wording& wording) {
+  if (!IsNamed(resource, wording)) return {};
   constexpr std::size_t kUsualLengthMax = 63;
   const ObjectFacts& object = *wording.object;
   std::string_view tail = wording.service;
   if (*wording.root == object.slot) tail = DeclaredService(object);
   if (tail.empty() || tail.find('/') != std::string_view::npos) tail = wording.root->ns;
-  const std::string& name = clash.resource.name;
+  const std::string& name = resource.name;
   if (name == object.slot.name && HasMadeUpName(object)) return {};
   const auto plain = [](char c) {
     return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '-';
@@ -421,7 +421,7 @@ std::string OtherName(const Clash& clash, const Wording& wording) {
        std::string_view(name).substr(0, name.size() - tail.size()).ends_with('-'))) {
     return {};
   }
-  const TypeSpec* type = wording.catalogue->FindType(clash.resource.identity.type);
+  const TypeSpec* type = wording.catalogue->FindType(resource.identity.type);
   const std::size_t length_max =
       type->name_rule.max_length == 0 ? kUsualLengthMax : type->name_rule.max_length;
   std::string out;

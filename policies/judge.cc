@@ -1,6 +1,7 @@
 #include "policies/judge.h"
 
 #include <algorithm>
+#include <iterator>
 #include <utility>
 
 #include "policies/lifecycle/claim_rules.h"
@@ -70,6 +71,19 @@ std::string ServiceOfRoot(const RuleCase& c) {
   std::optional<Object> root = c.facts->ObjectBySlot(*c.root);
   if (!root || root->service == c.root->name) return {};
   return std::move(root->service);
+}
+
+// The top of the lineage as far as the object itself tells.
+Slot ProbableRoot(const ObjectFacts& object) {
+  const LineageFields& lineage = object.lineage;
+  const std::optional<ObjectRef>& above = lineage.claim ? lineage.claim : lineage.controller;
+  if (!above) return object.slot;
+  return {object.slot.cluster, above->group, above->kind, above->ns, above->name};
+}
+
+bool Declares(const ObjectFacts& object, const KeyText& key) {
+  return std::any_of(object.resources.begin(), object.resources.end(),
+                     [&](const DeclaredResource& resource) { return resource.key == key; });
 }
 
 // Adds what no mode makes more than a warning, because it is not sure.
@@ -278,6 +292,30 @@ void Judgement::CheckListed(const Decision& decision, const Facts& facts) {
   }
 }
 
+std::vector<KeyText> Judgement::KeysToPropose() const {
+  const ReviewRequest& request = review_.request;
+  std::vector<KeyText> keys;
+  if (request.operation == Operation::kDelete) return keys;
+  const Slot root = ProbableRoot(request.object);
+  const RuleCase c = CaseOf(root, nullptr, nullptr);
+  const Wording wording = WordingOf(c);
+  const auto add = [&](const DeclaredResource& resource, const std::string& name) {
+    if (name.empty()) return;
+    std::vector<KeyText> of_name = KeysOfName(c, resource, name);
+    std::move(of_name.begin(), of_name.end(), std::back_inserter(keys));
+  };
+  const std::vector<Finding> about_names = JudgeNames(c);
+  for (const DeclaredResource& resource : request.object.resources) {
+    if (resource.key.empty() || resource.intent == Intent::kObserves) continue;
+    if (request.old_object && Declares(*request.old_object, resource.key)) continue;
+    for (const Finding& finding : about_names) {
+      if (finding.key == resource.key) add(resource, finding.suggestion);
+    }
+    add(resource, OtherName(resource, wording));
+  }
+  return keys;
+}
+
 // A denial proposes a name only where asking for it again would not be denied for its name.
 void Judgement::SuggestNames(const RuleCase& c) {
   other_names_.clear();
@@ -294,7 +332,7 @@ void Judgement::SuggestNames(const RuleCase& c) {
     // One name for all that is wrong with it.
     const auto found = std::find_if(findings_.begin(), findings_.end(), renamed);
     if (found != findings_.end()) return found->suggestion;
-    std::string name = OtherName(clash, wording);
+    std::string name = OtherName(resource, wording);
     if (name.empty()) return name;
     const bool is_good = IsFree(c, resource, name) &&
                          (policy_->names == nullptr || PassesNameRules(c, resource, name));

@@ -70,6 +70,10 @@ class Judgement final {
   // enough that nothing is written. Pure; may be called again on other facts.
   Decision Judge(const Facts& facts, const IdSource& ids);
 
+  // Keys of which Judge probably asks whether they are taken, to propose a name where it refuses
+  // one: for stores that bring facts beforehand.
+  std::vector<KeyText> KeysToPropose() const;
+
   // Objects without which a rule cannot refuse (of the last Judge): to be looked at once, then
   // judged again. Empty once that was done.
   const std::vector<Slot>& to_look_at() const { return to_look_at_; }

@@ -8,7 +8,7 @@
 #include "policies/question.h"
 #include "policies/rule_case.h"
 #include "registry/identity/evidence.h"
-#include "registry/ownership/names.h"
+#include "registry/ownership/facts.h"
 #include "registry/ownership/rows.h"
 
 namespace truce {
@@ -138,23 +138,32 @@ bool PassesNameRules(const RuleCase& c, const DeclaredResource& resource, std::s
          ModeOf(c, Rule::kNamingConvention, resource, name).mode == Mode::kOff;
 }
 
-bool IsFree(const RuleCase& c, const DeclaredResource& resource, const std::string& name) {
-  if (name.empty() || c.facts == nullptr) return true;
+std::vector<KeyText> KeysOfName(const RuleCase& c, const DeclaredResource& resource,
+                                const std::string& name) {
+  std::vector<KeyText> keys;
   const TypeSpec* type = c.policy->catalogue->FindType(resource.identity.type);
-  if (type == nullptr) return false;
+  if (type == nullptr) return keys;
   ResourceIdentity identity = resource.identity;
   const auto named = std::find_if(
       identity.parts.begin(), identity.parts.end(),
       [&](const auto& part) { return identity.parts.size() == 1 || part.second == resource.name; });
-  if (named == identity.parts.end()) return false;
+  if (named == identity.parts.end()) return keys;
   named->second = name;
   for (const std::string* account : {&resource.identity.account, &resource.further_account}) {
     if (account == &resource.further_account && account->empty()) break;
     identity.account = *account;
-    const std::optional<KeyText> key = KeyOf(identity, *type);
-    if (!key || OwnerByName(*key, *c.facts)) return false;
+    std::optional<KeyText> key = KeyOf(identity, *type);
+    if (!key) return {};
+    keys.push_back(*std::move(key));
   }
-  return true;
+  return keys;
+}
+
+bool IsFree(const RuleCase& c, const DeclaredResource& resource, const std::string& name) {
+  if (name.empty() || c.facts == nullptr) return true;
+  const std::vector<KeyText> keys = KeysOfName(c, resource, name);
+  return !keys.empty() && std::none_of(keys.begin(), keys.end(),
+                                       [&](const KeyText& key) { return c.facts->IsTaken(key); });
 }
 
 ModeTopic TopicOf(const RuleCase& c, Rule rule, const DeclaredResource& resource,

@@ -53,6 +53,11 @@ std::vector<Finding> JudgeNames(const RuleCase& c);
 // Whether neither AWS nor the convention, where it is on, objects to `name` for `resource`.
 bool PassesNameRules(const RuleCase& c, const DeclaredResource& resource, std::string_view name);
 
+// The keys of what `resource` declares if it were called `name`: one for each account that may be
+// meant. Empty: it has none that is known.
+std::vector<KeyText> KeysOfName(const RuleCase& c, const DeclaredResource& resource,
+                                const std::string& name);
+
 // Whether nobody has `name` for what `resource` declares, under any account that may be meant.
 // Where the registry is not asked every name is taken for free.
 bool IsFree(const RuleCase& c, const DeclaredResource& resource, const std::string& name);

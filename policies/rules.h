@@ -62,10 +62,10 @@ Disclosure DisclosureOf(const Clash& clash, Disclosure configured);
 // has another name.
 bool HasMadeUpName(const ObjectFacts& object);
 
-// A name for what `clash` refuses: the taken one with the service of the root behind it, else with
-// the root's namespace. It is for the caller to find out whether it is free. Empty: none that AWS
-// surely allows, or none that would be the same at the next try.
-std::string OtherName(const Clash& clash, const Wording& wording);
+// A name for `resource` where its own is refused: the taken one with the service of the root behind
+// it, else with the root's namespace. It is for the caller to find out whether it is free. Empty:
+// none that AWS surely allows, or none that would be the same at the next try.
+std::string OtherName(const DeclaredResource& resource, const Wording& wording);
 
 // Rule duplicate-ownership: `clash.resource` has an owner other than the object's root. The holder
 // is named as far as the disclosure level allows; in full to its own party and to its chosen

@@ -55,6 +55,7 @@ struct Locks {
     std::size_t limit = 0;
   };
   std::vector<Shape> shapes;
+  std::vector<KeyText> proposed;  // of which it asks IsTaken
 };
 
 // Three ports on one consistent state, by who asks. A store gives them to what runs on it, for as
@@ -100,6 +101,9 @@ class Facts {
   // At most `limit` agreements of `kind` whose id follows `after`, by id.
   virtual std::vector<Agreement> AgreementsAfter(AgreementKind kind, const PublicId& after,
                                                  std::size_t limit) const = 0;
+  // Whether `name` is an owner's, as key or further name, as far as can be told without holding
+  // anybody off: for what is proposed, never for what is decided.
+  virtual bool IsTaken(const KeyText& name) const;
   // A setting written by Changes::put_settings.
   virtual std::optional<std::string> Setting(std::string_view name) const = 0;
 };

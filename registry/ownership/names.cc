@@ -156,6 +156,8 @@ std::optional<Owner> OwnerByName(const KeyText& name, const Facts& facts) {
   return further ? facts.OwnerOf(further->key) : std::nullopt;
 }
 
+bool Facts::IsTaken(const KeyText& name) const { return OwnerByName(name, *this).has_value(); }
+
 std::optional<Owner> OwnerByNames(const DeclaredResource& resource, const Facts& facts) {
   for (const DeclaredName& name : NamesOf(resource)) {
     if (auto owner = OwnerByName(*name.text, facts)) return owner;

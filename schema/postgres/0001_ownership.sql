@@ -368,17 +368,21 @@ BEGIN
 END $$;
 
 -- Everything that is known under the names, uids, slots, settings and agreement ids that are asked for, locked before;
--- a_quotas: names of counts, which are locked alone, and counted by the statements behind this one. One round trip. `mode`: 'look' locks nothing; 'begin' waits for the locks, in the order of their numbers; 'more' tries
--- them, and answers one row, what = -1, when somebody holds one; 'whole' locks everything, and reads after that are
--- 'look'. Every statement sees what was committed before it began, so what is read under a lock stays as it is read.
--- `what` says which question a row answers; its columns follow (registry/store/postgres/records.h). `a_epoch`: of the
--- active server; NULL: there is none. `a_watch`: of the watch, whose decisions hold off who takes that over; NULL: this is
--- none of them.
+-- a_quotas: names of counts, which are locked alone, and counted by the statements behind this one. One round trip.
+-- `mode`: 'look' locks nothing; 'begin' waits for the locks, in the order of their numbers; 'more' tries them, and answers
+-- one row, what = -1, when somebody holds one; 'whole' locks everything, and reads after that are 'look'. Every statement
+-- sees what was committed before it began, so what is read under a lock stays as it is read. Never locked: a_reserved,
+-- whose reservations are counted (namespace, user, '' where there is a namespace, limit); a_shapes, of which owners are
+-- brought (shape, limit); a_proposed, names of which is told whether somebody owns them.
+-- `what` says which question a row answers, `place` for which of these last ones, from 0 on; its columns follow
+-- (registry/store/postgres/records.h). `a_epoch`: of the active server; NULL: there is none. `a_watch`: of the watch, whose
+-- decisions hold off who takes that over; NULL: this is none of them.
 CREATE FUNCTION truce.take(mode text, wait_ms integer, a_names text[], a_uids text[], a_slots text[], a_settings text[],
-                           a_agreements text[], a_quotas text[], a_epoch bigint, a_watch bigint)
-RETURNS TABLE (what integer, c0 text, c1 text, c2 text, c3 text, c4 text, c5 text, c6 text, c7 text, c8 text, c9 text,
-               c10 text, c11 text, c12 text, c13 text, c14 text, c15 text, c16 text, c17 text, c18 text, c19 text,
-               c20 text)
+                           a_agreements text[], a_quotas text[], a_reserved text[], a_shapes text[],
+                           a_proposed text[], a_epoch bigint, a_watch bigint)
+RETURNS TABLE (what integer, place integer, c0 text, c1 text, c2 text, c3 text, c4 text, c5 text, c6 text, c7 text,
+               c8 text, c9 text, c10 text, c11 text, c12 text, c13 text, c14 text, c15 text, c16 text, c17 text,
+               c18 text, c19 text, c20 text)
 LANGUAGE plpgsql VOLATILE
 -- One plan for all calls, which lives as long as its connection: made while a table was small, it must not read all of a
 -- large one. So each name is looked up by itself (OFFSET 0). (A plan for the very arrays would be made at each call, and
@@ -424,7 +428,7 @@ BEGIN
       IF mode = 'begin' THEN
         PERFORM pg_advisory_xact_lock(lock);
       ELSIF NOT pg_try_advisory_xact_lock(lock) THEN
-        RETURN QUERY SELECT -1, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL,
+        RETURN QUERY SELECT -1, 0, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL,
                             NULL, NULL, NULL, NULL, NULL, NULL, NULL;
         RETURN;
       END IF;
@@ -432,39 +436,39 @@ BEGIN
   END IF;
   IF cardinality(a_names) > 0 THEN
     RETURN QUERY
-      SELECT 0, n.name, '1', o.public_id, o.root, o.party, o.service, o.contact, o.arn, o.name, o.identity, o.shape,
+      SELECT 0, 0, n.name, '1', o.public_id, o.root, o.party, o.service, o.contact, o.arn, o.name, o.identity, o.shape,
              o.since::text, o.real::integer::text, o.record, o.record_reason, o.successor, o.state, o.leaf,
              o.contested::integer::text, o.managed_once::integer::text, o.left_slots
       FROM unnest(a_names) AS a (name) CROSS JOIN LATERAL (
         SELECT m.* FROM truce.names m WHERE m.name = a.name AND m.sort = 'key' OFFSET 0) AS n
       JOIN truce.owners o ON o.resource = n.resource;
     RETURN QUERY
-      SELECT 1, n.name, d.uid, d.state, d.slot, d.root, d.intent, d.terminating::integer::text,
+      SELECT 1, 0, n.name, d.uid, d.state, d.slot, d.root, d.intent, d.terminating::integer::text,
              d.managed::integer::text, d.identity, d.review, d.digest, d.base::text, d."user", d.at::text,
              d.created::text, d.account_fields, NULL, NULL, NULL, NULL, NULL
       FROM unnest(a_names) AS a (name) CROSS JOIN LATERAL (
         SELECT m.* FROM truce.names m WHERE m.name = a.name AND m.sort = 'key' OFFSET 0) AS n
       JOIN truce.declarations d ON d.resource = n.resource;
     RETURN QUERY
-      SELECT 2, n.name, r.key, n.sort, n.observed::integer::text, n.at::text, NULL, NULL, NULL, NULL, NULL, NULL,
+      SELECT 2, 0, n.name, r.key, n.sort, n.observed::integer::text, n.at::text, NULL, NULL, NULL, NULL, NULL, NULL,
              NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL
       FROM unnest(a_names) AS a (name) CROSS JOIN LATERAL (
         SELECT m.* FROM truce.names m WHERE m.name = a.name AND m.sort <> 'key' OFFSET 0) AS n
       JOIN truce.resources r ON r.id = n.resource;
     RETURN QUERY
-      SELECT 3, n.name, k.name, n.sort, n.observed::integer::text, n.at::text, NULL, NULL, NULL, NULL, NULL, NULL,
+      SELECT 3, 0, n.name, k.name, n.sort, n.observed::integer::text, n.at::text, NULL, NULL, NULL, NULL, NULL, NULL,
              NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL
       FROM unnest(a_names) AS a (name) CROSS JOIN LATERAL (
         SELECT m.* FROM truce.names m WHERE m.name = a.name AND m.sort = 'key' OFFSET 0) AS k
       JOIN truce.names n ON n.resource = k.resource AND n.sort <> 'key';
     RETURN QUERY
-      SELECT 4, g.id, g.kind, g.key, g.party, g.level, g.accepted::integer::text, g.successor, g.reason, g.actor,
+      SELECT 4, 0, g.id, g.kind, g.key, g.party, g.level, g.accepted::integer::text, g.successor, g.reason, g.actor,
              g.at::text, g.until::text, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL
       FROM unnest(a_names) AS a (name) JOIN truce.agreements g ON g.key = a.name;
   END IF;
   IF cardinality(a_uids) > 0 THEN
     RETURN QUERY
-      SELECT 5, r.key, d.uid, d.state, d.slot, d.root, d.intent, d.terminating::integer::text,
+      SELECT 5, 0, r.key, d.uid, d.state, d.slot, d.root, d.intent, d.terminating::integer::text,
              d.managed::integer::text, d.identity, d.review, d.digest, d.base::text, d."user", d.at::text,
              d.created::text, d.account_fields, NULL, NULL, NULL, NULL, NULL
       FROM unnest(a_uids) AS a (uid) JOIN truce.declarations d ON d.uid = a.uid
@@ -472,7 +476,7 @@ BEGIN
   END IF;
   IF cardinality(a_uids) > 0 OR cardinality(a_slots) > 0 THEN
     RETURN QUERY
-      SELECT f.what, o.uid, o.kind, o.namespace, o.name, o.parent, o.parent_uid, o.root, o.link, o.names, o.service,
+      SELECT f.what, 0, o.uid, o.kind, o.namespace, o.name, o.parent, o.parent_uid, o.root, o.link, o.names, o.service,
              o.contact, o.composes::integer::text, o.own_party::integer::text, o.transfer_to, o.told,
              o.stripped::text, o.at::text, NULL, NULL, NULL, NULL
       FROM (
@@ -487,15 +491,47 @@ BEGIN
   END IF;
   IF cardinality(a_settings) > 0 THEN
     RETURN QUERY
-      SELECT 9, s.name, s.value, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL,
+      SELECT 9, 0, s.name, s.value, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL,
              NULL, NULL, NULL, NULL, NULL
       FROM unnest(a_settings) AS a (name) JOIN truce.settings s ON s.name = a.name;
   END IF;
   IF cardinality(a_agreements) > 0 THEN
     RETURN QUERY
-      SELECT 10, g.id, g.kind, g.key, g.party, g.level, g.accepted::integer::text, g.successor, g.reason, g.actor,
+      SELECT 10, 0, g.id, g.kind, g.key, g.party, g.level, g.accepted::integer::text, g.successor, g.reason, g.actor,
              g.at::text, g.until::text, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL
       FROM unnest(a_agreements) AS a (id) JOIN truce.agreements g ON g.id = a.id;
+  END IF;
+  IF cardinality(a_reserved) > 0 THEN
+    RETURN QUERY
+      SELECT 11, i / 3, c.number::text, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL,
+             NULL, NULL, NULL, NULL, NULL, NULL, NULL
+      FROM generate_series(1, cardinality(a_reserved), 3) AS i CROSS JOIN LATERAL (
+        SELECT count(*) AS number FROM (
+          SELECT FROM truce.declarations d
+          WHERE d.state = 'reserved' AND d."user" <> '' AND d.namespace = a_reserved[i]
+            AND (CASE WHEN d.namespace = '' THEN d."user" ELSE '' END) = a_reserved[i + 1]
+          LIMIT a_reserved[i + 2]::bigint) AS counted OFFSET 0) AS c;
+  END IF;
+  IF cardinality(a_shapes) > 0 THEN
+    RETURN QUERY
+      SELECT 12, i / 2, f.*
+      FROM generate_series(1, cardinality(a_shapes), 2) AS i CROSS JOIN LATERAL (
+        SELECT n.name, '1', o.public_id, o.root, o.party, o.service, o.contact, o.arn, o.name, o.identity, o.shape,
+               o.since::text, o.real::integer::text, o.record, o.record_reason, o.successor, o.state, o.leaf,
+               o.contested::integer::text, o.managed_once::integer::text, o.left_slots
+        FROM (SELECT s.* FROM truce.owners s WHERE s.shape = a_shapes[i] AND s.shape <> '' OFFSET 0) AS o
+        CROSS JOIN LATERAL (
+          SELECT m.* FROM truce.names m WHERE m.resource = o.resource AND m.sort = 'key' OFFSET 0) AS n
+        ORDER BY n.name LIMIT a_shapes[i + 1]::bigint) AS f;
+  END IF;
+  IF cardinality(a_proposed) > 0 THEN
+    RETURN QUERY
+      SELECT 13, p.number::integer - 1, t.is_taken, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL,
+             NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL
+      FROM unnest(a_proposed) WITH ORDINALITY AS p (name, number) CROSS JOIN LATERAL (
+        SELECT count(*)::text AS is_taken FROM (
+          SELECT m.* FROM truce.names m WHERE m.name = p.name OFFSET 0) AS n
+        JOIN truce.owners o ON o.resource = n.resource OFFSET 0) AS t;
   END IF;
 END $$;
 

@@ -7,7 +7,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -28,6 +28,7 @@ ROUNDS = 3
 OWNERSHIPS = (1_000, 1_000_000)
 TOGETHER = 3  # servers on one database
 AWAY_MS = (1, 10, 100)  # round trips that are added
+AWAY_CONNECTIONS = (CONNECTIONS, 4 * CONNECTIONS)
 AT_ONCE = 100_000  # copies by one statement, which has a minute
 START_SECONDS = 120.0
 
@@ -152,7 +153,8 @@ class Database:
     def _take(self, number: str) -> str:
         key, uid, _, slot = self._one(ROW)[:4]
         names, uids, slots = (_array([value], number) for value in (key, uid, slot))
-        return f"SELECT * FROM truce.take('begin', 5000, {names}, {uids}, {slots}, '{{}}', '{{}}', '{{}}', NULL, NULL);\n"
+        rest = ", ".join(["'{}'"] * 6)
+        return f"SELECT * FROM truce.take('begin', 5000, {names}, {uids}, {slots}, {rest}, NULL, NULL);\n"
 
     def _put(self) -> str:
         owner, row, thing, line = (_array(self._one(columns), ":n") for columns in (OWNER, ROW, OBJECT, AUDIT))
@@ -209,13 +211,16 @@ def _run(served: Served, what: load.Load, connections: int) -> load.Run:
     return load.measure(served, what, connections, SECONDS, repeat_max=1)
 
 
-def measure() -> dict:
-    """All figures. Rates a second, times in milliseconds, memory in bytes."""
-    database = Database()
-    found: dict = {"rounds": ROUNDS}
+def _fresh() -> load.Load:
+    return load.Load("fresh", _bodies("fresh", [reviews.fresh_creates()]))
+
+
+def beside(database: Database) -> dict:
+    """Denials and creations, beside SQLite and the database alone, in turn. Rates a second, times in milliseconds."""
+    database.fresh()
+    fresh = _fresh()
+    served = {"sqlite": serve("sqlite"), "postgres": serve("postgres", store=database.url)}
     try:
-        fresh = load.Load("fresh", _bodies("fresh", [reviews.fresh_creates()]))
-        served = {"sqlite": serve("sqlite"), "postgres": serve("postgres", store=database.url)}
         denied = {name: load.Load("rotate", _denials(one, "taken")) for name, one in served.items()}
         database.settle()
         runs: dict[str, list[float]] = {}
@@ -228,58 +233,68 @@ def measure() -> dict:
                 runs.setdefault(f"created_rate_{name}", []).append(run.rate)
                 runs.setdefault(f"created_p99_{name}", []).append(run.p99_ms)
             runs.setdefault("grant_rate", []).append(database.bare(database.grant(), CONNECTIONS)[0])
-        found |= {name: median(values) for name, values in runs.items()}
-        for one in served.values():
-            one.process.stop()
-        found["away"] = {str(milliseconds): _away(database, fresh, milliseconds) for milliseconds in AWAY_MS}
-        found["created_rate_quota"] = _under_a_quota(database, fresh)
-        found["created_rate_together"] = _together(database, fresh)
-        found["resident"] = {str(count): _resident(database, count) for count in OWNERSHIPS}
+        return {name: median(values) for name, values in runs.items()}
     finally:
-        database.stop()
-    return found
+        _stop(served.values())
 
 
-def _away(database: Database, fresh: load.Load, milliseconds: int) -> dict:
+def away(database: Database, milliseconds: int) -> dict:
     """Medians at one connection, in milliseconds, and creations a second by many, where the database is further away;
     and what it alone takes there."""
+    database.fresh()
+    fresh = _fresh()
     with database.away(milliseconds) as url:
         served = serve(f"away-{milliseconds}", store=url)
         try:
             denied = load.Load("rotate", _denials(served, f"away-{milliseconds}"))
-            return {"take_p50": database.bare(database.take(), 1, url)[1],
-                    "denied_p50": _run(served, denied, 1).p50_ms,
-                    "grant_p50": database.bare(database.grant(), 1, url)[1],
-                    "created_p50": _run(served, fresh, 1).p50_ms,
-                    "created_rate": _run(served, fresh, CONNECTIONS).rate}
+            found = {"take_p50": database.bare(database.take(), 1, url)[1],
+                     "denied_p50": _run(served, denied, 1).p50_ms,
+                     "grant_p50": database.bare(database.grant(), 1, url)[1],
+                     "created_p50": _run(served, fresh, 1).p50_ms}
+            for connections in AWAY_CONNECTIONS:
+                run = _run(served, fresh, connections)
+                found |= {f"created_rate_{connections}": run.rate, f"created_p99_{connections}": run.p99_ms}
+            return found
         finally:
             served.process.stop()
 
 
-def _under_a_quota(database: Database, fresh: load.Load) -> float:
-    """Creations that one quota counts, from an empty registry on."""
-    database.fresh()
-    served = serve("quota", store=database.url, quotas=[{"type": "s3/Bucket", "max": 10_000_000}])
-    try:
-        return _run(served, fresh, CONNECTIONS).rate
-    finally:
-        served.process.stop()
+def under_a_quota(database: Database) -> dict:
+    """Creations a second that one quota counts, and without any, in turn, each from an empty registry on."""
+    runs: dict[str, list[float]] = {}
+    for _ in range(ROUNDS):
+        for name, quotas in (("none", []), ("quota", [{"type": "s3/Bucket", "max": 10_000_000}])):
+            database.fresh()
+            served = serve(name, store=database.url, quotas=quotas)
+            try:
+                run = _run(served, _fresh(), CONNECTIONS)
+                runs.setdefault(f"created_rate_{name}", []).append(run.rate)
+                runs.setdefault(f"created_p99_{name}", []).append(run.p99_ms)
+            finally:
+                served.process.stop()
+    return {name: median(values) for name, values in runs.items()}
 
 
-def _together(database: Database, fresh: load.Load) -> float:
-    """Creations through several servers at once, by as many connections as else through one."""
+def together(database: Database) -> dict:
+    """Creations a second through one of several servers, and through all at once by as many connections, in turn."""
     database.fresh()
+    fresh = _fresh()
     served = [serve(f"together-{number}", store=database.url) for number in range(TOGETHER)]
+    runs: dict[str, list[float]] = {}
     try:
         with ThreadPoolExecutor(TOGETHER) as crew:
-            return sum(run.rate for run in crew.map(lambda one: _run(one, fresh, CONNECTIONS // TOGETHER), served))
+            for _ in range(ROUNDS):
+                each = CONNECTIONS // TOGETHER
+                runs.setdefault("created_rate_one", []).append(_run(served[0], fresh, each * TOGETHER).rate)
+                rates = [run.rate for run in crew.map(lambda one: _run(one, fresh, each), served)]
+                runs.setdefault("created_rate_all", []).append(sum(rates))
+        return {name: median(values) for name, values in runs.items()}
     finally:
-        for one in served:
-            one.process.stop()
+        _stop(served)
 
 
-def _resident(database: Database, count: int) -> int:
-    """Memory of a server on so many ownerships, once it has looked at some of them."""
+def resident(database: Database, count: int) -> int:
+    """Bytes of a server's memory on so many ownerships, once it has looked at some of them."""
     database.fresh()
     served = serve("memory", store=database.url)
     with served.process.reviewer() as reviewer:
@@ -293,3 +308,8 @@ def _resident(database: Database, count: int) -> int:
         return machine.resident_bytes(served.pid)
     finally:
         served.process.stop()
+
+
+def _stop(served: Iterable[Served]) -> None:
+    for one in served:
+        one.process.stop()

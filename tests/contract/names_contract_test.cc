@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "tests/contract/every_store.h"
+#include "tests/support/last_run.h"
 #include "tests/support/store_samples.h"
 
 namespace truce::testing {
@@ -72,6 +73,29 @@ TEST_P(NamesContract, KeepsEveryFieldAndFindsThemByNameAndByKey) {
   };
   check();
   if (kind_->Reopen()) check();
+}
+
+TEST_P(NamesContract, TellsWhichNamesAreTaken) {
+  WriteAll(SampleNamedCreate("a", "u1"));
+  Changes observed = SampleCreate("b", "u2");
+  observed.put_owners.clear();
+  observed.put_rows[0].intent = Intent::kObserves;
+  WriteAll(observed);
+  const auto check = [](const AllFacts& facts) {
+    EXPECT_TRUE(facts.IsTaken(SampleKey("a")));
+    EXPECT_TRUE(facts.IsTaken(SampleName("a").name));
+    EXPECT_FALSE(facts.IsTaken(SampleKey("b"))) << "who observes owns nothing";
+    EXPECT_FALSE(facts.IsTaken(SampleKey("c")));
+    EXPECT_FALSE(facts.IsTaken({std::string(5000, 'n')}));
+    EXPECT_FALSE(facts.IsTaken({std::string("n\0n", 3)}));
+  };
+  OnFacts(check);
+  LastRun hinted;
+  Locks hints;
+  hints.proposed = {SampleKey("c"), SampleKey("a"), SampleName("a").name};
+  const ReadFn look = [&](const AllFacts& facts) { hinted.Of([&] { check(facts); }); };
+  ASSERT_TRUE(store().ReadAbout(hints, look, Soon()).ok());
+  hinted.Report();
 }
 
 TEST_P(NamesContract, PutsReplaceByNameAndDropsComeFirst) {

@@ -133,7 +133,7 @@ class EveryRule : public testing::Test {
     clash.resource = resource_;
     clash.holder = holder_;
     Wording words = Words();
-    const std::string name = OtherName(clash, words);
+    const std::string name = OtherName(clash.resource, words);
     words.other_name = name;
     return {{"refused", DuplicateOwnership(clash, words)},
             {"perhaps another account's", PerhapsElsewhere(clash, Words())}};

@@ -74,7 +74,7 @@ struct Texts : testing::Test {
   // As a registry where the proposed name is free.
   Finding Refusal() const {
     Wording wording = MakeWording();
-    const std::string name = OtherName(clash, wording);
+    const std::string name = OtherName(clash.resource, wording);
     wording.other_name = name;
     return DuplicateOwnership(clash, wording);
   }

@@ -21,6 +21,7 @@ struct AskFacts {
   void operator()(const OwnersOfShapeQuery& query) {
     answer.owners = facts.OwnersOfShape(query.shape, query.limit);
   }
+  void operator()(const IsTakenQuery& query) { answer.count = facts.IsTaken(query.name) ? 1 : 0; }
   void operator()(const AgreementsQuery& query) {
     answer.agreements = facts.AgreementsAfter(query.kind, query.after, query.limit);
   }

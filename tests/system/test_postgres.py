@@ -78,10 +78,21 @@ def test_a_grant_costs_two_round_trips_and_a_denial_one(postgres, database, serv
             status, response = reviewer.review(json.loads(text.replace("Bucket", "Queue").replace("buckets", "queues")))
         assert status == 200 and response["allowed"], response
 
+    def proposed(server) -> None:
+        text = json.dumps(bucket_review("first-other")).replace("s3.aws.upbound.io", "s3.aws.m.upbound.io")
+        asked = json.loads(text)
+        thing = asked["request"]["object"]["metadata"]
+        asked["request"]["namespace"] = thing["namespace"] = "billing"
+        thing["annotations"] = {"crossplane.io/external-name": "first"}
+        with server.reviewer() as reviewer:
+            _, response = reviewer.review(asked)
+        assert 'for example "first-billing"' in response["status"]["message"]
+
     # What is due each minute may come between.
     assert min(trips_of(grant, f"granted-{number}") for number in range(5)) == 2
     assert min(trips_of(queue, f"queue-{number}") for number in range(5)) == 2
     assert min(trips_of(refused, "first") for _ in range(5)) == 1
+    assert min(trips_of(proposed) for _ in range(5)) == 1
 
 
 @pytest.mark.parametrize("milliseconds", [1, 10, 100])

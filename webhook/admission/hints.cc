@@ -26,12 +26,14 @@ void LockParents(const ObjectFacts& object, const Catalogue& catalogue,
 
 }  // namespace
 
-Locks HintsOf(const ReviewRequest& request, const AdmissionPolicy& policy) {
+Locks HintsOf(const Judgement& judgement, const AdmissionPolicy& policy) {
+  const ReviewRequest& request = judgement.request();
   Locks locks = LocksOf(request);
   LockParents(request.object, *policy.catalogue, locks.keys);
   if (policy.quotas != nullptr && request.operation == Operation::kCreate) {
     locks.counts = policy.quotas->RangesOf(request.object);
   }
+  locks.proposed = judgement.KeysToPropose();
   return locks;
 }
 

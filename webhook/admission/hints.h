@@ -2,6 +2,7 @@
 #ifndef TRUCE_WEBHOOK_ADMISSION_HINTS_H_
 #define TRUCE_WEBHOOK_ADMISSION_HINTS_H_
 
+#include "policies/judge.h"
 #include "policies/policy.h"
 #include "registry/ownership/facts.h"
 #include "registry/ownership/review.h"
@@ -10,8 +11,8 @@
 namespace truce {
 
 // LocksOf, and what the rules of `policy` read beside it: owners of attachments' parents, counts of
-// quotas. Pure.
-Locks HintsOf(const ReviewRequest& request, const AdmissionPolicy& policy);
+// quotas, whether names that a denial proposes are taken. Pure.
+Locks HintsOf(const Judgement& judgement, const AdmissionPolicy& policy);
 
 // A creation none of whose keys has an owner: deciding it beforehand would be done twice, and on a
 // snapshot, whose caches each commit empties. Reads only what a store of this process keeps in

@@ -404,7 +404,7 @@ class Call final : public std::enable_shared_from_this<Call> {
   }
   // Where the store is this process's own they would be ignored.
   Locks Hints(const Judgement& judgement) const {
-    return ports_.store.is_remote() ? HintsOf(judgement.request(), *policy_) : Locks{};
+    return ports_.store.is_remote() ? HintsOf(judgement, *policy_) : Locks{};
   }
 
   // A creation that would take more round trips if it were read beforehand.

@@ -72,6 +72,7 @@ Guard GuardOf(const Query& query) {
   if (std::holds_alternative<CountOwnedQuery>(query)) return Guard::kOwn;
   const bool is_soft = std::holds_alternative<CountReservedQuery>(query) ||
                        std::holds_alternative<OwnersOfShapeQuery>(query) ||
+                       std::holds_alternative<IsTakenQuery>(query) ||
                        std::holds_alternative<CountSeenQuery>(query);
   return is_soft ? Guard::kNone : Guard::kWhole;
 }
@@ -101,6 +102,7 @@ void FactNeeds::Add(const Locks& hints) {
     queries.insert(CountReservedQuery{ns, user, Timestamp::min(), Timestamp::max(), {}, limit});
   }
   for (const auto& [shape, limit] : hints.shapes) queries.insert(OwnersOfShapeQuery{shape, limit});
+  for (const KeyText& name : hints.proposed) queries.insert(IsTakenQuery{name});
 }
 
 void FactStock::Expect(const FactNeeds& needs) {

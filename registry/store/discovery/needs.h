@@ -35,6 +35,10 @@ struct OwnersOfShapeQuery {
   std::size_t limit = 0;
   auto operator<=>(const OwnersOfShapeQuery&) const = default;
 };
+struct IsTakenQuery {
+  KeyText name;
+  auto operator<=>(const IsTakenQuery&) const = default;
+};
 struct AgreementsQuery {
   AgreementKind kind = AgreementKind::kShare;
   PublicId after;
@@ -87,13 +91,14 @@ struct AuditLinesQuery {
   std::size_t limit = 0;
   auto operator<=>(const AuditLinesQuery&) const = default;
 };
-using Query = std::variant<CountReservedQuery, OwnersOfShapeQuery, AgreementsQuery, KeysQuery,
-                           ObjectsOfKindQuery, ReservedBeforeQuery, CountSeenQuery, OwnersInQuery,
-                           CountOwnedQuery, PlacesQuery, ObserversQuery, AuditLinesQuery>;
+using Query =
+    std::variant<CountReservedQuery, OwnersOfShapeQuery, IsTakenQuery, AgreementsQuery, KeysQuery,
+                 ObjectsOfKindQuery, ReservedBeforeQuery, CountSeenQuery, OwnersInQuery,
+                 CountOwnedQuery, PlacesQuery, ObserversQuery, AuditLinesQuery>;
 
 // The answer to any of them: the field that its kind has.
 struct QueryAnswer {
-  std::uint64_t count = 0;
+  std::uint64_t count = 0;  // IsTaken: 0 or 1
   std::vector<Owner> owners;
   std::vector<Row> rows;
   std::vector<KeyText> keys;

@@ -83,6 +83,10 @@ std::vector<Agreement> PreparedFacts::AgreementsAfter(AgreementKind kind, const 
   return Answer(AgreementsQuery{kind, after, limit}).agreements;
 }
 
+bool PreparedFacts::IsTaken(const KeyText& name) const {
+  return Answer(IsTakenQuery{name}).count != 0;
+}
+
 std::optional<std::string> PreparedFacts::Setting(std::string_view name) const {
   return Find(stock_.settings, missed_.settings, name);
 }

@@ -37,6 +37,7 @@ class PreparedFacts final : public AllFacts {
   std::optional<Agreement> AgreementById(const PublicId& id) const override;
   std::vector<Agreement> AgreementsAfter(AgreementKind kind, const PublicId& after,
                                          std::size_t limit) const override;
+  bool IsTaken(const KeyText& name) const override;
   std::optional<std::string> Setting(std::string_view name) const override;
   std::vector<KeyText> KeysAfter(const KeyText& after, std::size_t limit) const override;
   ObjectPage ObjectsOfKind(const Slot& slot, std::string_view after,

@@ -243,14 +243,14 @@ class PostgresStore::Impl {
   }
 
   void Submit(Submitted request) {
+    bool has_room = false;
     {
       const std::lock_guard lock(mutex_);
-      if (queue_.size() < options_.queue_max) {
-        queue_.push_back(std::move(request));
-        came_.notify_one();
-        return;
-      }
+      has_room = queue_.size() < options_.queue_max;
+      if (has_room) queue_.push_back(std::move(request));
     }
+    // Without the lock, which is the first thing that a woken thread wants.
+    if (has_room) return came_.notify_one();
     request.done(Error{ErrorCode::kResourceExhausted, "too many reviews wait for the registry"});
   }
 

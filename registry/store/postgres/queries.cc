@@ -81,6 +81,12 @@ struct Ask {
     return {OwnersWhere("o.shape = $1 AND o.shape <> ''"),
             {Asked(query.shape), Limit(query.limit)}};
   }
+  PgStatement operator()(const IsTakenQuery& query) const {
+    return {
+        "SELECT count(*) FROM truce.names n JOIN truce.owners o ON o.resource = n.resource WHERE "
+        "n.name = $1",
+        {Asked(query.name.text)}};
+  }
   PgStatement operator()(const AgreementsQuery& query) const {
     return {"SELECT " + string(kAgreementColumns) +
                 " FROM truce.agreements g WHERE g.kind = $1 AND g.id > $2 ORDER BY g.id LIMIT $3",
@@ -212,6 +218,7 @@ struct ReadAnswer {
     return {};
   }
   Result<void> operator()(const OwnersOfShapeQuery&) { return Owners(); }
+  Result<void> operator()(const IsTakenQuery&) { return Count(); }
   Result<void> operator()(const OwnersInQuery&) { return Owners(); }
   Result<void> operator()(const ReservedBeforeQuery&) { return Rows(); }
   Result<void> operator()(const ObserversQuery&) { return Rows(); }
@@ -259,6 +266,53 @@ struct ReadAnswer {
 };
 
 }  // namespace
+
+AskedAlong::AskedAlong(const std::set<Query>& queries) {
+  for (const Query& query : queries) {
+    if (const auto* reserved = std::get_if<CountReservedQuery>(&query)) {
+      if (reserved->from != Timestamp::min() || reserved->before != Timestamp::max() ||
+          !reserved->left_out.empty()) {
+        others_.push_back(&query);
+        continue;
+      }
+      reserved_.Text(reserved->ns);
+      reserved_.Text(reserved->ns.empty() ? reserved->user : "");
+      reserved_.Text(Limit(reserved->limit));
+      of_[kReservedAlong].push_back(&query);
+    } else if (const auto* shape = std::get_if<OwnersOfShapeQuery>(&query)) {
+      shapes_.Text(shape->shape);
+      shapes_.Text(Limit(shape->limit));
+      of_[kShapeAlong].push_back(&query);
+    } else if (const auto* taken = std::get_if<IsTakenQuery>(&query)) {
+      proposed_.Text(taken->name.text);
+      of_[kTakenAlong].push_back(&query);
+    } else {
+      others_.push_back(&query);
+    }
+  }
+}
+
+void AskedAlong::Expect(FactStock& stock) const {
+  for (const auto& [what, queries] : of_) {
+    for (const Query* query : queries) stock.queries[*query] = {};
+  }
+}
+
+Result<void> AskedAlong::Read(std::int64_t what, std::int64_t place, const PgColumns& columns,
+                              FactStock& stock) const {
+  const auto found = of_.find(what);
+  if (found == of_.end() || place < 0 || static_cast<std::size_t>(place) >= found->second.size()) {
+    return Error{ErrorCode::kDataLoss, "truce.take answered what was not asked"};
+  }
+  QueryAnswer& answer = stock.queries[*found->second[static_cast<std::size_t>(place)]];
+  if (what == kShapeAlong) {
+    TRUCE_ASSIGN_OR_RETURN(Owner owner, OwnerFrom(columns));
+    answer.owners.push_back(std::move(owner));
+  } else {
+    answer.count = static_cast<std::uint64_t>(columns.Integer(0));
+  }
+  return {};
+}
 
 PgStatement StatementOf(const Query& query) { return std::visit(Ask{}, query); }
 

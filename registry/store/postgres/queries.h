@@ -2,14 +2,52 @@
 #ifndef TRUCE_REGISTRY_STORE_POSTGRES_QUERIES_H_
 #define TRUCE_REGISTRY_STORE_POSTGRES_QUERIES_H_
 
+#include <cstdint>
+#include <map>
+#include <set>
+#include <string>
+#include <vector>
+
 #include "registry/base/result.h"
 #include "registry/store/discovery/needs.h"
 #include "registry/store/postgres/connection.h"
+#include "registry/store/postgres/records.h"
 
 namespace truce {
 
 // What is asked for `query`.
 PgStatement StatementOf(const Query& query);
+
+// The queries that truce.take asks along with names: those of most reviews, which as statements of
+// their own would be planned anew at each one. A value; its queries must outlive it.
+class AskedAlong {
+ public:
+  explicit AskedAlong(const std::set<Query>& queries);
+
+  // Parameters of truce.take.
+  std::string reserved() const { return reserved_.Whole(); }
+  std::string shapes() const { return shapes_.Whole(); }
+  std::string proposed() const { return proposed_.Whole(); }
+  // Those that need a statement of their own.
+  const std::vector<const Query*>& others() const { return others_; }
+
+  // Makes an empty answer for each that is asked along.
+  void Expect(FactStock& stock) const;
+  // Adds one row of truce.take's answer, which says `what` and `place`. Errors: kDataLoss: it was
+  // not asked.
+  Result<void> Read(std::int64_t what, std::int64_t place, const PgColumns& columns,
+                    FactStock& stock) const;
+
+ private:
+  // The first column of an answer of truce.take.
+  enum What : std::int64_t { kReservedAlong = 11, kShapeAlong, kTakenAlong };
+
+  TextArray reserved_;
+  TextArray shapes_;
+  TextArray proposed_;
+  std::map<std::int64_t, std::vector<const Query*>> of_;
+  std::vector<const Query*> others_;
+};
 
 // What a query with a lock of its own is locked by. Two with one name wait for each other, no more.
 std::string LockNameOf(const Query& query);

@@ -24,6 +24,7 @@ class TextArray {
   void Null();
 
   std::string Take() && { return std::move(text_) + "}"; }
+  std::string Whole() const { return text_ + "}"; }
 
  private:
   void Begin();

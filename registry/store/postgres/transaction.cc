@@ -13,12 +13,13 @@
 namespace truce {
 namespace {
 
-constexpr const char* kTake = "SELECT * FROM truce.take($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)";
+constexpr const char* kTake =
+    "SELECT * FROM truce.take($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)";
 constexpr const char* kPut = "SELECT truce.put($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)";
 
 constexpr const char* kConfirm = "SELECT truce.confirm()";
 
-// The first column of an answer of truce.take: which question a row answers.
+// The first column of an answer of truce.take: which question a row answers (AskedAlong has more).
 enum What : std::int64_t {
   kBusy = -1,
   kOwnerOfName,
@@ -51,7 +52,8 @@ std::optional<std::string> EpochText(std::int64_t epoch) {
 }
 
 // Adds one row of truce.take's answer.
-Result<void> AddTo(FactStock& stock, std::int64_t what, const PgColumns& columns) {
+Result<void> AddTo(FactStock& stock, std::int64_t what, std::int64_t place,
+                   const PgColumns& columns, const AskedAlong& along) {
   switch (what) {
     case kOwnerOfName: {
       TRUCE_ASSIGN_OR_RETURN(Owner owner, OwnerFrom(columns));
@@ -106,12 +108,12 @@ Result<void> AddTo(FactStock& stock, std::int64_t what, const PgColumns& columns
       stock.agreements[agreement.id] = std::move(agreement);
       return {};
     }
-    default: return Error{ErrorCode::kDataLoss, "truce.take answered what was not asked"};
+    default: return along.Read(what, place, columns, stock);
   }
 }
 
-PgStatement TakeStatement(const char* mode, const FactNeeds& needs, Deadline deadline,
-                          const PgEpochs& epochs) {
+PgStatement TakeStatement(const char* mode, const FactNeeds& needs, const AskedAlong& along,
+                          Deadline deadline, const PgEpochs& epochs) {
   const auto text = [](const auto& id) -> const std::string& { return id.text; };
   TextArray slots;
   for (const Slot& slot : needs.slots) {
@@ -127,8 +129,8 @@ PgStatement TakeStatement(const char* mode, const FactNeeds& needs, Deadline dea
       {mode, LockWaitOf(deadline), ArrayOfKeys(needs.names, text), ArrayOfKeys(needs.uids, text),
        std::move(slots).Take(),
        ArrayOfKeys(needs.settings, [](const std::string& n) -> const std::string& { return n; }),
-       ArrayOfKeys(needs.agreements, text), std::move(counts).Take(), EpochText(epochs.registry),
-       EpochText(epochs.watch)}};
+       ArrayOfKeys(needs.agreements, text), std::move(counts).Take(), along.reserved(),
+       along.shapes(), along.proposed(), EpochText(epochs.registry), EpochText(epochs.watch)}};
 }
 
 }  // namespace
@@ -155,20 +157,24 @@ Result<bool> PgTransaction::Take(const char* mode, const FactNeeds& needs, FactS
                           {}});
   }
   const std::size_t take = statements.size();
-  statements.push_back(TakeStatement(mode, needs, deadline_, epochs_));
-  for (const Query& query : needs.queries) statements.push_back(StatementOf(query));
+  const AskedAlong along(needs.queries);
+  statements.push_back(TakeStatement(mode, needs, along, deadline_, epochs_));
+  for (const Query* query : along.others()) statements.push_back(StatementOf(*query));
   open_ = true;
   TRUCE_ASSIGN_OR_RETURN(const std::vector<PgAnswer> answers, link_.Ask(statements, deadline_));
   const PgAnswer& taken = answers[take];
   if (taken.row_count() == 1 && taken.Row(0).Integer(0) == kBusy) return false;
   stock.Expect(needs);
+  along.Expect(stock);
   for (int row = 0; row < taken.row_count(); ++row) {
-    TRUCE_RETURN_IF_ERROR(AddTo(stock, taken.Row(row).Integer(0), taken.Row(row, 1)));
+    const PgColumns columns = taken.Row(row);
+    TRUCE_RETURN_IF_ERROR(
+        AddTo(stock, columns.Integer(0), columns.Integer(1), taken.Row(row, 2), along));
   }
   stock.Sort(needs);
   std::size_t next = take;
-  for (const Query& query : needs.queries) {
-    TRUCE_ASSIGN_OR_RETURN(stock.queries[query], AnswerOf(query, answers[++next]));
+  for (const Query* query : along.others()) {
+    TRUCE_ASSIGN_OR_RETURN(stock.queries[*query], AnswerOf(*query, answers[++next]));
   }
   return true;
 }
