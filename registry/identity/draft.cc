@@ -48,6 +48,7 @@ std::string ArnOf(const ResourceIdentity& identity, std::string_view arn_templat
     if (close == std::string_view::npos) return {};
     const std::optional<std::string_view> value =
         Placeholder(identity, rest.substr(open + 1, close - open - 1));
+    // Half an ARN would be compared with what a status shows as if it were a whole one.
     if (!value.has_value()) return {};
     arn.append(*value);
     rest.remove_prefix(close + 1);
@@ -89,6 +90,7 @@ void AddId(const Draft& draft, DeclaredResource& resource) {
     if (resource.name.empty()) resource.name = id.text;
   }
   if (resource.key.empty() || id.in_partition || resource.further_account.empty()) return;
+  // The id counts within an account: who knows the account declares it under that one.
   ResourceIdentity there = resource.identity;
   there.account = resource.further_account;
   AddFurther(AssignedName(there, *draft.type, id), id.observed || draft.further_observed, resource);
@@ -118,9 +120,8 @@ bool MayBeOf(std::string_view arn, std::string_view shown) {
   return false;
 }
 
-// The names and the ARN, once the parts are there. `observed`: a status alone tells the further
-// account.
-void FillNames(DeclaredResource& resource, const TypeSpec& spec, bool observed) {
+// The names and the ARN, once the parts are there.
+void FillNames(DeclaredResource& resource, const TypeSpec& spec) {
   if (resource.missing.empty()) {
     if (std::optional<KeyText> key = KeyOf(resource.identity, spec)) {
       // What the external name alone told so far becomes a further name.
@@ -130,7 +131,7 @@ void FillNames(DeclaredResource& resource, const TypeSpec& spec, bool observed) 
         ResourceIdentity further = resource.identity;
         further.account = resource.further_account;
         std::optional<KeyText> name = KeyOf(further, spec);
-        if (name) AddFurther(std::move(*name), observed, resource);
+        if (name) AddFurther(std::move(*name), resource.further_observed, resource);
       }
     }
   }
@@ -179,6 +180,7 @@ class Assembly {
     resource.identity.parts.reserve(draft_.parts.size() + draft_.extra.size());
     resource.missing = draft_.missing;
     resource.further_account = draft_.further_account;
+    resource.further_observed = draft_.further_observed;
     resource.intent = draft_.intent;
     resource.sure = draft_.type->certainty == Certainty::kResearched;
     resource.late = draft_.late;
@@ -213,11 +215,13 @@ class Assembly {
     if (!resource.name.empty() && !Presentable(resource.name)) {
       resource.name = Printable(resource.name);
     }
-    FillNames(resource, *draft_.type, draft_.further_observed);
-    const bool shown = draft_.further_observed && !draft_.own_arn.empty() && !resource.arn.empty();
+    FillNames(resource, *draft_.type);
+    const bool shown =
+        resource.further_observed && !draft_.own_arn.empty() && !resource.arn.empty();
     // The status speaks of another resource: nothing that it tells is of this one.
     if (shown && !MayBeOf(resource.arn, draft_.own_arn)) {
       resource.further_account.clear();
+      resource.further_observed = false;
       resource.further.clear();
       resource.arn.clear();
     }
@@ -318,7 +322,7 @@ void Resolve(DeclaredResource& resource, const Reference& reference, std::string
   resource.identity.parts.emplace_back(part->name, Normalise(part->normalisers, value));
   if (!resource.name.empty()) resource.name.push_back('/');
   resource.name.append(value);
-  FillNames(resource, spec, false);
+  FillNames(resource, spec);
 }
 
 void AddZoneSpelling(DeclaredResource& resource, const KeyPart& within, std::string_view zone,
@@ -516,6 +520,7 @@ std::optional<Draft> TakeExternalName(ExternalName& external, const PartContext&
     }
     external.finding =
         Finding(kExternalNameInWords, "names another resource than the fields", external.text);
+    // The fields were read from that very name: it tells no second resource.
     if (KeyedByExternalName(draft)) return std::nullopt;
     Draft other = draft;
     other.bound = true;
@@ -546,8 +551,10 @@ std::string TakeStatus(const ObjectView& view, const ExternalName& external, Dra
     const std::string_view text = StringOf(view.at_provider.Child(field));
     if (text.empty() || text == external.text) continue;
     const auto reading = ReadForm(text, type);
+    // In whichever account: that is what it may tell, and where it disagrees it is a finding.
     if (!reading || !Elsewhere(*reading, type, draft.place, {}).empty()) continue;
     if (TellsAll(draft, *reading)) {
+      // A status fills no part of a key: whoever may write it would choose what the object owns.
       if (!SaysTheSame(draft, *reading)) continue;
       if (draft.further_account.empty()) TakeAccount(*reading, true, draft);
       const bool differs = IsAccount(draft.further_account) && !draft.further_observed &&

@@ -66,6 +66,7 @@ struct DeclaredResource {
   bool late = false;    // name assigned by the provider: the annotation appears by UPDATE
   bool bound = false;   // the external name tells a name that the fields do not
   bool mapped = false;  // declared through a mapping rule, not by a managed resource itself
+  bool further_observed = false;  // the object's own status alone tells `further_account`
 
   bool operator==(const DeclaredResource&) const = default;
 };

@@ -273,5 +273,23 @@ TEST(IdentityExternalName, AReferenceThatIsFilledMakesTheFieldsTheKey) {
   EXPECT_FALSE(IsAssignedName(resource.key));
 }
 
+// Whoever may write a status would else take a name of any account, by a reference.
+TEST(IdentityExternalName, AnAccountThatAStatusTellsStaysObservedWhenAReferenceIsResolved) {
+  const ObjectFacts facts = Read({{"eks.aws.upbound.io", "NodeGroup"},
+                                  R"("clusterNameRef":{"name":"main"})",
+                                  "workers",
+                                  R"("arn":"arn:aws:eks:us-east-1:111111111111:nodegroup/a/b/c")",
+                                  ""});
+  ASSERT_EQ(facts.resources.size(), 1U);
+  DeclaredResource resource = facts.resources.front();
+  ASSERT_EQ(resource.references.size(), 1U);
+  const Reference reference = resource.references.front();
+  Resolve(resource, reference, "prod", *Catalogue::BuiltIn().FindType("eks/NodeGroup"));
+  ASSERT_EQ(resource.further.size(), 1U);
+  EXPECT_EQ(resource.further.front().text.text,
+            "eks/NodeGroup|aws|111111111111|us-east-1|clusterName=prod|name=workers");
+  EXPECT_TRUE(resource.further.front().observed);
+}
+
 }  // namespace identity_external_test
 }  // namespace truce
