@@ -170,6 +170,8 @@ struct ProviderConfigView {
 
 ProviderConfigView ProviderConfigOf(const ObjectView& view, const KindEntry& kind) {
   const bool namespaced = kind.flavour == Flavour::kUpjetNamespaced;
+  // What the provider takes where the object says nothing: two objects of one ProviderConfig,
+  // one of which does not name it, must have one stand-in.
   ProviderConfigView config{ProviderGroup(kind.group), "ProviderConfig", {}, "default"};
   if (const std::string_view name = StringOf(view.provider_config.Child("name")); !name.empty()) {
     config.name = name.substr(0, kNameBytesMax);
@@ -274,9 +276,11 @@ Intent IntentOf(const ObjectView& view, Flavour flavour) {
   const Policies policies = ReadPolicies(view.management_policies);
   if (policies.OnlyObserve()) return Intent::kObserves;
   if (flavour == Flavour::kUpjetNamespaced) {
+    // These kinds have no deletionPolicy: the list alone tells.
     return policies.remove || policies.all ? Intent::kDeletes : Intent::kManages;
   }
   if (view.management_policies.empty()) {
+    // The single policy of older providers counts only where the list that replaced it is not set.
     if (view.management_policy == "ObserveOnly") return Intent::kObserves;
     if (view.management_policy == "OrphanOnDelete") return Intent::kManages;
   }
@@ -356,6 +360,7 @@ AccountEvidence AccountOf(const ObjectView& view, const KindEntry& kind,
     const ProviderConfigName config = NameOf(ProviderConfigOf(view, kind));
     const auto at = rules.accounts.find(config);
     if (at != rules.accounts.end()) evidence.account = at->second;
+    // The watch may tell late of a version from before the edit: it was for the former account.
     const auto former = rules.former.find(config);
     if (former != rules.former.end() && IsUpTo(view.resource_version, former->second.until)) {
       evidence.account = former->second.account;

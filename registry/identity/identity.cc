@@ -66,6 +66,7 @@ LineageFields ReadLineage(const ObjectView& view, std::string_view cluster) {
   if (owners.is_array()) {
     for (Value owner = owners.first(); owner.exists(); owner = owners.next(owner)) {
       if (!owner.Child("controller").is_true()) continue;
+      // The API server lets an object have one controller at most.
       lineage.controller = ReadReference(owner, {cluster, view.ns});
       break;
     }
@@ -195,6 +196,7 @@ void ReadManaged(const ObjectView& view, const KindEntry& kind, const IdentityRu
   if (account.foreign) {
     draft.missing.push_back(FieldName("forProvider", type.account_path) + " names no account");
   }
+  // Before the parts: where it is an ARN or a URL some of them are what it tells.
   ExternalName external = ReadExternalName(view, type, draft.place, account.account);
   if (external.reading) context.external = &*external.reading;
   if (!outside) facts.account_disagreement = std::move(account.disagreement);
@@ -233,6 +235,7 @@ ObjectFacts Identify(Value object, const GroupKind& kind, const IdentityRules& r
       rules.catalogue == nullptr ? nullptr : rules.catalogue->FindKind(kind.group, kind.kind);
   const bool has_namespace = entry == nullptr || entry->flavour == Flavour::kUpjetNamespaced;
   ObjectView view = ViewObject(object);
+  // An object in a request may leave it out: the API server takes it from the path.
   if (view.ns.empty() && has_namespace) view.ns = default_ns;
   ObjectFacts facts;
   facts.slot =

@@ -147,6 +147,7 @@ std::vector<FieldPath::Match> FieldPath::Find(Value root) const {
         std::vector<std::string> stars = match.stars;
         stars.push_back(array ? std::to_string(index++) : std::string(child.key()));
         next.push_back({std::move(stars), child});
+        // One too many tells the caller to refuse; lists within lists would multiply on.
         if (next.size() > kMatchesMax) return next;
       }
     }

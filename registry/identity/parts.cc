@@ -53,6 +53,7 @@ struct Section {
 // The object that holds the last member of `path`; missing when the way does not exist.
 Value HolderOf(Value provider, std::span<const std::string> path) {
   Value holder = provider.At(path.first(path.size() - 1));
+  // Older versions of a kind write a block of Terraform as a list of one, newer ones as an object.
   return holder.is_array() && holder.size() == 1 ? holder.first() : holder;
 }
 
@@ -141,6 +142,7 @@ bool ReadSection(Reading& reading, const Section& section, std::span<const std::
     return true;
   }
   for (Value item = value.first(); item.exists(); item = value.next(item)) {
+    // One more than an object may declare is enough to refuse it.
     if (reading.elements.size() > kResourcesMax) break;
     add(item);
   }
@@ -155,6 +157,7 @@ void ReadField(Reading& reading, const ObjectView& view, const PartContext& cont
     const bool found = ReadSection(reading, {kForProvider, view.for_provider}, path, context) ||
                        ReadSection(reading, {kInitProvider, view.init_provider}, path, context);
     decided = decided || found;
+    // Each of several fields may hold some of a list, but a single value stands in one of them.
     if (found && !part.list) return;
   }
   if (decided) return;
@@ -201,6 +204,7 @@ std::string FieldName(std::string_view provider, const std::vector<std::string>&
 std::string AddElement(Reading& reading, std::string_view raw, const PartContext& context) {
   const KeyPart& part = *reading.part;
   if (raw.empty()) return "is not a single value";
+  // Which alphabet the type allows takes a look at patterns; nearly all names are plain.
   std::optional<std::string> reason = WhyBad(raw, KeyAlphabet::kAscii);
   if (reason.has_value() && AlphabetOf(part, context) == KeyAlphabet::kUnicode) {
     reason = WhyBad(raw, KeyAlphabet::kUnicode);
@@ -212,6 +216,7 @@ std::string AddElement(Reading& reading, std::string_view raw, const PartContext
   std::string value =
       part.normalisers.empty() ? std::string(raw) : Normalise(part.normalisers, raw);
   if (value.empty()) return "names nothing";
+  // A name that stands twice in one list is one resource, not a conflict of the object with itself.
   const auto same = [&value](const Element& element) { return element.value == value; };
   if (std::none_of(reading.elements.begin(), reading.elements.end(), same)) {
     reading.elements.push_back({std::move(value), raw});
@@ -236,6 +241,7 @@ void ReadExternalName(Reading& reading, const ObjectView& view, const PartContex
   std::string_view where = "annotation crossplane.io/external-name";
   std::string_view name = view.Annotation("crossplane.io/external-name");
   if (name.empty() && !assigned) {
+    // The provider writes it into the annotation before it creates anything: the name is known.
     name = view.name;
     where = "metadata.name";
   } else if (context.external != nullptr) {

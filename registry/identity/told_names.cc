@@ -47,6 +47,8 @@ class Teller {
     for (const NameForm& form : type.external_name) {
       if (!MayFit(form.text())) continue;
       if (const auto reading = form.Read(text_)) {
+        // A form with a placeholder for the service reads ARNs of every service: that it reads this
+        // one does not mean that anybody understands it.
         const bool any_service = is_arn_ && ServiceOfArn(form.text()).starts_with('{');
         guess_ = any_service && type.Service() != service_;
         return Take(type, *reading, true);
@@ -119,6 +121,7 @@ class Teller {
     const std::string account = has_account ? identity.account : std::string();
     if (has_account && account.empty()) identity.account = kAnyAccount;
     for (const std::string_view partition : kPartitionNames) {
+      // Nobody said in which: the wrong ones name nothing that anybody owns.
       if (!told) identity.partition = partition;
       if (auto name = name_of(identity)) {
         out_.recognised = out_.recognised || !guess_;

@@ -38,6 +38,7 @@ bool Decode(std::string_view text, std::string& out) {
     const int low = CanonicalHexValue(text[2]);
     if (high < 0 || low < 0) return false;
     const auto value = static_cast<unsigned char>(high * 16 + low);
+    // Else one slot or name had two texts, and two rows.
     if (kPlain[value]) return false;
     out.push_back(static_cast<char>(value));
     text.remove_prefix(kEscapeBytes);

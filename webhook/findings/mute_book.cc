@@ -163,6 +163,7 @@ Result<Mute> MuteBook::Add(Mute mute, Deadline deadline) {
   std::optional<std::string> no_room;
   TRUCE_RETURN_IF_ERROR(Change(
       [&](Mutes& mutes, Administration& books) {
+        // One that stands is replaced, and takes no further room.
         Mutes others = mutes;
         others.erase({mute.detector, mute.subject});
         no_room = NoRoomFor(mute, others);

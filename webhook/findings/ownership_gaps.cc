@@ -77,6 +77,7 @@ std::vector<LiveFinding> FindNeverReal(std::span<const Owner> owners, Timestamp 
 void CountStandIns(std::span<const Owner> owners, StandIns& stand_ins) {
   for (const Owner& owner : owners) {
     const std::string& account = owner.identity.account;
+    // A key that holds no account needs none: nobody is let in because it is not known.
     const bool in_key = owner.key.text.find('?') != std::string::npos;
     if (in_key && account.starts_with('?')) ++stand_ins[account.substr(1)];
   }

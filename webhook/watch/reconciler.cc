@@ -38,6 +38,7 @@ void Reconciler::BeginGap(const GroupKind& kind) {
   if (history == nullptr) return;
   history->gap = true;
   history->marked = false;
+  // What it told so far says nothing of the gap: a proof waits until the new watch has come as far.
   history->passed.reset();
   asks_.Overtake(kind);
 }
@@ -65,6 +66,7 @@ Result<void> Reconciler::FinishList(const GroupKind& kind) {
   KindHistory* history = HistoryOf(kind, kinds_);
   if (history == nullptr) return {};
   history->complete = true;
+  // Applied alone, a managed resource would be the incumbent before its claim is listed.
   if (!started_) return {};
   TRUCE_RETURN_IF_ERROR(sights_.ApplyLists({&history, 1}));
   return absence_.Nominate(*history);
@@ -117,6 +119,7 @@ Result<void> Reconciler::FinishStart() {
   std::stable_sort(replayed_.begin(), replayed_.end(), [](const Sight& a, const Sight& b) {
     return a.sighting->facts.version < b.sighting->facts.version;
   });
+  // Before the lists: a name that an end frees may be held by an object that they show.
   TRUCE_RETURN_IF_ERROR(sights_.Apply(replayed_));
   std::vector<KindHistory*> complete;
   for (auto& [name, history] : kinds_) {
@@ -124,6 +127,7 @@ Result<void> Reconciler::FinishStart() {
   }
   TRUCE_RETURN_IF_ERROR(sights_.ApplyLists(complete));
   for (KindHistory* history : complete) TRUCE_RETURN_IF_ERROR(absence_.Nominate(*history));
+  // Only now: after an error of the store the caller begins this function again.
   started_ = true;
   replayed_.clear();
   replayed_.shrink_to_fit();
@@ -156,6 +160,7 @@ std::optional<Moment> Reconciler::GetDue() const {
 }
 
 Result<void> Reconciler::Got(Moment now, const GetWanted& get, const ApiResult<ListPage>& answer) {
+  // The slot of a ProviderConfig is only ever asked for by ends; all others are proofs.
   if (ends_.Got(now, get, answer)) return ends_.Settle(now);
   return proofs_.Got(now, get, answer);
 }

@@ -145,6 +145,7 @@ bool ReportKeeper::Round(const Wanted& wanted) {
     if (error) note(*error);
     if (error && !IsFinal(error->kind)) continue;
     if (!error) ++written_count_;
+    // What is final counts as written, or each round would try it again.
     written_[ns] = report;
   }
   for (auto each = written_.begin(); each != written_.end();) {
@@ -179,6 +180,7 @@ void ReportKeeper::Run() {
     lock.lock();
     is_busy_ = false;
     changed_.notify_all();
+    // Also after a good round: findings may change faster than the API server should be written to.
     changed_.wait_for(lock, options_.every, [this] { return is_ending_; });
     if (!is_done) is_due_ = true;
   }
