@@ -5,15 +5,17 @@
 namespace truce {
 namespace {
 
+constexpr NameTable<RowState::kSeen> kRowStates("reserved", "seen");
 constexpr NameTable<Record::kTransferring> kRecords("none", "orphaned", "imported", "transferring");
+constexpr NameTable<NameSort::kFormerId> kNameSorts("declared", "located", "assigned", "former-id");
+constexpr NameTable<AgreementKind::kProtection> kAgreementKinds("share", "transfer", "protection");
 constexpr NameTable<ShareLevel::kAttach> kShareLevels("observe", "attach");
 
 }  // namespace
 
-std::string_view Name(RowState state) {
-  static constexpr NameTable<RowState::kSeen> kWords("reserved", "seen");
-  return kWords.Of(state);
-}
+std::string_view Name(RowState state) { return kRowStates.Of(state); }
+
+std::optional<RowState> RowStateFromName(std::string_view name) { return kRowStates.Find(name); }
 
 std::string_view Name(Record record) { return kRecords.Of(record); }
 
@@ -24,11 +26,9 @@ std::string_view Name(HolderState state) {
   return kWords.Of(state);
 }
 
-std::string_view Name(NameSort sort) {
-  static constexpr NameTable<NameSort::kFormerId> kWords("declared", "located", "assigned",
-                                                         "former-id");
-  return kWords.Of(sort);
-}
+std::string_view Name(NameSort sort) { return kNameSorts.Of(sort); }
+
+std::optional<NameSort> NameSortFromName(std::string_view name) { return kNameSorts.Find(name); }
 
 std::string_view Name(AuditAction action) {
   static constexpr NameTable<AuditAction::kAdministered> kWords("granted", "conflict", "released",
@@ -37,9 +37,10 @@ std::string_view Name(AuditAction action) {
   return kWords.Of(action);
 }
 
-std::string_view Name(AgreementKind kind) {
-  static constexpr NameTable<AgreementKind::kProtection> kWords("share", "transfer", "protection");
-  return kWords.Of(kind);
+std::string_view Name(AgreementKind kind) { return kAgreementKinds.Of(kind); }
+
+std::optional<AgreementKind> AgreementKindFromName(std::string_view name) {
+  return kAgreementKinds.Find(name);
 }
 
 std::string_view Name(ShareLevel level) { return kShareLevels.Of(level); }

@@ -215,6 +215,7 @@ enum class NameSort : std::uint8_t {
   kFormerId,  // no name of AWS's: the public id of a resource that merged into this one (N3)
 };
 std::string_view Name(NameSort sort);
+std::optional<NameSort> NameSortFromName(std::string_view name);
 
 // A name of a resource beside its key. A name that is itself a key is not kept as one of these.
 struct ResourceName {

@@ -7,10 +7,11 @@
 #include <unistd.h>
 
 #include <cerrno>
-#include <cstdio>
 #include <cstring>
 #include <filesystem>
 #include <system_error>
+
+#include "registry/base/file.h"
 
 namespace truce {
 namespace {
@@ -58,17 +59,11 @@ Result<std::unique_ptr<DataDir>> DataDir::Open(const std::string& directory) {
 DataDir::~DataDir() { ::close(lock_); }
 
 Result<void> WriteAddresses(const std::string& directory, const ListenAddresses& addresses) {
-  const std::string path = directory + std::string(kAddressesFile);
-  const std::string fresh = path + ".new";
   const std::string text = "{\"admission\":\"" + addresses.admission + "\",\"api\":\"" +
                            addresses.api + "\",\"metrics\":\"" + addresses.metrics +
                            "\",\"probes\":\"" + addresses.probes + "\"}\n";
-  FILE* file = std::fopen(fresh.c_str(), "we");
-  const bool written =
-      file != nullptr && std::fwrite(text.data(), 1, text.size(), file) == text.size();
-  const bool closed = file != nullptr && std::fclose(file) == 0;
-  if (written && closed && std::rename(fresh.c_str(), path.c_str()) == 0) return {};
-  return Error{ErrorCode::kUnavailable, path + ": " + std::strerror(errno)};
+  return ReplaceFile(directory + std::string(kAddressesFile), text,
+                     S_IRUSR | S_IWUSR | S_IRGRP | S_IROTH);
 }
 
 void RemoveAddresses(const std::string& directory) {

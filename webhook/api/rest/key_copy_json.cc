@@ -234,24 +234,6 @@ PublicId ReadId(Members& members) {
   return id;
 }
 
-template <typename Enum, std::size_t kSize>
-std::optional<Enum> FromName(const Enum (&values)[kSize], std::string_view name) {
-  for (const Enum value : values) {
-    if (Name(value) == name) return value;
-  }
-  return std::nullopt;
-}
-
-std::optional<RowState> RowStateFromName(std::string_view name) {
-  static constexpr RowState kAll[] = {RowState::kReserved, RowState::kSeen};
-  return FromName(kAll, name);
-}
-std::optional<AgreementKind> AgreementKindFromName(std::string_view name) {
-  static constexpr AgreementKind kAll[] = {AgreementKind::kShare, AgreementKind::kTransfer,
-                                           AgreementKind::kProtection};
-  return FromName(kAll, name);
-}
-
 Owner ReadOwner(const Json& json, const KeyText& key, const std::string& place,
                 std::string& fault) {
   Members members(json, place);
@@ -365,12 +347,6 @@ Agreement ReadAgreement(const Json& json, const KeyText& key, const std::string&
   if (needs_party == agreement.party.empty()) members.Fail(".party does not fit its kind");
   fault = members.fault();
   return agreement;
-}
-
-std::optional<NameSort> NameSortFromName(std::string_view name) {
-  static constexpr NameSort kAll[] = {NameSort::kDeclared, NameSort::kLocated, NameSort::kAssigned,
-                                      NameSort::kFormerId};
-  return FromName(kAll, name);
 }
 
 ResourceName ReadFurtherName(const Json& json, const KeyText& key, const std::string& place,

@@ -1,13 +1,9 @@
 #include "webhook/serve/registry/audit_keeper.h"
 
-#include <fcntl.h>
-#include <unistd.h>
+#include <sys/stat.h>
 
 #include <algorithm>
-#include <cerrno>
 #include <charconv>
-#include <cstdio>
-#include <cstring>
 #include <filesystem>
 #include <optional>
 #include <string>
@@ -15,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "registry/base/file.h"
 #include "registry/ownership/ledger.h"
 #include "webhook/api/resource_json.h"
 
@@ -22,10 +19,6 @@ namespace truce {
 namespace {
 
 constexpr char kLetGo[] = "audit.let-go";  // see schema/sqlite: writing it lets lines go
-
-Error Failed(const std::string& file, const std::string& what) {
-  return {ErrorCode::kUnavailable, file + ": " + what};
-}
 
 std::string Digits(std::uint64_t number) {
   std::string text = std::to_string(number);
@@ -39,35 +32,13 @@ std::uint64_t NumberOf(const std::optional<std::string>& text) {
   return number;
 }
 
-Result<void> WriteAll(int file, const std::string& path, std::string_view text) {
-  while (!text.empty()) {
-    const ssize_t written = write(file, text.data(), text.size());
-    if (written < 0 && errno == EINTR) continue;
-    if (written < 0) return Failed(path, std::strerror(errno));
-    text.remove_prefix(static_cast<std::size_t>(written));
-  }
-  if (fsync(file) != 0) return Failed(path, std::strerror(errno));
-  return {};
-}
-
 // The file is whole under its name, and survives a power cut, or it is not there.
 Result<void> WriteWhole(const std::string& folder, const std::string& name,
                         const std::string& text) {
   std::error_code problem;
   std::filesystem::create_directories(folder, problem);
-  if (problem) return Failed(folder, problem.message());
-  const std::string path = folder + "/" + name;
-  const std::string part = path + ".part";
-  const int file = open(part.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
-  if (file < 0) return Failed(part, std::strerror(errno));
-  Result<void> written = WriteAll(file, part, text);
-  close(file);
-  if (!written.ok()) return written;
-  if (std::rename(part.c_str(), path.c_str()) != 0) return Failed(path, std::strerror(errno));
-  const int directory = open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-  const bool synced = directory >= 0 && fsync(directory) == 0;
-  if (directory >= 0) close(directory);
-  return synced ? Result<void>() : Failed(folder, std::strerror(errno));
+  if (problem) return Error{ErrorCode::kUnavailable, folder + ": " + problem.message()};
+  return ReplaceFile(folder + "/" + name, text, S_IRUSR | S_IWUSR);
 }
 
 std::string TextOf(const std::vector<AuditLine>& lines) {
