@@ -78,7 +78,6 @@ def completed(cli, *words: str, **variables: str) -> tuple[list[str], str]:
     (["list", "--kubeconfig", ""], [], FILES),
     (["list", "--reason", ""], [], NOTHING),
     (["frobnicate", ""], [], NOTHING),
-    (["list", "--as"], [], NOTHING),  # a former name
 ], ids=lambda value: " ".join(value) if isinstance(value, list) else "")
 def test_words_are_completed(cli, words, wanted, rest):
     assert completed(cli, *words) == (wanted, rest)

@@ -178,7 +178,3 @@ def test_links_of_denials_and_bad_ones(tmp_path, api_server, cli):
         assert refused.returncode == USAGE and "no address of the page" in refused.stderr, bad
     nobody = cli("page", "--server", "https://127.0.0.1:1")
     assert nobody.returncode == UNREACHABLE and len(nobody.stderr.splitlines()) == 1
-    former = cli("list", "--as", "team-a/reader")
-    assert former.returncode == USAGE
-    assert former.stderr == "truce: write --service-account NAMESPACE/NAME instead of --as\n"
-    assert "--as" not in cli("list", "--help").stdout.replace("--as-", "")

@@ -17,7 +17,6 @@ struct ArgumentEntry {
   std::string group = "Flags";
   Values values = Values::kNone;
   std::vector<std::string> words = {};
-  bool is_hidden = false;
   bool takes_many = false;
 
   bool is_flag() const { return !flags.empty(); }
@@ -224,11 +223,6 @@ Argument& Argument::Repeats() {
   return *this;
 }
 
-Argument& Argument::Hidden() {
-  entry_->is_hidden = true;
-  return *this;
-}
-
 Argument& Argument::RepeatsSingly() {
   entry_->option->allow_extra_args(false);
   return Repeats();
@@ -304,7 +298,7 @@ CommandLine::Reading CommandLine::Read(std::span<const std::string> arguments) {
 std::vector<std::string> CommandLine::Flags() const {
   std::vector<std::string> flags = {"--help", "-h"};
   for (const ArgumentEntry& entry : parser_->entries) {
-    if (entry.is_hidden || !entry.is_flag()) continue;
+    if (!entry.is_flag()) continue;
     flags.insert(flags.end(), entry.flags.begin(), entry.flags.end());
   }
   return flags;
@@ -346,7 +340,6 @@ std::string CommandLine::Help() const {
   std::vector<std::string> groups = {"Arguments", "Flags"};
   std::size_t width = std::string_view(kHelpHead).size();
   for (const ArgumentEntry& entry : parser_->entries) {
-    if (entry.is_hidden) continue;
     if (!entry.place.empty()) {
       const bool must = entry.option->get_required();
       places.append(must ? " " : " [").append(entry.place).append(must ? "" : "]");
@@ -374,7 +367,7 @@ std::string CommandLine::Help() const {
     std::size_t count = 0;
     for (const ArgumentEntry& entry : parser_->entries) {
       const bool is_here = entry.is_flag() ? entry.group == group : is_places;
-      if (entry.is_hidden || !is_here) continue;
+      if (!is_here) continue;
       if (count++ == 0) out.append("\n").append(group).append(":\n");
       line(HeadOf(entry), entry.help);
     }

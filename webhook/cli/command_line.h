@@ -51,8 +51,6 @@ class Argument final {
   Argument& Repeats();
   // The same, with one value each time: the next word is not its own.
   Argument& RepeatsSingly();
-  // Neither in the help nor completed: a former name, whose use is answered by the present one.
-  Argument& Hidden();
   // One text holds several values.
   Argument& SplitAt(char separator);
 

@@ -80,7 +80,6 @@ std::shared_ptr<ApiFlags> AddApiFlags(CommandLine& app,
   add("--service-account", flags->account, "NAMESPACE/NAME",
       "With --via: the ServiceAccount whose token to request and show; also TRUCE_SERVICE_ACCOUNT")
       .Offers(Values::kNone);
-  add("--as", flags->former_account, "", "").Hidden();
   add("--kubeconfig", flags->kubeconfig, "FILE",
       "Kubeconfig of the API server; default KUBECONFIG, else ~/.kube/config");
   add("--context", flags->context, "NAME", "Context of the kubeconfig; default its current one")

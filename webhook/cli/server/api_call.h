@@ -35,7 +35,6 @@ struct ApiFlags {
   std::string ca_file = {};
   std::string via = {};
   std::string account = {};
-  std::string former_account = {};  // of --as, which is refused
   std::string kubeconfig = {};
   std::string context = {};
 };

@@ -301,12 +301,6 @@ std::string FlagOr(const std::string& flag, const char* variable, const CommandI
 }
 
 Result<ServerPlace> FindServer(const ApiFlags& flags, const CommandIo& io, const PodFiles& pod) {
-  if (!flags.former_account.empty()) {
-    return InvalidArgument("write --service-account NAMESPACE/NAME instead of --as");
-  }
-  if (!FlagOr({}, "TRUCE_AS", io).empty()) {
-    return InvalidArgument("set TRUCE_SERVICE_ACCOUNT instead of TRUCE_AS");
-  }
   if (flags.beside_only) {
     TRUCE_ASSIGN_OR_RETURN(LoadedConfig loaded, LoadConfig(SourcesOf(*flags.config, io)));
     return AtSocket(std::move(loaded));
