@@ -40,7 +40,7 @@ struct Composite {
 };
 
 // Nothing: it cannot be told whether there is one.
-std::optional<Composite> Look(const RuleCase& c, const Slot& slot) {
+std::optional<Composite> CompositeAt(const RuleCase& c, const Slot& slot) {
   if (c.live != nullptr) {
     if (const auto seen = c.live->find(slot); seen != c.live->end()) {
       Composite out{.is_sure = true, .exists = seen->second.has_value()};
@@ -98,7 +98,7 @@ std::vector<Finding> JudgeClaimBindings(const RuleCase& c) {
   if (!named) return out;
   const ModeTopic topic{.type = {}, .name = named->name};
   if (ModeIn(c, Rule::kClaimBinding, topic).mode == Mode::kOff) return out;
-  const std::optional<Composite> composite = Look(c, *named);
+  const std::optional<Composite> composite = CompositeAt(c, *named);
   if (!composite) return out;
   if (!composite->exists) {
     Keep(c, CompositeMissing(*named, WordingOf(c)), topic, out);

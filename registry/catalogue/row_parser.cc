@@ -302,7 +302,7 @@ bool FitsAnyForm(std::string_view text, const TypeSpec& spec) {
 
 // Nothing is kept of the examples: they prove the forms of the same row.
 template <bool Fits>
-Result<void> ProveForms(std::string_view cell, TypeSpec& spec) {
+Result<void> CheckForms(std::string_view cell, TypeSpec& spec) {
   if (cell == kNone) {
     if (spec.external_name.empty()) return {};
     return InvalidArgument("a form is proved by a text that has it, and by one that has not");
@@ -414,8 +414,8 @@ constexpr std::array kColumns = {
     Column{"arn", false, ParseArn},
     Column{"external_name", false, ParseExternalName},
     Column{"id_scope", false, ParseIdScope},
-    Column{"example", false, ProveForms<true>},
-    Column{"counterexample", false, ProveForms<false>},
+    Column{"example", false, CheckForms<true>},
+    Column{"counterexample", false, CheckForms<false>},
     Column{"attachment", false, ParseAttachment},
     Column{"name_part", false, KeepRule<&NameRule::part>},
     Column{"name_regex", false, KeepRule<&NameRule::regex>},

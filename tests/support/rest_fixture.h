@@ -34,8 +34,8 @@ class NobodyElse final : public AccessReviewer {
 
 class AnyToken final : public TokenReviewer {
  public:
-  Result<std::optional<KubernetesUser>> Review(const std::string& token, const std::string&,
-                                               Deadline) override {
+  Result<std::optional<KubernetesUser>> FindUser(const std::string& token, const std::string&,
+                                                 Deadline) override {
     return std::optional<KubernetesUser>(KubernetesUser{token, "", {}, {}});
   }
 };

@@ -77,8 +77,8 @@ TEST(StaticTokensFile, SaysWhatIsWrongWithoutTheDigest) {
 
 class FakeTokens final : public TokenReviewer {
  public:
-  Result<std::optional<KubernetesUser>> Review(const std::string& token, const std::string& source,
-                                               Deadline) override {
+  Result<std::optional<KubernetesUser>> FindUser(const std::string& token,
+                                                 const std::string& source, Deadline) override {
     if (on_review) on_review(source);
     ++asked;
     if (down) return Error{ErrorCode::kUnavailable, "the API server did not answer"};
@@ -339,26 +339,26 @@ class MemoryTest : public ::testing::Test {
 
 TEST_F(MemoryTest, AGoodTokenIsBelievedForAMinuteABadOneForTenSeconds) {
   tokens_.users["robot"] = {"robot", "", {}, {}};
-  EXPECT_TRUE(cached_.Review("robot", "192.0.2.7", {}).value().has_value());
-  EXPECT_FALSE(cached_.Review("bad", "192.0.2.7", {}).value().has_value());
+  EXPECT_TRUE(cached_.FindUser("robot", "192.0.2.7", {}).value().has_value());
+  EXPECT_FALSE(cached_.FindUser("bad", "192.0.2.7", {}).value().has_value());
   tokens_.users.clear();
   now_ += std::chrono::seconds(9);
-  EXPECT_TRUE(cached_.Review("robot", "192.0.2.7", {}).value().has_value());
-  EXPECT_FALSE(cached_.Review("bad", "192.0.2.7", {}).value().has_value());
+  EXPECT_TRUE(cached_.FindUser("robot", "192.0.2.7", {}).value().has_value());
+  EXPECT_FALSE(cached_.FindUser("bad", "192.0.2.7", {}).value().has_value());
   EXPECT_EQ(tokens_.asked, 2);
   now_ += std::chrono::seconds(1);
-  EXPECT_FALSE(cached_.Review("bad", "192.0.2.7", {}).value().has_value());
+  EXPECT_FALSE(cached_.FindUser("bad", "192.0.2.7", {}).value().has_value());
   EXPECT_EQ(tokens_.asked, 3);
   now_ += std::chrono::seconds(50);
-  EXPECT_FALSE(cached_.Review("robot", "192.0.2.7", {}).value().has_value()) << "revoked";
+  EXPECT_FALSE(cached_.FindUser("robot", "192.0.2.7", {}).value().has_value()) << "revoked";
 }
 
 TEST_F(MemoryTest, FailuresAreNotRemembered) {
   tokens_.down = true;
-  EXPECT_FALSE(cached_.Review("robot", "192.0.2.7", {}).ok());
+  EXPECT_FALSE(cached_.FindUser("robot", "192.0.2.7", {}).ok());
   tokens_.down = false;
   tokens_.users["robot"] = {"robot", "", {}, {}};
-  EXPECT_TRUE(cached_.Review("robot", "192.0.2.7", {}).value().has_value());
+  EXPECT_TRUE(cached_.FindUser("robot", "192.0.2.7", {}).value().has_value());
 }
 
 // The questions of one source wait for each other's answers, here inside each other.
@@ -373,13 +373,13 @@ TEST_F(MemoryTest, AStrangersTokensLeaveOthersTheirPlaces) {
       if (source == other) return;
       ++deep;
       const Result<std::optional<KubernetesUser>> more =
-          cached_.Review("random" + flood + std::to_string(deep), flood, {});
+          cached_.FindUser("random" + flood + std::to_string(deep), flood, {});
       if (more.ok()) return;
       EXPECT_EQ(more.error().code, ErrorCode::kResourceExhausted);
       ++refused;
-      EXPECT_TRUE(cached_.Review("robot" + other, other, {}).ok()) << "another source";
+      EXPECT_TRUE(cached_.FindUser("robot" + other, other, {}).ok()) << "another source";
     };
-    EXPECT_TRUE(cached_.Review("random" + flood, flood, {}).ok());
+    EXPECT_TRUE(cached_.FindUser("random" + flood, flood, {}).ok());
     EXPECT_EQ(deep, kQuestionsOfOneAtOnce) << flood;
     EXPECT_EQ(refused, 1);
   }
@@ -388,15 +388,15 @@ TEST_F(MemoryTest, AStrangersTokensLeaveOthersTheirPlaces) {
   tokens_.on_review = [&](const std::string&) {
     ++deep;
     static_cast<void>(
-        cached_.Review("r" + std::to_string(deep), "2001:db8::" + std::to_string(deep), {}).ok());
+        cached_.FindUser("r" + std::to_string(deep), "2001:db8::" + std::to_string(deep), {}).ok());
   };
-  EXPECT_TRUE(cached_.Review("r", "2001:db8::ffff", {}).ok());
+  EXPECT_TRUE(cached_.FindUser("r", "2001:db8::ffff", {}).ok());
   EXPECT_EQ(deep, kQuestionsOfOneAtOnce);
 }
 
 TEST_F(MemoryTest, TheMemoryIsBounded) {
   for (int i = 0; i < 10000; ++i) {
-    EXPECT_FALSE(cached_.Review("bad" + std::to_string(i), "192.0.2.7", {}).value().has_value());
+    EXPECT_FALSE(cached_.FindUser("bad" + std::to_string(i), "192.0.2.7", {}).value().has_value());
   }
   EXPECT_EQ(tokens_.asked, 10000);
 }
@@ -459,7 +459,7 @@ TEST(TokenReviews, AskForTheAudienceAndCheckIt) {
   cluster.answer =
       R"({"status":{"authenticated":true,"audiences":["truce"],"user":{"username":"robot","uid":"u",
           "groups":["g1","g2"],"extra":{"k":["v"]}}}})";
-  const auto user = reviewer.Review("secret", "192.0.2.7", {});
+  const auto user = reviewer.FindUser("secret", "192.0.2.7", {});
   ASSERT_TRUE(user.ok());
   ASSERT_TRUE(user.value().has_value());
   EXPECT_EQ(*user.value(), (KubernetesUser{"robot", "u", {"g1", "g2"}, {{"k", {"v"}}}}));
@@ -470,10 +470,10 @@ TEST(TokenReviews, AskForTheAudienceAndCheckIt) {
   for (const char* audiences : {"", R"("audiences":[],)", R"("audiences":["other"],)"}) {
     cluster.answer = std::string(R"({"status":{"authenticated":true,)") + audiences +
                      R"("user":{"username":"robot"}}})";
-    EXPECT_FALSE(reviewer.Review("secret", "192.0.2.7", {}).value().has_value()) << audiences;
+    EXPECT_FALSE(reviewer.FindUser("secret", "192.0.2.7", {}).value().has_value()) << audiences;
   }
   cluster.answer = R"({"status":{"error":"token expired"}})";
-  EXPECT_FALSE(reviewer.Review("secret", "192.0.2.7", {}).value().has_value());
+  EXPECT_FALSE(reviewer.FindUser("secret", "192.0.2.7", {}).value().has_value());
 }
 
 TEST(TokenReviews, EverythingElseIsNobodyKnows) {
@@ -485,10 +485,10 @@ TEST(TokenReviews, EverythingElseIsNobodyKnows) {
         R"({"status":{"authenticated":true,"audiences":["truce"]}})",
         R"({"status":{"authenticated":true,"audiences":["truce"],"user":{"username":""}}})"}) {
     cluster.answer = answer;
-    EXPECT_FALSE(reviewer.Review("secret", "192.0.2.7", {}).ok()) << answer;
+    EXPECT_FALSE(reviewer.FindUser("secret", "192.0.2.7", {}).ok()) << answer;
   }
   cluster.error = ApiError{ApiErrorKind::kUnreachable, 0, "no route", {}};
-  const auto user = reviewer.Review("secret", "192.0.2.7", {});
+  const auto user = reviewer.FindUser("secret", "192.0.2.7", {});
   ASSERT_FALSE(user.ok());
   EXPECT_EQ(user.error().code, ErrorCode::kUnavailable);
   EXPECT_EQ(user.error().message.find("secret"), std::string::npos);
@@ -497,7 +497,7 @@ TEST(TokenReviews, EverythingElseIsNobodyKnows) {
 TEST(TokenReviews, NobodyKnowsBeforeTheClusterWasReached) {
   const LinkTo nowhere(nullptr);
   ClusterTokenReviewer tokens(nowhere);
-  EXPECT_EQ(tokens.Review("secret", "192.0.2.7", {}).error().code, ErrorCode::kUnavailable);
+  EXPECT_EQ(tokens.FindUser("secret", "192.0.2.7", {}).error().code, ErrorCode::kUnavailable);
   ClusterAccessReviewer access(nowhere);
   EXPECT_EQ(access.Allowed({}, kRelease, {}).error().code, ErrorCode::kUnavailable);
 }

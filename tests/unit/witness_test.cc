@@ -33,7 +33,7 @@ class WitnessTest : public ::testing::Test {
     AddLine(store, "", 2000);
   }
   static std::string LossOf(const Store& store, const AuditWitness& remembered) {
-    return LookForWitness(store, remembered, Soon()).value().loss;
+    return ReadWitness(store, remembered, Soon()).value().loss;
   }
 
   MemoryStore store_;
@@ -41,11 +41,11 @@ class WitnessTest : public ::testing::Test {
 
 TEST_F(WitnessTest, IsTheNewestLine) {
   AddLine(store_, "c", 3000);
-  const auto look = LookForWitness(store_, std::nullopt, Soon()).value();
+  const auto look = ReadWitness(store_, std::nullopt, Soon()).value();
   EXPECT_EQ(look.newest,
             (AuditWitness{"registry1", 3, Timestamp(std::chrono::seconds(3)), PublicId{"c"}}));
   EXPECT_EQ(look.loss, "");
-  const auto nothing = LookForWitness(MemoryStore(), std::nullopt, Soon()).value();
+  const auto nothing = ReadWitness(MemoryStore(), std::nullopt, Soon()).value();
   EXPECT_FALSE(nothing.newest.has_value());
 }
 
@@ -53,7 +53,7 @@ TEST_F(WitnessTest, ARegistryThatLacksItSaysWhatItLacks) {
   MemoryStore copy;
   Fill(copy);
   AddLine(store_, "c", 3000);
-  const AuditWitness newest = *LookForWitness(store_, std::nullopt, Soon()).value().newest;
+  const AuditWitness newest = *ReadWitness(store_, std::nullopt, Soon()).value().newest;
   EXPECT_EQ(LossOf(store_, newest), "");
   EXPECT_EQ(LossOf(copy, newest),
             "the registry no longer has line 3 of its audit log, of 1970-01-01T00:00:03Z: it was "
@@ -67,7 +67,7 @@ TEST_F(WitnessTest, ARegistryThatLacksItSaysWhatItLacks) {
 
 TEST_F(WitnessTest, WhatWasLetGoIsNotMissed) {
   AddLine(store_, "c", 3000);
-  const AuditWitness newest = *LookForWitness(store_, std::nullopt, Soon()).value().newest;
+  const AuditWitness newest = *ReadWitness(store_, std::nullopt, Soon()).value().newest;
   AddLine(store_, "d", 4000);
   Changes let_go;
   let_go.put_settings.emplace_back("audit.let-go", "3");
@@ -77,7 +77,7 @@ TEST_F(WitnessTest, WhatWasLetGoIsNotMissed) {
 
 TEST_F(WitnessTest, OfAnotherRegistryNothingIsMissed) {
   AddLine(store_, "c", 3000);
-  AuditWitness newest = *LookForWitness(store_, std::nullopt, Soon()).value().newest;
+  AuditWitness newest = *ReadWitness(store_, std::nullopt, Soon()).value().newest;
   newest.number = 9;
   EXPECT_NE(LossOf(store_, newest), "");
   newest.registry = "registry2";

@@ -12,7 +12,7 @@ const YamlNode* Child(const YamlNode* node, std::string_view key) {
   return node == nullptr || node->kind != YamlNode::Kind::kMapping ? nullptr : node->Find(key);
 }
 
-const YamlNode* Follow(const YamlNode* node, const std::vector<std::string>& path) {
+const YamlNode* NodeAt(const YamlNode* node, const std::vector<std::string>& path) {
   for (const std::string& step : path) {
     if (node != nullptr && node->kind == YamlNode::Kind::kSequence && node->children.size() == 1) {
       node = node->children.data();  // older versions have lists of one
@@ -52,7 +52,7 @@ const YamlNode* Source(const YamlNode& object, const KeyPart& part) {
   const YamlNode* spec = Child(&object, "spec");
   for (const std::string_view provider : {"forProvider", "initProvider"}) {
     for (const std::vector<std::string>& path : part.paths) {
-      const YamlNode* found = Follow(Child(spec, provider), path);
+      const YamlNode* found = NodeAt(Child(spec, provider), path);
       if (found != nullptr) return found;
     }
   }

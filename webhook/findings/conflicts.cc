@@ -114,7 +114,7 @@ std::string Whose(const ConflictSide& side) {
 }
 
 // The first step: who keeps it. `conflict` has two sides or more.
-std::string DecideStep(const Conflict& conflict) {
+std::string KeeperStep(const Conflict& conflict) {
   constexpr std::size_t kOffersMax = 3;  // a conflict of more is told in a text of bounded length
   const bool held = conflict.sides.front().incumbent;
   ConflictSide recorded;
@@ -244,7 +244,7 @@ std::string DeletionEffect(const Conflict& conflict) {
 std::vector<std::string> ResolutionSteps(const Conflict& conflict) {
   std::vector<std::string> steps;
   if (conflict.sides.size() < 2) return {"Nothing to do: nobody else manages it."};
-  steps.push_back(DecideStep(conflict));
+  steps.push_back(KeeperStep(conflict));
   for (std::size_t i = 1; i < conflict.sides.size(); ++i) AddSteps(conflict.sides[i], steps);
   steps.push_back(
       "Whoever gave it up and needs such a resource declares one under a name of its own.");

@@ -271,7 +271,7 @@ Result<void> ClusterWatch::CompareWithMemory(ClusterApi& api) {
     if (behind == Behind::kNo) behind = CompareMarks(present, of_lease.value().mark);
     witness_ = of_lease.value().witness;
     TRUCE_ASSIGN_OR_RETURN(const WitnessLook look,
-                           LookForWitness(ports_.store, witness_, In(kOpenedStoreTime)));
+                           ReadWitness(ports_.store, witness_, In(kOpenedStoreTime)));
     reason = look.loss;
   }
   if (behind == Behind::kOlder) reason = "the registry is older than what is remembered of it";
@@ -300,7 +300,7 @@ Result<void> ClusterWatch::CompareWithMemory(ClusterApi& api) {
 void ClusterWatch::KeepWitness() {
   if (std::chrono::steady_clock::now() < witness_due_) return;
   witness_due_ = In(kBetweenWitnesses);
-  const auto look = LookForWitness(ports_.store, witness_, In(kWitnessTime));
+  const auto look = ReadWitness(ports_.store, witness_, In(kWitnessTime));
   if (!look.ok()) return;
   const WitnessLook& seen = look.value();
   // What is remembered stays until recovery mode is entered because of it.
@@ -360,7 +360,7 @@ void ClusterWatch::Keep() {
       TellView();
       KeepWitness();
     } else {
-      FollowView();
+      TakeView();
     }
   } while (Sleep(is_cut_off_                     ? kCutOffInterval
                  : view_.ready || !leads_.load() ? kViewInterval
@@ -386,7 +386,7 @@ void ClusterWatch::TellView() {
   if (!asked.ok()) return;
   // Until all is listed what the server told that led before is good for a while.
   if (!report->ready && ports_.has_others) {
-    FollowView();
+    TakeView();
     if (!reader_.latest()) Report(Progress(report->status));
     return;
   }
@@ -469,7 +469,7 @@ bool ClusterWatch::TellOthers(const ClusterView& view) {
 
 // What the server that leads told last. While it cannot be read, or none leads, reviews go by it no
 // longer than its life.
-void ClusterWatch::FollowView() {
+void ClusterWatch::TakeView() {
   const Deadline now = std::chrono::steady_clock::now();
   const Result<bool> read = reader_.Read(ports_.store, now, now + kFollowTime);
   is_cut_off_ = !read.ok();

@@ -134,7 +134,7 @@ class ClusterWatch final : public ClusterLink, public WatchControls, private Lea
   bool Sleep(std::chrono::milliseconds time);
   // One step of the keeper, as leader and as one of the others.
   void TellView();
-  void FollowView();
+  void TakeView();
   bool TellOthers(const ClusterView& view);
   void Hand(ClusterView view);
   void NoteRecovery(bool resynced);

@@ -153,14 +153,14 @@ void Detection::Run() {
       discover_due = In(kDiscoverEvery);
     }
     ReadMutes();
-    if (ports_.host.Leads() && Look(is_ready) && is_ready) has_looked_.store(true);
+    if (ports_.host.Leads() && Examine(is_ready) && is_ready) has_looked_.store(true);
     lock.lock();
     changed_.wait_for(lock, Detectors::kExamineEvery, [&] { return stopping_ || hurry_; });
     hurry_ = false;
   }
 }
 
-bool Detection::Look(bool is_ready) {
+bool Detection::Examine(bool is_ready) {
   const Result<void> looked = detectors_.Examine(In(kStoreTime));
   if (!looked.ok()) {
     ports_.logger.Log(LogLevel::kWarning, "detectors cannot look",

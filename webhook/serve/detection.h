@@ -126,7 +126,7 @@ class Detection final : public SightObserver,
   void TellUnseen();
   void KeepReports();
   // False: the registry does not answer.
-  bool Look(bool is_ready);
+  bool Examine(bool is_ready);
 
   const DetectionPorts ports_;
   std::unique_ptr<LateApi> api_;

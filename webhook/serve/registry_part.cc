@@ -292,9 +292,9 @@ void RegistryPart::Step(const Config& config) {
     watched_ = watched_ || watches_;
     return GiveWatchBack();
   }
-  LookForMissing();
+  TellMissing();
   if (std::chrono::steady_clock::now() >= witness_due_) KeepWitness();
-  LookAtClocks();
+  CompareClocks();
   KeepAudit(config);
   if (std::chrono::steady_clock::now() >= books_due_) KeepBooks();
   if (std::chrono::steady_clock::now() >= numbers_due_) CountNumbers(config);
@@ -316,7 +316,7 @@ std::string RegistryPart::ClockProblem() const {
          (difference.count() > 0 ? " s ahead of" : " s behind") + " this server's";
 }
 
-void RegistryPart::LookAtClocks() {
+void RegistryPart::CompareClocks() {
   std::string problem = ClockProblem();
   // Told when it begins: the seconds change with each look.
   if (clock_problem_.empty() && !problem.empty()) {
@@ -325,7 +325,7 @@ void RegistryPart::LookAtClocks() {
   clock_problem_ = std::move(problem);
 }
 
-void RegistryPart::LookForMissing() {
+void RegistryPart::TellMissing() {
   PostgresStore* database = active_.load();
   const std::uint64_t missing = database == nullptr ? 0 : database->TakeMissing();
   if (missing == 0) return;
@@ -343,8 +343,7 @@ void RegistryPart::TellLoss(const std::string& loss) {
 Result<void> RegistryPart::CompareWithWitness(Store& store, bool has_cluster) {
   if (!is_file_ && !is_database_) return {};
   witness_ = ReadWitnessFile(data_dir_);
-  TRUCE_ASSIGN_OR_RETURN(const WitnessLook look,
-                         LookForWitness(store, witness_, In(kDatabaseTime)));
+  TRUCE_ASSIGN_OR_RETURN(const WitnessLook look, ReadWitness(store, witness_, In(kDatabaseTime)));
   if (!look.loss.empty()) {
     TellLoss(look.loss);
     // Without a cluster nothing shows what is missing: it is only told.
@@ -361,7 +360,7 @@ Result<void> RegistryPart::CompareWithWitness(Store& store, bool has_cluster) {
 void RegistryPart::KeepWitness() {
   if (!loss_.empty() || (!is_file_ && !is_database_)) return;
   witness_due_ = In(kBetweenWitnesses);
-  const auto look = LookForWitness(store_, witness_, In(kWitnessTime));
+  const auto look = ReadWitness(store_, witness_, In(kWitnessTime));
   if (!look.ok()) return;  // others tell that the store fails
   loss_ = look.value().loss;
   if (loss_.empty()) {

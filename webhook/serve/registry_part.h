@@ -120,13 +120,13 @@ class RegistryPart final {
   void FillUntilDone();
   void KeepAudit(const Config& config);
   void KeepBooks();
-  void LookForMissing();
+  void TellMissing();
   // Whether `store`, not opened before, has what this server remembers of it.
   Result<void> CompareWithWitness(Store& store, bool has_cluster);
   void KeepWitness();
   void Remember(const std::optional<AuditWitness>& witness);
   void TellLoss(const std::string& loss);
-  void LookAtClocks();
+  void CompareClocks();
   void CountNumbers(const Config& config);
 
   Logger& logger_;

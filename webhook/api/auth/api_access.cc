@@ -81,11 +81,13 @@ std::variant<Caller, Problem> ApiAccess::Authenticate(const HttpRequest& request
   const auto rules = this->rules();
   const std::string_view direct = request.Header("authorization");
   const std::string_view forwarded = request.Header("x-truce-authorization");
+  // Which of two tokens counts would hang on who reads them: here, or a proxy before us.
   if (!direct.empty() && !forwarded.empty()) {
     return Unauthenticated("Authorization and X-Truce-Authorization are both given; leave one out");
   }
   if (!direct.empty()) return ByToken(direct, request, *rules);
   if (!forwarded.empty()) return ByToken(forwarded, request, *rules);
+  // Before the certificate: that is the proxy's own, and the caller is somebody else.
   if (auto proxied = ByProxy(request, *rules)) return *std::move(proxied);
   if (request.client_name) {
     const auto client = rules->clients.find(*request.client_name);
@@ -129,6 +131,7 @@ std::optional<std::variant<Caller, Problem>> ApiAccess::ByProxy(const HttpReques
     return Unauthenticated("the groups in " + rules.groups_field +
                            " are not at most 200 printable words, none beginning with system:");
   }
+  // As the API server has it for whomever it knows: what is bound to that group holds.
   groups->emplace_back("system:authenticated");
   Caller caller{
       CallerKind::kProxied, std::string(*user), ApiRole::kNone, {}, request.remote_address};
@@ -147,7 +150,7 @@ std::variant<Caller, Problem> ApiAccess::ByToken(std::string_view field, const H
   }
   if (tokens_ == nullptr) return Unauthenticated("the token is not known");
   Result<std::optional<KubernetesUser>> user =
-      tokens_->Review(*token, request.remote_address, request.deadline);
+      tokens_->FindUser(*token, request.remote_address, request.deadline);
   if (!user.ok()) {
     const bool too_many = user.error().code == ErrorCode::kResourceExhausted;
     return Problem{too_many ? ProblemType::kTooManyRequests : ProblemType::kUnavailable,

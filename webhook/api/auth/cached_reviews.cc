@@ -63,9 +63,9 @@ std::string SourceOf(const std::string& address) {
 
 }  // namespace
 
-Result<std::optional<KubernetesUser>> CachedTokenReviewer::Review(const std::string& token,
-                                                                  const std::string& source,
-                                                                  Deadline deadline) {
+Result<std::optional<KubernetesUser>> CachedTokenReviewer::FindUser(const std::string& token,
+                                                                    const std::string& source,
+                                                                    Deadline deadline) {
   const Digest question = Sha256(token);
   const Deadline asked = now_();
   if (auto known = memory_.Find(question, asked)) return *known;
@@ -73,7 +73,7 @@ Result<std::optional<KubernetesUser>> CachedTokenReviewer::Review(const std::str
   if (!turn.inside()) return TooMany();
   const BlockingRegion blocking;
   TRUCE_ASSIGN_OR_RETURN(std::optional<KubernetesUser> user,
-                         source_.Review(token, source, deadline));
+                         source_.FindUser(token, source, deadline));
   // Counted from before the question: the answer was true at some moment since.
   const auto believed = user ? kYesIsBelieved : kNoIsBelieved;
   memory_.Keep(question, user, asked, asked + believed);

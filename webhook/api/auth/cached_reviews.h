@@ -103,8 +103,9 @@ class CachedTokenReviewer final : public TokenReviewer {
  public:
   CachedTokenReviewer(TokenReviewer& source, MonotonicNow now)
       : source_(source), now_(std::move(now)) {}
-  Result<std::optional<KubernetesUser>> Review(const std::string& token, const std::string& source,
-                                               Deadline deadline) override;
+  Result<std::optional<KubernetesUser>> FindUser(const std::string& token,
+                                                 const std::string& source,
+                                                 Deadline deadline) override;
 
  private:
   TokenReviewer& source_;

@@ -75,9 +75,9 @@ std::optional<KubernetesUser> UserOf(const Json& status) {
 
 }  // namespace
 
-Result<std::optional<KubernetesUser>> ClusterTokenReviewer::Review(const std::string& token,
-                                                                   const std::string&,
-                                                                   Deadline deadline) {
+Result<std::optional<KubernetesUser>> ClusterTokenReviewer::FindUser(const std::string& token,
+                                                                     const std::string&,
+                                                                     Deadline deadline) {
   static const ServedKind kKind{"authentication.k8s.io", "v1", "TokenReview", "tokenreviews",
                                 false};
   const Json question = {{"apiVersion", "authentication.k8s.io/v1"},

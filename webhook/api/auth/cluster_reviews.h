@@ -15,8 +15,9 @@ class ClusterTokenReviewer final : public TokenReviewer {
  public:
   // `link` must outlive it. While the cluster was not reached yet nobody can tell: kUnavailable.
   explicit ClusterTokenReviewer(const ClusterLink& link) : link_(link) {}
-  Result<std::optional<KubernetesUser>> Review(const std::string& token, const std::string& source,
-                                               Deadline deadline) override;
+  Result<std::optional<KubernetesUser>> FindUser(const std::string& token,
+                                                 const std::string& source,
+                                                 Deadline deadline) override;
 
  private:
   const ClusterLink& link_;

@@ -26,9 +26,9 @@ class TokenReviewer {
   // `source`: the address that shows it, as HttpRequest::remote_address.
   // Errors: kUnavailable, kDeadlineExceeded: nobody can tell now; kResourceExhausted: too many ask.
   // Blocks at most until `deadline`.
-  virtual Result<std::optional<KubernetesUser>> Review(const std::string& token,
-                                                       const std::string& source,
-                                                       Deadline deadline) = 0;
+  virtual Result<std::optional<KubernetesUser>> FindUser(const std::string& token,
+                                                         const std::string& source,
+                                                         Deadline deadline) = 0;
 };
 
 // Thread-safe.

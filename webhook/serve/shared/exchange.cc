@@ -41,12 +41,12 @@ void Exchange::Step() {
   if (Store* store = ports_.server.LeadingStore()) {
     Lead(*store);
   } else {
-    Follow();
+    TellLeader();
   }
 }
 
 // What cannot be told now is told with the next, as far as there is room.
-void Exchange::Follow() {
+void Exchange::TellLeader() {
   ReviewNews news;
   news.reviews = ports_.reviews.Take();
   news.Add(box_.Take());

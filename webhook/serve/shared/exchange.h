@@ -69,7 +69,7 @@ class Exchange final {
 
  private:
   void Lead(Store& store);
-  void Follow();
+  void TellLeader();
   Result<std::uint64_t> CarryOut(const Order& order);
   void Report(const Result<void>& published);
 

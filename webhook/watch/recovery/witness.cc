@@ -61,9 +61,8 @@ std::optional<AuditWitness> AuditWitnessFromText(std::string_view text) {
   return witness;
 }
 
-Result<WitnessLook> LookForWitness(const Store& store,
-                                   const std::optional<AuditWitness>& remembered,
-                                   Deadline deadline) {
+Result<WitnessLook> ReadWitness(const Store& store, const std::optional<AuditWitness>& remembered,
+                                Deadline deadline) {
   WitnessLook look;
   const auto read = [&](const AllFacts& facts) {
     look = {};

@@ -35,9 +35,8 @@ struct WitnessLook {
   std::string loss;
 };
 // Errors: as Store::Read.
-Result<WitnessLook> LookForWitness(const Store& store,
-                                   const std::optional<AuditWitness>& remembered,
-                                   Deadline deadline);
+Result<WitnessLook> ReadWitness(const Store& store, const std::optional<AuditWitness>& remembered,
+                                Deadline deadline);
 
 }  // namespace truce
 
