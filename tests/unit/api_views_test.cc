@@ -6,7 +6,7 @@
 
 #include "tests/support/rest_fixture.h"
 #include "tests/support/validate_now.h"
-#include "webhook/api/views/views.h"
+#include "webhook/api/views.h"
 
 namespace truce {
 namespace api_views_test {

@@ -1,6 +1,6 @@
 // What a server that follows a cluster tells of it: conflicts, coverage, the baseline, recovery
-// mode and the brake; findings are rest/rest_findings. JSON over HTTP, for the operator socket and,
-// by rest/rest_cluster, the API.
+// mode and the brake; findings are rest_findings. JSON over HTTP, for the operator socket and,
+// by rest_cluster, the API.
 //
 //   GET  /api/v1/conflicts[?limit=100][&cursor=…]
 //          → 200 {"items": [conflict, …], "nextCursor"?}   at most 1000 at once, by key

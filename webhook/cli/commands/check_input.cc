@@ -5,7 +5,7 @@
 #include <system_error>
 #include <utility>
 
-#include "webhook/cli/manifest_file.h"
+#include "webhook/cli/commands/manifest_file.h"
 
 namespace truce {
 namespace {

@@ -11,7 +11,7 @@
 #include "registry/base/text.h"
 #include "registry/catalogue/explain.h"
 #include "webhook/cli/command_line.h"
-#include "webhook/cli/manifest_file.h"
+#include "webhook/cli/commands/manifest_file.h"
 #include "webhook/cli/server/api_call.h"
 #include "webhook/serve/policy.h"
 #include "webhook/wire/json_text.h"

@@ -8,12 +8,13 @@
 
 #include "registry/base/clock.h"
 #include "registry/base/result.h"
-#include "registry/identity/identity.h"
 #include "registry/ownership/rekey.h"
 #include "registry/ownership/terms.h"
 #include "registry/store/store.h"
 
 namespace truce {
+
+struct PartyRules;
 
 struct CatalogueChange {
   NewKey new_key;       // of the catalogue

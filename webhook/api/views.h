@@ -1,6 +1,6 @@
 // What the page shows and nobody writes: the registry in numbers, denials, lineages.
-#ifndef TRUCE_WEBHOOK_API_VIEWS_VIEWS_H_
-#define TRUCE_WEBHOOK_API_VIEWS_VIEWS_H_
+#ifndef TRUCE_WEBHOOK_API_VIEWS_H_
+#define TRUCE_WEBHOOK_API_VIEWS_H_
 
 #include <cstddef>
 #include <vector>
@@ -30,4 +30,4 @@ std::vector<HttpRoute> LineageRoutes(const OperationPorts& ports);
 
 }  // namespace truce
 
-#endif  // TRUCE_WEBHOOK_API_VIEWS_VIEWS_H_
+#endif  // TRUCE_WEBHOOK_API_VIEWS_H_

@@ -1,6 +1,6 @@
 // ManifestFile: the documents of a file, one after another, as kubectl reads them.
-#ifndef TRUCE_WEBHOOK_CLI_MANIFEST_FILE_H_
-#define TRUCE_WEBHOOK_CLI_MANIFEST_FILE_H_
+#ifndef TRUCE_WEBHOOK_CLI_COMMANDS_MANIFEST_FILE_H_
+#define TRUCE_WEBHOOK_CLI_COMMANDS_MANIFEST_FILE_H_
 
 #include <cstddef>
 #include <optional>
@@ -43,4 +43,4 @@ class ManifestFile final {
 
 }  // namespace truce
 
-#endif  // TRUCE_WEBHOOK_CLI_MANIFEST_FILE_H_
+#endif  // TRUCE_WEBHOOK_CLI_COMMANDS_MANIFEST_FILE_H_

@@ -10,7 +10,7 @@
 
 #include "registry/ownership/rows.h"
 #include "webhook/api/problem.h"
-#include "webhook/api/views/views.h"
+#include "webhook/api/views.h"
 #include "webhook/wire/json_writer.h"
 
 namespace truce {

@@ -1,4 +1,4 @@
-#include "webhook/cli/manifest_file.h"
+#include "webhook/cli/commands/manifest_file.h"
 
 #include <fcntl.h>
 #include <unistd.h>

@@ -9,7 +9,7 @@
 #include "webhook/api/problem.h"
 #include "webhook/api/resource_json.h"
 #include "webhook/api/review_books.h"
-#include "webhook/api/views/views.h"
+#include "webhook/api/views.h"
 #include "webhook/wire/json_writer.h"
 
 namespace truce {
@@ -75,7 +75,7 @@ class Denials final {
       return (!ns.empty() && each.ns != ns) || (!key.empty() && each.key.text != key);
     });
     if (denials.size() > limit) denials.resize(limit);
-    TRUCE_ASSIGN_OR_RETURN(const auto then, Look(denials, call.deadline));
+    TRUCE_ASSIGN_OR_RETURN(const auto then, AftermathsOf(denials, call.deadline));
     JsonWriter json;
     json.BeginObject().Key("items").BeginArray();
     for (std::size_t i = 0; i < denials.size(); ++i) Write(denials[i], then[i], json);
@@ -97,7 +97,7 @@ class Denials final {
       return ProblemResponse(ProblemType::kNotFound,
                              "no denial has that id; they are forgotten when the server ends");
     }
-    TRUCE_ASSIGN_OR_RETURN(const auto then, Look(denials, call.deadline));
+    TRUCE_ASSIGN_OR_RETURN(const auto then, AftermathsOf(denials, call.deadline));
     JsonWriter json;
     Write(denials.front(), then.front(), json);
     return JsonResponse(json.Take());
@@ -105,7 +105,8 @@ class Denials final {
 
  private:
   // What became of each, in one state of the registry.
-  Result<std::vector<Aftermath>> Look(const std::vector<Denial>& denials, Deadline deadline) const {
+  Result<std::vector<Aftermath>> AftermathsOf(const std::vector<Denial>& denials,
+                                              Deadline deadline) const {
     std::vector<Aftermath> found;
     const auto look = [&](const Facts& facts) {
       found.clear();
