@@ -39,6 +39,7 @@ bool HttpConnection::TakeTurn(bool or_again) {
   Turn seen = Turn::kNobody;
   while (!turn_.compare_exchange_weak(seen, Turn::kSomebody, std::memory_order_acq_rel)) {
     if (seen == Turn::kNobody) continue;  // spurious
+    // Whoever has the turn looks again before giving it: what comes meanwhile is not lost.
     if (seen == Turn::kFree || seen == Turn::kSomebodyAgain || !or_again) return false;
     if (turn_.compare_exchange_weak(seen, Turn::kSomebodyAgain, std::memory_order_acq_rel)) {
       return false;
@@ -65,6 +66,7 @@ void HttpConnection::OnEvent(Report report) {
 // Holds the turn on entry; on return it is given, or the seat is free.
 void HttpConnection::Work() {
   do {
+    // The poll is edge-triggered: what an event says is said once, so the socket keeps it.
     if (reported_.exchange(false)) socket_->MarkReadable(hung_up_.load());
     Step step = Step::kClose;
     try {
@@ -149,6 +151,7 @@ void HttpConnection::Close() {
   close_after_reply_ = linger_after_reply_ = false;
   precedence_.store(Precedence::kFree);
   deadline_.store(Deadline::max().time_since_epoch().count());
+  // Before the seat is offered: the next connection may open it at once.
   turn_.store(Turn::kFree, std::memory_order_release);
   context_.connections_open.fetch_sub(1);
   context_.on_close(*this);
@@ -157,9 +160,11 @@ void HttpConnection::Close() {
 void HttpConnection::Sweep(Deadline now) {
   const auto passed = [&] { return deadline_.load() <= now.time_since_epoch().count(); };
   if (!passed() || !TakeTurn(false)) return;
+  // With the turn: whoever had it may have set a later one.
   if (passed()) {
     switch (phase_) {
       case Phase::kHandshake:
+      // Nothing can be said before there is a session, nor within a reply.
       case Phase::kReply: context_.Count(HttpRejection::kSlow); return Close();
       case Phase::kIdle:
       case Phase::kLinger: return Close();

@@ -91,6 +91,7 @@ void AppendReply(const HttpResponse& response, const RequestHead& head, EngineRe
   out.append("HTTP/1.1 ").append(std::to_string(response.status)).append(" ");
   out.append(httplib::status_message(response.status)).append("\r\n");
   for (const auto& [name, value] : response.headers) {
+    // What a caller wrote into one would end the head (CVE-2023-26130).
     if (IsFieldName(name) && IsFieldValue(value)) AppendField(name, value, out);
   }
   if (IsFieldValue(response.content_type)) AppendField("Content-Type", response.content_type, out);
@@ -156,6 +157,7 @@ std::optional<HttpResponse> HttpEngine::Route(const RequestHead& head, HttpReque
   ReadTarget(target, request);
   const Router::Match match = router_.Find(request.method, request.path);
   if (match.route == nullptr) return NotFound(reply, match.allow);
+  // Nobody unpacks: a few bytes could become any number, behind the limit of the body.
   const std::string_view coding = request.Header("content-encoding");
   if (!coding.empty() && coding != "identity") {
     return Refuse(reply, HttpRejection::kMediaType,

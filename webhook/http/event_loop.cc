@@ -120,6 +120,7 @@ EventLoop::~EventLoop() {
 
 bool EventLoop::Watch(int descriptor, EventSink& sink) {
   epoll_event event{};
+  // All of it from the start: what is waited for changes with each reply, and costs no call.
   event.events = EPOLLIN | EPOLLOUT | EPOLLRDHUP | EPOLLET;
   event.data.ptr = &sink;
   return ::epoll_ctl(epoll_, EPOLL_CTL_ADD, descriptor, &event) == 0;

@@ -182,6 +182,7 @@ Refusal CollectFraming(RequestHead& head, Framing& framing) {
       default: break;
     }
     if (slot == nullptr) continue;
+    // Also equal ones: who stands before us may read the other one (request smuggling).
     if (slot->has_value()) return Bad("repeated header field that must be single");
     *slot = field.value;
   }
