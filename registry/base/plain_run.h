@@ -17,6 +17,22 @@ namespace truce {
 
 enum class Quotes : std::uint8_t { kPlain, kOdd };
 
+#if defined(__SSE2__)
+// A bit for each of the sixteen bytes at `text` that ends a run.
+template <Quotes kQuotes>
+inline unsigned OddBytes(const char* text) {
+  __m128i bytes;
+  std::memcpy(&bytes, text, sizeof bytes);
+  const auto are = [&](char c) { return _mm_cmpeq_epi8(bytes, _mm_set1_epi8(c)); };
+  // Signed: what is no ASCII is below ' ', too.
+  __m128i odd = _mm_or_si128(_mm_cmplt_epi8(bytes, _mm_set1_epi8(' ')), are('\x7F'));
+  if constexpr (kQuotes == Quotes::kOdd) {
+    odd = _mm_or_si128(odd, _mm_or_si128(are('"'), are('\\')));
+  }
+  return static_cast<unsigned>(_mm_movemask_epi8(odd));
+}
+#endif
+
 // The number of bytes at the beginning that are printable ASCII; with kOdd that are no quotation
 // mark and no backslash either.
 template <Quotes kQuotes>
@@ -28,15 +44,7 @@ std::size_t PlainRun(std::string_view text) {
   std::size_t plain = 0;
 #if defined(__SSE2__)
   for (; text.size() - plain >= sizeof(__m128i); plain += sizeof(__m128i)) {
-    __m128i bytes;
-    std::memcpy(&bytes, text.data() + plain, sizeof bytes);
-    const auto are = [&](char c) { return _mm_cmpeq_epi8(bytes, _mm_set1_epi8(c)); };
-    // Signed: what is no ASCII is below ' ', too.
-    __m128i odd = _mm_or_si128(_mm_cmplt_epi8(bytes, _mm_set1_epi8(' ')), are('\x7F'));
-    if constexpr (kQuotes == Quotes::kOdd) {
-      odd = _mm_or_si128(odd, _mm_or_si128(are('"'), are('\\')));
-    }
-    const auto mask = static_cast<unsigned>(_mm_movemask_epi8(odd));
+    const unsigned mask = OddBytes<kQuotes>(text.data() + plain);
     if (mask != 0) return plain + static_cast<std::size_t>(std::countr_zero(mask));
   }
 #endif
@@ -58,6 +66,24 @@ std::size_t PlainRun(std::string_view text) {
   };
   while (plain < text.size() && is_plain(text[plain])) ++plain;
   return plain;
+}
+
+// The same of a text with a byte that ends a run, and fifteen readable ones behind that.
+template <Quotes kQuotes>
+inline std::size_t PaddedRun(const char* text) {
+  std::size_t plain = 0;
+#if defined(__SSE2__)
+  for (;; plain += sizeof(__m128i)) {
+    const unsigned mask = OddBytes<kQuotes>(text + plain);
+    if (mask != 0) return plain + static_cast<std::size_t>(std::countr_zero(mask));
+  }
+#else
+  constexpr std::size_t kStride = 16;
+  for (;; plain += kStride) {
+    const std::size_t run = PlainRun<kQuotes>({text + plain, kStride});
+    if (run < kStride) return plain + run;
+  }
+#endif
 }
 
 }  // namespace truce

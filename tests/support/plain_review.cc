@@ -13,16 +13,13 @@
 namespace truce {
 namespace {
 
-// Where a value stands: the members on the way to it, "[]" for one of an array.
-using Path = std::string;
+// review > request > object
+constexpr int kObjectDepth = 3;
 
-Path Below(const Path& path, const Value& child, bool in_array) {
-  return path + "/" + (in_array ? "[]" : std::string(child.key()));
-}
-
-bool IsUnread(const Path& path) {
-  return path == "/request/object/metadata/managedFields" ||
-         path == "/request/oldObject/metadata/managedFields";
+// Whether nothing reads `child` of `value`, which stands at `depth`.
+bool IsUnread(const Value& value, const Value& child, int depth) {
+  return depth == kObjectDepth + 1 && value.is_object() && value.key() == "metadata" &&
+         child.key() == "managedFields";
 }
 
 // The codec's parser knows integers of 64 bits; this one reads longer ones as any number.
@@ -39,16 +36,15 @@ bool IsLongInteger(const Value& value) {
 }
 
 // `everywhere`: also where nothing reads.
-bool HasFault(const Value& value, const Path& path, int depth, bool everywhere) {
+bool HasFault(const Value& value, int depth, bool everywhere) {
   if (IsLongInteger(value)) return true;
   if (!value.is_object() && !value.is_array()) return false;
   if (depth > kReviewDepthMax) return true;
   std::set<std::string_view> keys;
   for (Value child = value.first(); child.exists(); child = value.next(child)) {
-    const Path below = Below(path, child, value.is_array());
     if (value.is_object() && !keys.insert(child.key()).second) return true;
-    if (!everywhere && IsUnread(below)) continue;
-    if (HasFault(child, below, depth + 1, everywhere)) return true;
+    if (!everywhere && IsUnread(value, child, depth)) continue;
+    if (HasFault(child, depth + 1, everywhere)) return true;
   }
   return false;
 }
@@ -59,7 +55,7 @@ double NumberIn(std::string_view text) {
   return number;
 }
 
-bool IsSame(const Value& plain, const Path& path, const Value& value) {
+bool IsSame(const Value& plain, int depth, const Value& value) {
   if (plain.kind() != value.kind()) return false;
   if (plain.kind() == Document::Kind::kNumber) {
     const double a = NumberIn(plain.text());
@@ -69,9 +65,10 @@ bool IsSame(const Value& plain, const Path& path, const Value& value) {
   if (plain.text() != value.text()) return false;
   Value read = value.first();
   for (Value child = plain.first(); child.exists(); child = plain.next(child)) {
-    const Path below = Below(path, child, plain.is_array());
-    if (IsUnread(below)) continue;
-    if (!read.exists() || read.key() != child.key() || !IsSame(child, below, read)) return false;
+    if (IsUnread(plain, child, depth)) continue;
+    if (!read.exists() || read.key() != child.key() || !IsSame(child, depth + 1, read)) {
+      return false;
+    }
     read = value.next(read);
   }
   return !read.exists();
@@ -83,15 +80,15 @@ JsonFault JsonFaultOf(std::string_view body) {
   const Document document = DocumentFromJson(body);
   const Value root = document.root();
   const bool has_mark = body.starts_with("\xEF\xBB\xBF");
-  if (!root.exists() || has_mark || HasFault(root, {}, 1, false)) return JsonFault::kRefused;
-  return HasFault(root, {}, 1, true) ? JsonFault::kUnread : JsonFault::kNone;
+  if (!root.exists() || has_mark || HasFault(root, 1, false)) return JsonFault::kRefused;
+  return HasFault(root, 1, true) ? JsonFault::kUnread : JsonFault::kNone;
 }
 
 bool IsMemberOf(std::string_view body, std::string_view member, Value value) {
   const Document document = DocumentFromJson(body);
   const Value plain = document.root().Child("request").Child(member);
   if (!plain.exists()) return !value.exists();
-  return IsSame(plain, "/request/" + std::string(member), value);
+  return IsSame(plain, kObjectDepth, value);
 }
 
 }  // namespace truce

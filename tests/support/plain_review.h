@@ -12,7 +12,7 @@ namespace truce {
 // What the codec must do about the JSON of a body, whatever it says as a review.
 enum class JsonFault {
   kNone,
-  // In managedFields of an object that is judged: refused or not (R4).
+  // In metadata.managedFields of a member of the request: refused or not (R4).
   kUnread,
   kRefused,  // not JSON, too deep, or a key that stands twice in one object
 };

@@ -10,7 +10,6 @@
 
 #include "tests/support/plain_review.h"
 #include "webhook/admission/codec.h"
-#include "webhook/admission/twins.h"
 #include "webhook/wire/json_reader.h"
 #include "webhook/wire/json_writer.h"
 
@@ -419,26 +418,26 @@ TEST(Codec, WhatTheObjectsOfAnUpdateShareIsCheckedToo) {
   }
 }
 
-// A bucket that is long enough for twins to be looked for.
+// A bucket that is long.
 std::string Long(const std::string& spec) {
   const std::string label(600, 'x');
   return std::string(kBegin) + R"(,"labels":{"long":")" + label + R"("}},"spec":)" + spec + "}";
 }
 
 TEST(Codec, TwinsAreFoundAndHaveOneDocument) {
-  const std::string object = Long(R"({"a":[1,2.5,true,null,"x"]})");
+  const std::string object = Long(R"({"a":[1,25,true,null,"x"]})");
   const std::string body =
       Review(Request("UPDATE", ",\"object\":" + object + ",\"oldObject\":" + object +
                                    R"(,"dryRun":false,"options":{"kind":"UpdateOptions"})"));
-  const auto twins = FindTwins(body);
-  ASSERT_TRUE(twins.has_value());
-  EXPECT_EQ(twins->twin, object);
   ReviewReader reader;
   std::string read = body;
   const auto result = reader.Read(read);
   ASSERT_TRUE(result.ok()) << result.error().message;
   EXPECT_TRUE(IsMemberOf(body, "object", result.value().object));
   EXPECT_TRUE(IsMemberOf(body, "oldObject", result.value().old_object));
+  const Value name = result.value().object.Child("metadata").Child("name");
+  const Value old_name = result.value().old_object.Child("metadata").Child("name");
+  EXPECT_EQ(name.text().data(), old_name.text().data());
   EXPECT_EQ(result.value().user, "ann");
 }
 
@@ -487,16 +486,12 @@ std::vector<std::pair<const char*, std::string>> BodiesWithTwins() {
   };
 }
 
-// A space hides that they are twins.
+// A space makes the body an unusual one.
 TEST(Codec, ABodyWithTwinsIsReadAsAnyOther) {
   for (const auto& [reason, body] : BodiesWithTwins()) {
     std::string with = body;
     std::string without = body;
     without.insert(without.find("\"object\":{"), 1, ' ');
-    EXPECT_TRUE(FindTwins(body).has_value() || body.find('\\') != std::string::npos ||
-                body.find('\x7F') != std::string::npos)
-        << reason;
-    ASSERT_FALSE(FindTwins(without).has_value());
     ReviewReader reader;
     ReviewReader plain;
     const auto found = reader.Read(with);

@@ -8,14 +8,12 @@
 #include <cstdint>
 #include <new>
 #include <optional>
-#include <random>
 #include <string>
 #include <utility>
 
 #include "registry/base/name_table.h"
 #include "registry/base/result.h"
-#include "webhook/admission/twins.h"
-#include "webhook/admission/unread_fields.h"
+#include "webhook/admission/usual_body.h"
 #include "webhook/wire/json_reader.h"
 #include "webhook/wire/json_writer.h"
 
@@ -30,15 +28,10 @@ namespace dom = simdjson::dom;
 // managedFields can be most of a body, and no rule reads it: what stands in it refuses nothing
 // (R4).
 constexpr std::array<std::string_view, 1> kUnread = {"managedFields"};
-// The number of nobody's: what a body says of itself in this place is something else.
-std::uint64_t NewMark() {
-  std::random_device random;
-  return std::uint64_t{1} << 63U | std::uint64_t{random()} << 32U | random();
-}
 // Bytes of body for which a new reader has room.
 constexpr std::size_t kCapacityMin = 16 * 1024;
-// Readers of larger bodies read one and end.
-constexpr std::size_t kUsualCapacity = 64 * 1024;
+// No body of this size is too heavy; readers of larger ones read one and end.
+constexpr std::size_t kUsualBytesMax = 64 * 1024;
 
 // `text` as it may stand in an error message: printable ASCII, cut.
 std::string Shown(std::string_view text) {
@@ -68,13 +61,6 @@ Error ParseFailure(simdjson::error_code code) {
   }
 }
 
-// By value: a range of a temporary result would dangle.
-dom::object AsObject(dom::element value) {
-  dom::object object;
-  TRUCE_ASSERT(value.get_object().get(object) == simdjson::SUCCESS);
-  return object;
-}
-
 // The words of the parser's tree: what kReviewWeightMax is about.
 std::size_t WeightOf(const dom::document& document) {
   return document.tape[0] & simdjson::internal::JSON_VALUE_MASK;
@@ -86,70 +72,41 @@ Error Refusal(const TreeWalk& walk) {
   return InvalidArgument("the key \"" + Shown(*walk.twice()) + "\" appears twice in one object");
 }
 
-// Members of the request that this codec reads.
-struct Envelope {
-  std::optional<dom::element> twin;  // both objects, which the frame is without
-  dom::element kind;
-  dom::element resource;
-  dom::element request_kind;
-  dom::element user_info;
-  dom::element object;
-  dom::element old_object;
-  std::string_view operation;
-  bool has_kind = false;
-  bool has_resource = false;
-  bool has_request_kind = false;
-  bool has_user_info = false;
-  bool has_object = false;
-  bool has_old_object = false;
-};
-
-// A member that must be a string, or null, which counts as empty. Its name in messages is `where`
-// and `key` together.
-Result<std::string_view> Text(dom::element value, std::string_view where,
-                              std::string_view key = {}) {
-  std::string_view text;
-  if (value.get_string().get(text) == simdjson::SUCCESS || value.is_null()) return text;
+// A member of `object` that must be a string, or null, which counts as empty. Its name in messages
+// is `where` and its key together.
+Result<std::string_view> Text(Value object, std::string_view where, std::string_view key) {
+  const Value value = object.Child(key);
+  if (value.is_string() || value.empty()) return value.text();
   return InvalidArgument(std::string(where).append(key) + " is not a string");
 }
 
-// A member of the request that must be an object, or null: false.
-Result<bool> Member(dom::element value, std::string_view key, dom::element& out) {
-  if (value.is_null()) return false;
-  if (!value.is_object())
-    return InvalidArgument("request." + std::string(key) + " is not an object");
-  out = value;
-  return true;
+// A member of the request that must be an object; null counts as missing.
+Result<Value> Member(Value request, std::string_view key) {
+  const Value value = request.Child(key);
+  if (value.empty()) return Value();
+  if (value.is_object()) return value;
+  return InvalidArgument("request." + std::string(key) + " is not an object");
 }
 
-Result<GroupVersionKind> ReadKind(dom::element value, std::string_view where) {
+Result<GroupVersionKind> ReadKind(Value kind, std::string_view where) {
   GroupVersionKind out;
-  for (const auto field : AsObject(value)) {
-    std::string_view* to = nullptr;
-    if (field.key == "group") to = &out.group;
-    if (field.key == "version") to = &out.version;
-    if (field.key == "kind") to = &out.kind;
-    if (to == nullptr) continue;
-    TRUCE_ASSIGN_OR_RETURN(*to, Text(field.value, where));
-  }
+  TRUCE_ASSIGN_OR_RETURN(out.group, Text(kind, where, "group"));
+  TRUCE_ASSIGN_OR_RETURN(out.version, Text(kind, where, "version"));
+  TRUCE_ASSIGN_OR_RETURN(out.kind, Text(kind, where, "kind"));
   return out;
 }
 
-Result<void> ReadUser(dom::element value, AdmissionRequest& out) {
-  for (const auto field : AsObject(value)) {
-    if (field.key == "username") {
-      TRUCE_ASSIGN_OR_RETURN(out.user, Text(field.value, "request.userInfo.username"));
-    } else if (field.key == "groups" && !field.value.is_null()) {
-      dom::array groups;
-      if (field.value.get_array().get(groups) != simdjson::SUCCESS) {
-        return InvalidArgument("request.userInfo.groups is not a list");
-      }
-      out.groups.reserve(groups.size());
-      for (const dom::element group : groups) {
-        TRUCE_ASSIGN_OR_RETURN(const auto text, Text(group, "request.userInfo.groups"));
-        out.groups.push_back(text);
-      }
+Result<void> ReadUser(Value user, AdmissionRequest& out) {
+  TRUCE_ASSIGN_OR_RETURN(out.user, Text(user, "request.userInfo.", "username"));
+  const Value groups = user.Child("groups");
+  if (groups.empty()) return {};
+  if (!groups.is_array()) return InvalidArgument("request.userInfo.groups is not a list");
+  out.groups.reserve(groups.size());
+  for (Value group = groups.first(); group.exists(); group = groups.next(group)) {
+    if (!group.is_string() && !group.empty()) {
+      return InvalidArgument("request.userInfo.groups is not a string");
     }
+    out.groups.push_back(group.text());
   }
   return {};
 }
@@ -162,110 +119,57 @@ std::optional<ReviewOperation> OperationFromName(std::string_view name) {
   return std::nullopt;
 }
 
-// The mark that stands for both objects; an error only says that they are not there.
-Result<void> ReadTwins(std::string_view key, dom::element value, Envelope& envelope) {
-  TRUCE_ASSIGN_OR_RETURN(const std::string_view mark, Text(value, key));
-  if (key != "object" || mark != kTwinMark) return InvalidArgument("not the twins");
-  envelope.object = envelope.old_object = *envelope.twin;
-  envelope.has_object = envelope.has_old_object = true;
-  return {};
-}
-
-// Reads one member of the request into `out` or `envelope`.
-Result<void> ReadMember(std::string_view key, dom::element value, Envelope& envelope,
-                        AdmissionRequest& out) {
-  const auto text = [&](std::string_view& to) -> Result<void> {
-    TRUCE_ASSIGN_OR_RETURN(to, Text(value, "request.", key));
-    return {};
-  };
-  const auto member = [&](bool& has, dom::element& to) -> Result<void> {
-    TRUCE_ASSIGN_OR_RETURN(has, Member(value, key, to));
-    return {};
-  };
-  if (envelope.twin && (key == "object" || key == "oldObject")) {
-    return ReadTwins(key, value, envelope);
-  }
-  if (key == "uid") return text(out.uid);
-  if (key == "operation") return text(envelope.operation);
-  if (key == "subResource") return text(out.sub_resource);
-  if (key == "name") return text(out.name);
-  if (key == "namespace") return text(out.ns);
-  if (key == "kind") return member(envelope.has_kind, envelope.kind);
-  if (key == "resource") return member(envelope.has_resource, envelope.resource);
-  if (key == "requestKind") return member(envelope.has_request_kind, envelope.request_kind);
-  if (key == "userInfo") return member(envelope.has_user_info, envelope.user_info);
-  if (key == "object") return member(envelope.has_object, envelope.object);
-  if (key == "oldObject") return member(envelope.has_old_object, envelope.old_object);
-  if (key == "dryRun" && !value.is_null()) {
-    if (value.get_bool().get(out.dry_run) != simdjson::SUCCESS) {
-      return InvalidArgument("request.dryRun is not true or false");
-    }
-  }
-  return {};
-}
-
 // The request's fields but for its objects.
-Result<Envelope> ReadEnvelope(dom::object request, std::optional<dom::element> twin,
-                              AdmissionRequest& out) {
-  Envelope envelope{.twin = twin};
-  for (const auto field : request) {
-    TRUCE_RETURN_IF_ERROR(ReadMember(field.key, field.value, envelope, out));
-  }
+Result<void> ReadEnvelope(Value request, AdmissionRequest& out) {
+  constexpr std::string_view kRequest = "request.";
+  TRUCE_ASSIGN_OR_RETURN(out.uid, Text(request, kRequest, "uid"));
   if (out.uid.empty()) return InvalidArgument("request.uid is missing");
   if (out.uid.size() > kReviewUidBytesMax)
     return InvalidArgument("request.uid is longer than 128 bytes");
-  const auto operation = OperationFromName(envelope.operation);
+  TRUCE_ASSIGN_OR_RETURN(const auto name, Text(request, kRequest, "operation"));
+  const auto operation = OperationFromName(name);
   if (!operation) {
-    return InvalidArgument("request.operation \"" + Shown(envelope.operation) +
+    return InvalidArgument("request.operation \"" + Shown(name) +
                            "\" is not CREATE, UPDATE, DELETE or CONNECT");
   }
   out.operation = *operation;
-  if (envelope.has_kind) {
-    TRUCE_ASSIGN_OR_RETURN(out.kind, ReadKind(envelope.kind, "request.kind"));
-  }
+  TRUCE_ASSIGN_OR_RETURN(const Value kind, Member(request, "kind"));
+  TRUCE_ASSIGN_OR_RETURN(out.kind, ReadKind(kind, "request.kind."));
   if (out.kind.kind.empty()) return InvalidArgument("request.kind is missing");
+  TRUCE_ASSIGN_OR_RETURN(const Value request_kind, Member(request, "requestKind"));
   out.request_kind = out.kind;
-  if (envelope.has_request_kind) {
-    TRUCE_ASSIGN_OR_RETURN(out.request_kind,
-                           ReadKind(envelope.request_kind, "request.requestKind"));
+  if (request_kind.exists()) {
+    TRUCE_ASSIGN_OR_RETURN(out.request_kind, ReadKind(request_kind, "request.requestKind."));
   }
-  if (envelope.has_resource) {
-    for (const auto field : AsObject(envelope.resource)) {
-      if (field.key != "resource") continue;
-      TRUCE_ASSIGN_OR_RETURN(out.resource, Text(field.value, "request.resource"));
-    }
+  TRUCE_ASSIGN_OR_RETURN(const Value resource, Member(request, "resource"));
+  TRUCE_ASSIGN_OR_RETURN(out.resource, Text(resource, "request.resource.", "resource"));
+  TRUCE_ASSIGN_OR_RETURN(out.sub_resource, Text(request, kRequest, "subResource"));
+  TRUCE_ASSIGN_OR_RETURN(out.name, Text(request, kRequest, "name"));
+  TRUCE_ASSIGN_OR_RETURN(out.ns, Text(request, kRequest, "namespace"));
+  TRUCE_ASSIGN_OR_RETURN(const Value user, Member(request, "userInfo"));
+  TRUCE_RETURN_IF_ERROR(ReadUser(user, out));
+  const Value dry_run = request.Child("dryRun");
+  if (!dry_run.empty() && dry_run.kind() != Document::Kind::kBool) {
+    return InvalidArgument("request.dryRun is not true or false");
   }
-  if (envelope.has_user_info) TRUCE_RETURN_IF_ERROR(ReadUser(envelope.user_info, out));
-  return envelope;
+  out.dry_run = dry_run.is_true();
+  return {};
 }
 
-// The review that `root` is, or why it is none; gives its request.
-Result<dom::object> ReadFrame(dom::element root) {
-  dom::object review;
-  if (root.get_object().get(review) != simdjson::SUCCESS)
-    return InvalidArgument("the body is not an object");
-  std::string_view version;
-  std::string_view kind;
-  std::optional<dom::element> request;
-  for (const auto field : review) {
-    if (field.key == "apiVersion") {
-      TRUCE_ASSIGN_OR_RETURN(version, Text(field.value, "apiVersion"));
-    } else if (field.key == "kind") {
-      TRUCE_ASSIGN_OR_RETURN(kind, Text(field.value, "kind"));
-    } else if (field.key == "request" && !field.value.is_null()) {
-      request = field.value;
-    }
-  }
+// The request of the review that `review` is, or why it is none.
+Result<Value> RequestIn(Value review) {
+  if (!review.is_object()) return InvalidArgument("the body is not an object");
+  TRUCE_ASSIGN_OR_RETURN(const auto version, Text(review, {}, "apiVersion"));
+  TRUCE_ASSIGN_OR_RETURN(const auto kind, Text(review, {}, "kind"));
   if (kind != "AdmissionReview")
     return InvalidArgument("kind \"" + Shown(kind) + "\" is not AdmissionReview");
   if (version != "admission.k8s.io/v1") {
     return InvalidArgument("apiVersion \"" + Shown(version) + "\" is not admission.k8s.io/v1");
   }
-  if (!request) return InvalidArgument("request is missing");
-  dom::object out;
-  if (request->get_object().get(out) != simdjson::SUCCESS)
-    return InvalidArgument("request is not an object");
-  return out;
+  const Value request = review.Child("request");
+  if (request.empty()) return InvalidArgument("request is missing");
+  if (!request.is_object()) return InvalidArgument("request is not an object");
+  return request;
 }
 
 // An object must be what the request says it is: what decides and what is stored are then the same.
@@ -291,15 +195,26 @@ bool IsJudged(const AdmissionRequest& request) {
   return is_read && request.operation != ReviewOperation::kConnect;
 }
 
-// Which of the two objects the operation must bring.
-Result<void> CheckPresence(const Envelope& envelope, const AdmissionRequest& request) {
-  if (!IsJudged(request)) return {};
-  if (request.operation != ReviewOperation::kDelete && !envelope.has_object) {
+// The objects that the operation brings. `twins`: the old one is the same as the other.
+Result<void> ReadObjects(Value request, bool twins, AdmissionRequest& out) {
+  TRUCE_ASSIGN_OR_RETURN(Value object, Member(request, "object"));
+  TRUCE_ASSIGN_OR_RETURN(Value old_object, Member(request, "oldObject"));
+  if (twins) old_object = object;
+  if (!IsJudged(out)) return {};
+  if (out.operation == ReviewOperation::kDelete) object = {};
+  if (out.operation == ReviewOperation::kCreate) old_object = {};
+  if (out.operation != ReviewOperation::kDelete && !object.exists()) {
     return InvalidArgument("request.object is missing");
   }
-  if (request.operation == ReviewOperation::kUpdate && !envelope.has_old_object) {
+  if (out.operation == ReviewOperation::kUpdate && !old_object.exists()) {
     return InvalidArgument("request.oldObject is missing");
   }
+  if (object.exists()) TRUCE_RETURN_IF_ERROR(CheckObject(object, out, "request.object"));
+  if (old_object.exists() && !twins) {
+    TRUCE_RETURN_IF_ERROR(CheckObject(old_object, out, "request.oldObject"));
+  }
+  out.object = object;
+  out.old_object = old_object;
   return {};
 }
 
@@ -310,152 +225,49 @@ std::string_view ReasonOf(int code) { return code == 422 ? "Invalid" : "Forbidde
 std::string_view Name(ReviewOperation operation) { return kReviewOperations.Of(operation); }
 
 struct ReviewReader::Impl {
+  UsualBody usual;
+  // Of other bodies.
   dom::parser parser{kReviewBytesMax};
-  dom::document document;  // of the body, or of its twin
-  // Of a body with twins.
-  std::string frame_text;
-  dom::document frame;
-  // Of what is parsed without its managedFields.
-  const std::uint64_t mark = NewMark();
-  const std::string mark_text = std::to_string(mark);
-  std::string cut_text;
   TreeWalk walk{{.depth_max = kReviewDepthMax,
                  .metadata_depth = 4,  // review > request > object > metadata
-                 .left_out = kUnread,
-                 .mark = mark}};
-  // Of the request read last.
-  Document object;
-  Document old_object;
+                 .left_out = kUnread}};
+  Document document;  // of the body read last
 
   // Makes room for a body of `size` bytes. Sizes are rounded up, so that reviews that grow a little
   // do not allocate anew each time.
   bool Reserve(std::size_t size) {
-    std::size_t capacity = kCapacityMin;
+    std::size_t capacity = std::max(kCapacityMin, parser.capacity());
     while (capacity < size) capacity *= 2;
-    capacity = std::max({capacity, parser.capacity(), document.capacity()});
-    if (document.capacity() < capacity && document.allocate(capacity) != simdjson::SUCCESS) {
-      return false;
-    }
     // The parser lets an innermost empty list or object pass at one more level: the walk does not.
     return parser.allocate(capacity, kReviewDepthMax + 1) == simdjson::SUCCESS;
   }
 
-  // Of a large body, with room at once: its pages cost nothing before they are written to.
-  Builder BuilderIn(Document& used) const {
-    Builder builder(std::move(used));
-    if (parser.capacity() > kUsualCapacity) builder.Reserve(WeightOf(document));
-    return builder;
+  // Builds the document of a usual body. False: it is another one.
+  bool BuildUsual(std::string_view body) {
+    if (body.size() > kUsualBytesMax) return false;
+    Builder builder(std::move(document));
+    if (!usual.Read(body, builder)) return false;
+    document = builder.Finish();
+    return true;
   }
 
-  // Checks the whole body, building the objects that are judged on the way.
-  Result<void> ReadTree(dom::element root, const Envelope& envelope, AdmissionRequest& out) {
-    const bool judged = IsJudged(out);
-    const bool create = out.operation == ReviewOperation::kCreate;
-    const bool remove = out.operation == ReviewOperation::kDelete;
-    const dom::object review = AsObject(root);
-    if (!walk.CheckKeys(review)) return Refusal(walk);
-    for (const auto field : review) {
-      if (field.key != "request") {
-        if (!walk.Read(field.value, 2, nullptr)) return Refusal(walk);
-        continue;
-      }
-      const dom::object request = AsObject(field.value);
-      if (!walk.CheckKeys(request)) return Refusal(walk);
-      for (const auto member : request) {
-        if (envelope.twin && member.key == "object") {
-          TRUCE_RETURN_IF_ERROR(ReadObject(*envelope.twin, object, out.object));
-          out.old_object = out.object;
-          continue;
-        }
-        const bool is_object = judged && !remove && member.key == "object";
-        const bool is_old = judged && !create && member.key == "oldObject";
-        if ((!is_object && !is_old) || !member.value.is_object()) {
-          if (!walk.Read(member.value, 3, nullptr)) return Refusal(walk);
-          continue;
-        }
-        TRUCE_RETURN_IF_ERROR(is_object ? ReadObject(member.value, object, out.object)
-                                        : ReadObject(member.value, old_object, out.old_object));
-      }
-    }
-    return {};
-  }
-
-  Result<AdmissionRequest> ReadRequest(dom::element root, std::optional<dom::element> twin) {
-    AdmissionRequest out;
-    TRUCE_ASSIGN_OR_RETURN(const dom::object request, ReadFrame(root));
-    TRUCE_ASSIGN_OR_RETURN(const Envelope envelope, ReadEnvelope(request, twin, out));
-    TRUCE_RETURN_IF_ERROR(CheckPresence(envelope, out));
-    TRUCE_RETURN_IF_ERROR(ReadTree(root, envelope, out));
-    if (out.object.exists()) {
-      TRUCE_RETURN_IF_ERROR(CheckObject(out.object, out, "request.object"));
-    }
-    if (out.old_object.exists() && !twin) {
-      TRUCE_RETURN_IF_ERROR(CheckObject(out.old_object, out, "request.oldObject"));
-    }
-    return out;
-  }
-
-  // The request of an update whose objects are the same bytes. Nothing: to be read as any other
-  // body is, which says what is wrong with it.
-  std::optional<AdmissionRequest> ReadTwins(std::string_view body) {
-    const std::optional<Twins> twins = FindTwins(body);
-    if (!twins) return std::nullopt;
-    WriteFrame(*twins, frame_text);
-    frame_text.reserve(frame_text.size() + simdjson::SIMDJSON_PADDING);
-    const bool fits = frame_text.size() <= kCapacityMin &&
-                      (frame.capacity() > 0 || frame.allocate(kCapacityMin) == simdjson::SUCCESS);
+  // Builds the document of any body.
+  Result<void> Build(std::string_view body) {
+    if (!Reserve(body.size())) return Error{ErrorCode::kResourceExhausted, "out of memory"};
     dom::element root;
-    dom::element twin;
-    const Cut cut = CutOf(twins->twin);
-    if (!fits || !Parse(frame_text, frame, root) || !Parse(cut.text, document, twin)) {
-      return std::nullopt;
+    const auto code = parser.parse(body.data(), body.size(), false).get(root);
+    if (code != simdjson::SUCCESS) return ParseFailure(code);
+    const std::size_t weight = WeightOf(parser.doc);
+    if (weight > kReviewWeightMax) {
+      return InvalidArgument("the body has too many values: more than " +
+                             std::to_string(kReviewWeightMax) +
+                             ", numbers, lists and objects counted twice");
     }
-    // The frame has a mark where the body has a key; each root weighs two.
-    const std::size_t weight = WeightOf(frame) + 2 * (WeightOf(document) - 2);
-    if (!twin.is_object() || weight > kReviewWeightMax) return std::nullopt;
-    Result<AdmissionRequest> request = ReadRequest(root, twin);
-    const bool good =
-        walk.TakeMarks() == cut.count && request.ok() && request.value().old_object.exists() &&
-        request.value().operation == ReviewOperation::kUpdate && IsJudged(request.value());
-    return good ? std::optional(std::move(request).value()) : std::nullopt;
-  }
-
-  struct Cut {
-    std::string_view text;
-    std::size_t count;
-  };
-  // Of a usual body, whose weight cannot be too much; it has room behind it.
-  Cut CutOf(std::string_view text) {
-    walk.TakeMarks();
-    if (text.size() > kUsualCapacity) return {text, 0};
-    const std::size_t count = CutUnread(text, mark_text, cut_text);
-    if (count == 0) return {text, 0};
-    cut_text.reserve(cut_text.size() + simdjson::SIMDJSON_PADDING);
-    return {cut_text, count};
-  }
-
-  // The request of a body that has managedFields where nothing reads them, and nowhere else.
-  // Nothing: as above.
-  std::optional<AdmissionRequest> ReadWithoutUnread(std::string_view body) {
-    const Cut cut = CutOf(body);
-    dom::element root;
-    if (cut.count == 0 || !Parse(cut.text, document, root)) return std::nullopt;
-    Result<AdmissionRequest> request = ReadRequest(root, std::nullopt);
-    const bool good = walk.TakeMarks() == cut.count && request.ok();
-    return good ? std::optional(std::move(request).value()) : std::nullopt;
-  }
-
-  bool Parse(std::string_view text, dom::document& to, dom::element& out) {
-    return parser.parse_into_document(to, text.data(), text.size(), false).get(out) ==
-           simdjson::SUCCESS;
-  }
-
-  // `value`, which is an object of the request, as `to` and its root.
-  Result<void> ReadObject(dom::element value, Document& to, Value& out) {
-    Builder builder = BuilderIn(to);
-    if (!walk.Read(value, 3, &builder)) return Refusal(walk);
-    to = builder.Finish();
-    out = to.root();
+    Builder builder(std::move(document));
+    // With room at once: pages cost nothing before they are written to.
+    if (body.size() > kUsualBytesMax) builder.Reserve(weight);
+    if (!walk.Read(root, 1, &builder)) return Refusal(walk);
+    document = builder.Finish();
     return {};
   }
 };
@@ -470,19 +282,13 @@ Result<AdmissionRequest> ReviewReader::Read(std::string& body) try {
     return InvalidArgument("the body begins with a byte order mark");
   body.reserve(body.size() + simdjson::SIMDJSON_PADDING);
   if (body.size() > kReviewBytesMax) return ParseFailure(simdjson::CAPACITY);
-  if (!impl_->Reserve(body.size())) return Error{ErrorCode::kResourceExhausted, "out of memory"};
-  if (auto request = impl_->ReadTwins(body)) return *std::move(request);
-  if (auto request = impl_->ReadWithoutUnread(body)) return *std::move(request);
-  dom::element root;
-  const auto code =
-      impl_->parser.parse_into_document(impl_->document, body.data(), body.size(), false).get(root);
-  if (code != simdjson::SUCCESS) return ParseFailure(code);
-  if (WeightOf(impl_->document) > kReviewWeightMax) {
-    return InvalidArgument("the body has too many values: more than " +
-                           std::to_string(kReviewWeightMax) +
-                           ", numbers, lists and objects counted twice");
-  }
-  return impl_->ReadRequest(root, std::nullopt);
+  const bool is_usual = impl_->BuildUsual(body);
+  if (!is_usual) TRUCE_RETURN_IF_ERROR(impl_->Build(body));
+  AdmissionRequest out;
+  TRUCE_ASSIGN_OR_RETURN(const Value request, RequestIn(impl_->document.root()));
+  TRUCE_RETURN_IF_ERROR(ReadEnvelope(request, out));
+  TRUCE_RETURN_IF_ERROR(ReadObjects(request, is_usual && impl_->usual.twins(), out));
+  return out;
 } catch (const std::bad_alloc&) {
   return Error{ErrorCode::kResourceExhausted, "out of memory"};
 }

@@ -38,7 +38,7 @@ struct GroupVersionKind {
   bool operator==(const GroupVersionKind&) const = default;
 };
 
-// One review, as views into the reader that read it.
+// One review, as views into its body and the reader that read it.
 struct AdmissionRequest {
   std::string_view uid;
   GroupVersionKind kind;          // of the object as it was converted for us
@@ -66,9 +66,9 @@ class ReviewReader final {
   ReviewReader& operator=(ReviewReader&&) noexcept;
 
   // Reads `body`, which must have at least 64 readable bytes of capacity beyond its size (it is
-  // reserved if not). The request's views live until the next Read or the end of the reader; `body`
-  // may go. Errors: kInvalidArgument, one line that says what is wrong: not JSON, not UTF-8, a byte
-  // order mark,
+  // reserved if not). The request's views live until the next Read, the end of the reader or that
+  // of `body`, which stays as it is until then. Errors: kInvalidArgument, one line that says what
+  // is wrong: not JSON, not UTF-8, a byte order mark,
   //   bytes after the end, deeper than kReviewDepthMax, heavier than kReviewWeightMax, a key twice
   //   in any object, apiVersion or kind other than admission.k8s.io/v1 AdmissionReview, no
   //   request.uid, unknown operation, no object where the operation has one, an object of another

@@ -8,15 +8,6 @@
 namespace truce {
 namespace {
 
-// Behind a comma the quotation mark is no escaped one: it begins a key, or ends a text, behind
-// which no JSON goes on with a letter.
-constexpr std::string_view kKey = R"(,"managedFields":)";
-// A letter of it that bodies have few of.
-constexpr char kRare = 'F';
-constexpr std::size_t kRareAt = kKey.find(kRare);
-// Of lists that are shorter nothing is won.
-constexpr std::size_t kWorthBytes = 64;
-
 // Whether each value may stand where it does. External synchronization.
 class PlainScan final {
  public:
@@ -101,23 +92,5 @@ class PlainScan final {
 }  // namespace
 
 std::size_t PlainListSize(std::string_view text) { return PlainScan(text).SizeOfList(); }
-
-std::size_t CutUnread(std::string_view text, std::string_view mark, std::string& out) {
-  std::size_t count = 0;
-  std::size_t copied = 0;
-  for (std::size_t rare = text.find(kRare); rare != std::string_view::npos;
-       rare = text.find(kRare, rare + 1)) {
-    if (rare < copied + kRareAt || !text.substr(rare - kRareAt).starts_with(kKey)) continue;
-    const std::size_t list = rare - kRareAt + kKey.size();
-    const std::size_t size = PlainListSize(text.substr(list));
-    if (size < kWorthBytes) continue;
-    if (count++ == 0) out.clear();
-    out.append(text.substr(copied, list - copied)).append(mark);
-    copied = list + size;
-    rare = copied - 1;
-  }
-  if (count > 0) out.append(text.substr(copied));
-  return count;
-}
 
 }  // namespace truce

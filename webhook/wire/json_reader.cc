@@ -37,10 +37,8 @@ std::size_t PlaceOf(std::string_view key) {
   return ((bytes ^ key.size()) * kMultiplier) >> 58U;
 }
 
-using Keys = std::vector<std::string_view>;
-
 // A key that stands twice among at most kTabledKeysMax.
-std::optional<std::string_view> TwiceByTable(const Keys& keys) {
+std::optional<std::string_view> TwiceByTable(std::span<const std::string_view> keys) {
   std::array<std::uint8_t, kKeyPlaces> places{};  // 1 + number of a key; 0: free
   for (std::size_t i = 0; i < keys.size(); ++i) {
     std::size_t place = PlaceOf(keys[i]);
@@ -52,18 +50,11 @@ std::optional<std::string_view> TwiceByTable(const Keys& keys) {
   return std::nullopt;
 }
 
-std::optional<std::string_view> TwiceBySorting(Keys& keys) {
+std::optional<std::string_view> TwiceBySorting(std::span<std::string_view> keys) {
   std::sort(keys.begin(), keys.end());
   const auto twice = std::adjacent_find(keys.begin(), keys.end());
   if (twice == keys.end()) return std::nullopt;
   return *twice;
-}
-
-// A key of `object` that stands twice. `keys` is only memory.
-std::optional<std::string_view> Twice(dom::object object, Keys& keys) {
-  keys.clear();
-  for (const auto field : object) keys.push_back(field.key);
-  return keys.size() <= kTabledKeysMax ? TwiceByTable(keys) : TwiceBySorting(keys);
 }
 
 // Whether the keys of an object, given one after the other, ascend, as the API server writes stored
@@ -114,13 +105,19 @@ void AddScalar(dom::element value, std::string_view key, Builder& builder) {
 
 }  // namespace
 
+std::optional<std::string_view> KeyTwice(std::span<std::string_view> keys) {
+  return keys.size() <= kTabledKeysMax ? TwiceByTable(keys) : TwiceBySorting(keys);
+}
+
 bool TreeWalk::Read(dom::element value, int depth, Builder* builder) {
   twice_.reset();
   return Walk(value, {}, builder, depth);
 }
 
 bool TreeWalk::CheckKeys(dom::object object) {
-  twice_ = Twice(object, keys_);
+  keys_.clear();
+  for (const auto field : object) keys_.push_back(field.key);
+  twice_ = KeyTwice(keys_);
   return !twice_;
 }
 
@@ -149,7 +146,7 @@ bool TreeWalk::WalkObject(dom::object object, std::string_view key, Builder* bui
   Ascent ascent;
   for (const auto field : object) {
     ascent.Add(field.key);
-    if (metadata && LeavesOut(field.key, field.value)) continue;
+    if (metadata && LeavesOut(field.key)) continue;
     if (!Walk(field.value, field.key, builder, depth + 1)) return false;
   }
   if (rules_.keys_once && !ascent.holds() && !CheckKeys(object)) return false;
@@ -172,13 +169,9 @@ bool TreeWalk::WalkArray(dom::array array, std::string_view key, Builder* builde
   return true;
 }
 
-bool TreeWalk::LeavesOut(std::string_view key, dom::element value) {
+bool TreeWalk::LeavesOut(std::string_view key) const {
   const auto& names = rules_.left_out;
-  if (std::find(names.begin(), names.end(), key) == names.end()) return false;
-  const bool is_mark = rules_.mark != 0 && value.type() == dom::element_type::UINT64 &&
-                       value.get_uint64().value_unsafe() == rules_.mark;
-  if (is_mark) ++marks_;
-  return true;
+  return std::find(names.begin(), names.end(), key) != names.end();
 }
 
 struct JsonReader::Impl {

@@ -4,7 +4,6 @@
 #define TRUCE_WEBHOOK_WIRE_JSON_READER_H_
 
 #include <cstddef>
-#include <cstdint>
 #include <memory>
 #include <optional>
 #include <span>
@@ -24,13 +23,15 @@ class array;
 
 namespace truce {
 
+// A key that stands twice among `keys`, whose order is nobody's afterwards.
+std::optional<std::string_view> KeyTwice(std::span<std::string_view> keys);
+
 // What a walk refuses, and what becomes of metadata.
 struct WalkRules {
   int depth_max = 0;       // objects and arrays inside each other, the outermost counted as one
   bool keys_once = true;   // a key may not stand twice in one object
   int metadata_depth = 0;  // of the object `metadata` to which the rest applies
   std::span<const std::string_view> left_out = {};  // members that are not looked at
-  std::uint64_t mark = 0;  // a number over 2^63 by which some of these are told; 0: none
   std::span<const std::pair<std::string_view, std::string_view>> added = {};  // texts put behind
 };
 
@@ -43,27 +44,22 @@ class TreeWalk final {
   // builder's texts are views into the tree, numbers excepted: each is the shortest text that reads
   // back as the same one. False: see twice(). Recursion is bounded by `depth_max`.
   bool Read(simdjson::dom::element value, int depth, Builder* builder);
-  // Checks the keys of `object` alone.
-  bool CheckKeys(simdjson::dom::object object);
 
   // Of the last call, when it was false: the key that stands twice in one object; nothing: the tree
   // is deeper than the rules allow.
   std::optional<std::string_view> twice() const { return twice_; }
-  // How many members that were left out since the last call were the mark.
-  std::size_t TakeMarks() { return std::exchange(marks_, 0); }
 
  private:
   bool Walk(simdjson::dom::element value, std::string_view key, Builder* builder, int depth);
   bool WalkObject(simdjson::dom::object object, std::string_view key, Builder* builder, int depth);
   bool WalkArray(simdjson::dom::array array, std::string_view key, Builder* builder, int depth);
-  // Counts marks.
-  bool LeavesOut(std::string_view key, simdjson::dom::element value);
+  bool LeavesOut(std::string_view key) const;
+  bool CheckKeys(simdjson::dom::object object);
 
   WalkRules rules_;
   // Those of the object that is checked, where they do not ascend.
   std::vector<std::string_view> keys_;
   std::optional<std::string_view> twice_;
-  std::size_t marks_ = 0;
 };
 
 // The API server stores nothing larger: etcd's limit is 1.5 MiB, 8 MiB where it was raised.

@@ -1,0 +1,231 @@
+#include "webhook/admission/usual_body.h"
+
+#include <algorithm>
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <span>
+
+#include "registry/base/plain_run.h"
+#include "registry/base/text.h"
+#include "webhook/admission/unread_fields.h"
+#include "webhook/wire/json_reader.h"
+
+namespace truce {
+namespace {
+
+// Bytes that are read or written at once, also where fewer are wanted.
+constexpr std::size_t kStride = 16;
+// Objects around what is told by its place.
+constexpr std::size_t kInRequest = 2;   // review > request
+constexpr std::size_t kInMetadata = 4;  // review > request > object > metadata
+
+// What an escape of one character says; 0: it is none.
+char Escaped(char mark) {
+  if (mark == '"' || mark == '\\') return mark;  // nearly all are these
+  switch (mark) {
+    case '/': return mark;
+    case 'b': return '\b';
+    case 'f': return '\f';
+    case 'n': return '\n';
+    case 'r': return '\r';
+    case 't': return '\t';
+    default: return '\0';
+  }
+}
+
+// The first eight bytes of a key as a number that is less where they come before, zeros behind its
+// end: where two differ, their keys do.
+std::uint64_t BeginOf(std::string_view key) {
+  std::uint64_t bytes = 0;
+  std::memcpy(&bytes, key.data(), sizeof bytes);
+  if constexpr (std::endian::native == std::endian::little) bytes = __builtin_bswap64(bytes);
+  if (key.size() >= sizeof bytes) return bytes;
+  return key.empty() ? 0 : bytes & (~std::uint64_t{0} << (8 * (sizeof bytes - key.size())));
+}
+
+}  // namespace
+
+bool UsualBody::Read(std::string_view body, Builder& builder) {
+  builder_ = &builder;
+  at_ = body.data();
+  end_ = body.data() + body.size();
+  object_begin_ = nullptr;
+  object_ = {};
+  twins_ = false;
+  depth_ = 0;
+  keys_.clear();
+  return TakeAll();
+}
+
+bool UsualBody::TakeAll() {
+  if (*at_ != '{') return false;
+  do {
+    if (!TakeMember()) return false;
+    while (depth_ > 0 && *at_ == (Inner().is_object ? '}' : ']')) {
+      if (!Close()) return false;
+    }
+    if (depth_ > 0 && !is_new_ && !Take(',')) return false;
+  } while (depth_ > 0);
+  while (*at_ == '\n' || *at_ == '\r' || *at_ == ' ' || *at_ == '\t') ++at_;
+  return at_ == end_;
+}
+
+inline bool UsualBody::Take(char mark) {
+  if (*at_ != mark) return false;
+  ++at_;
+  return true;
+}
+
+inline std::string_view UsualBody::TakePlain() {
+  const char* const begin = at_;
+  at_ += PaddedRun<Quotes::kOdd>(at_);
+  return Since(begin);
+}
+
+inline bool UsualBody::TakeMember() {
+  is_new_ = false;
+  if (depth_ == 0 || !Inner().is_object) return TakeValue({});
+  std::string_view key;
+  if (!TakeKey(key)) return false;
+  if (depth_ == kInMetadata && key == "managedFields" && Inner().key == "metadata") {
+    const std::size_t size = PlainListSize(Rest());
+    at_ += size;
+    return size > 0;
+  }
+  if (depth_ == kInRequest && key == "oldObject" && TakeTwin()) return true;
+  return TakeValue(key);
+}
+
+bool UsualBody::TakeTwin() {
+  if (object_.empty() || !Rest().starts_with(object_)) return false;
+  at_ += object_.size();
+  twins_ = true;
+  builder_->Scalar(Kind::kNull, "oldObject", {});
+  return true;
+}
+
+inline bool UsualBody::TakeKey(std::string_view& key) {
+  if (!Take('"')) return false;
+  key = TakePlain();
+  if (!Take('"') || !Take(':')) return false;
+  Level& level = Inner();
+  const std::uint64_t begin = BeginOf(key);
+  level.ascends = level.ascends &&
+                  (begin > level.last_begin || (begin == level.last_begin && key > level.last));
+  level.last_begin = begin;
+  level.last = key;
+  keys_.push_back(key);
+  return true;
+}
+
+inline bool UsualBody::TakeValue(std::string_view key) {
+  switch (*at_) {
+    case '"': {
+      std::string_view text;
+      if (!TakeText(text)) return false;
+      builder_->Scalar(Kind::kString, key, text);
+      return true;
+    }
+    case '{': return Open(Kind::kObject, key);
+    case '[': return Open(Kind::kArray, key);
+    case 't': return TakeWord("true", Kind::kBool, key);
+    case 'f': return TakeWord("false", Kind::kBool, key);
+    case 'n': return TakeWord("null", Kind::kNull, key);
+    default: return TakeInteger(key);
+  }
+}
+
+inline bool UsualBody::Open(Kind kind, std::string_view key) {
+  if (depth_ == kDepthMax) return false;
+  if (depth_ == kInRequest && key == "object" && Inner().key == "request") object_begin_ = at_;
+  levels_[depth_++] = {.key = key,
+                       .last = {},
+                       .last_begin = 0,
+                       .first_key = keys_.size(),
+                       .is_object = kind == Kind::kObject,
+                       .ascends = true};
+  builder_->Open(kind, key);
+  is_new_ = true;
+  ++at_;
+  return true;
+}
+
+inline bool UsualBody::Close() {
+  const Level& level = Inner();
+  if (!level.ascends && KeyTwice(std::span(keys_).subspan(level.first_key))) return false;
+  keys_.resize(level.first_key);
+  builder_->Close();
+  --depth_;
+  is_new_ = false;
+  ++at_;
+  if (depth_ == kInRequest && object_begin_ != nullptr && object_.empty()) {
+    object_ = Since(object_begin_);
+  }
+  return true;
+}
+
+bool UsualBody::TakeWord(std::string_view word, Kind kind, std::string_view key) {
+  if (!Rest().starts_with(word)) return false;
+  at_ += word.size();
+  builder_->Scalar(kind, key, kind == Kind::kNull ? std::string_view() : word);
+  return true;
+}
+
+// As it is written, which is the shortest text that reads back as the same number.
+bool UsualBody::TakeInteger(std::string_view key) {
+  constexpr std::ptrdiff_t kDigitsMax = 18;
+  const char* const begin = at_;
+  Take('-');
+  const char* const digits = at_;
+  while (*at_ >= '0' && *at_ <= '9') ++at_;
+  const std::ptrdiff_t count = at_ - digits;
+  if (count == 0 || count > kDigitsMax || (*digits == '0' && at_ - begin > 1)) return false;
+  builder_->Scalar(Kind::kNumber, key, Since(begin));
+  return true;
+}
+
+inline bool UsualBody::TakeText(std::string_view& text) {
+  ++at_;
+  text = TakePlain();
+  return Take('"') || TakeOddText(text);
+}
+
+// The rest of a text that begins with `text`, behind which something odd stands.
+bool UsualBody::TakeOddText(std::string_view& text) {
+  const char* const begin = text.data();
+  text_.resize(std::max(text_.size(), text.size() + Rest().size() + 2 * kStride));
+  std::memcpy(text_.data(), begin, text.size());
+  char* out = text_.data() + text.size();
+  bool is_escaped = false;
+  while (*at_ != '"') {
+    if (*at_ == '\\') {
+      *out = Escaped(at_[1]);
+      if (*out++ == '\0') return false;
+      at_ += 2;
+      is_escaped = true;
+    } else {
+      const Utf8Character character = FirstCharacter(Rest());
+      if (character.length == 0 || character.code < ' ') return false;
+      std::memcpy(out, at_, character.length);
+      at_ += character.length;
+      out += character.length;
+    }
+    const std::string_view plain = TakePlain();
+    std::size_t copied = 0;
+    do {
+      std::memcpy(out + copied, plain.data() + copied, kStride);
+      copied += kStride;
+    } while (copied < plain.size());
+    out += plain.size();
+  }
+  text = Since(begin);
+  if (is_escaped) {
+    text = builder_->Own({text_.data(), static_cast<std::size_t>(out - text_.data())});
+  }
+  ++at_;
+  return true;
+}
+
+}  // namespace truce
