@@ -6,6 +6,7 @@
 
 #include "policies/lifecycle/claim_rules.h"
 #include "registry/ownership/facts.h"
+#include "registry/ownership/grant.h"
 #include "registry/ownership/names.h"
 #include "registry/ownership/resolve.h"
 #include "registry/ownership/review.h"
@@ -79,11 +80,6 @@ Slot ProbableRoot(const ObjectFacts& object) {
   const std::optional<ObjectRef>& above = lineage.claim ? lineage.claim : lineage.controller;
   if (!above) return object.slot;
   return {object.slot.cluster, above->group, above->kind, above->ns, above->name};
-}
-
-bool Declares(const ObjectFacts& object, const KeyText& key) {
-  return std::any_of(object.resources.begin(), object.resources.end(),
-                     [&](const DeclaredResource& resource) { return resource.key == key; });
 }
 
 // Adds what no mode makes more than a warning, because it is not sure.
@@ -307,7 +303,7 @@ std::vector<KeyText> Judgement::KeysToPropose() const {
   const std::vector<Finding> about_names = JudgeNames(c);
   for (const DeclaredResource& resource : request.object.resources) {
     if (resource.key.empty() || resource.intent == Intent::kObserves) continue;
-    if (request.old_object && Declares(*request.old_object, resource.key)) continue;
+    if (request.old_object && Declares(*request.old_object, resource.key) != nullptr) continue;
     for (const Finding& finding : about_names) {
       if (finding.key == resource.key) add(resource, finding.suggestion);
     }
