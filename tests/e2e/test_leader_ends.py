@@ -20,7 +20,7 @@ from support.verdicts import assert_refused
 
 
 def free_for_others(server, team, name: str) -> None:
-    server.wait_for_state(name, "free", SEEN_SECONDS)
+    server.wait_for_state(name, "free", NEXT_LEADER_SECONDS + SEEN_SECONDS)
     team.create(bucket(f"copy-of-{name}", name)).expect(201)
 
 

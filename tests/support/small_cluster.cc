@@ -72,6 +72,10 @@ void SmallCluster::Remove(const GroupKind& kind, const std::string& ns, const st
   place.erase(found);
 }
 
+void SmallCluster::Forget(const GroupKind& kind) {
+  std::erase_if(past_, [&](const Past& past) { return past.kind == kind; });
+}
+
 void SmallCluster::FailLists(const GroupKind& kind, std::optional<ApiError> error) {
   list_errors_.erase(kind);
   if (error) list_errors_.emplace(kind, *std::move(error));

@@ -43,6 +43,8 @@ class SmallCluster final {
   void Remove(const GroupKind& kind, const std::string& ns, const std::string& name);
   // History up to now is gone: watches from older versions end with kExpired.
   void Compact() { compacted_ = version_; }
+  // What happened of the kind is told by no watch any more: another API server's history.
+  void Forget(const GroupKind& kind);
   void FailLists(const GroupKind& kind, std::optional<ApiError> error);
   void FailGets(std::optional<ApiError> error) { get_error_ = std::move(error); }
   void FailWatches(std::optional<ApiError> error) { watch_error_ = std::move(error); }

@@ -223,7 +223,17 @@ class TruceProcess:
 
     def wait_for_state(self, name: str, state: str, seconds: float = FOLLOW_SECONDS) -> dict:
         """The resource, once it is in that state."""
-        wait_for(lambda: self.state(name) == state, seconds, f"{name} {state}")
+        last = ""
+
+        def is_so() -> bool:
+            nonlocal last
+            last = self.state(name)
+            return last == state
+
+        try:
+            wait_for(is_so, seconds, f"{name} {state}")
+        except AssertionError as error:
+            raise AssertionError(f"{error}; it is {last}") from error
         return self.owner(name)
 
     def reviewer(self) -> "Reviewer":

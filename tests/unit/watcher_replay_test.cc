@@ -60,11 +60,47 @@ TEST_F(WatcherReplayTest, WhatTheApiServerHasForgottenIsLeftOrphaned) {
   EXPECT_TRUE(IsOrphaned());
 }
 
+TEST_F(WatcherReplayTest, AnApiServerThatDoesNotAnswerIsAskedAgain) {
+  Delete();
+  cluster_.FailWatches(ApiError{ApiErrorKind::kUnreachable, 0, "down", {}});
+  Start();
+  driver_->Advance(20s);
+  EXPECT_FALSE(driver_->watcher().ready());
+  cluster_.FailWatches({});
+  driver_->Advance(5s);
+  EXPECT_FALSE(OwnerOf("reports"));
+  EXPECT_TRUE(driver_->watcher().ready());
+}
+
+TEST_F(WatcherReplayTest, AWatchThatEndsBeforeItCameAsFarAsTheListIsAskedForAgain) {
+  Delete();
+  Start();
+  driver_->hold_events = true;
+  for (int i = 0; i < 5; ++i) {
+    driver_->Advance(3s);
+    driver_->EndWatches({});
+  }
+  EXPECT_FALSE(driver_->watcher().ready());
+  driver_->hold_events = false;
+  driver_->Advance(5s);
+  EXPECT_FALSE(OwnerOf("reports"));
+}
+
+TEST_F(WatcherReplayTest, WhatIsNotToldUpToTheListIsNotWaitedFor) {
+  Delete();
+  cluster_.Forget(kBucket);
+  Start();
+  driver_->Advance(1s);
+  EXPECT_TRUE(driver_->watcher().ready());
+  driver_->Advance(5s);
+  EXPECT_TRUE(IsOrphaned());
+}
+
 TEST_F(WatcherReplayTest, NobodyWaitsForHistoryThatDoesNotCome) {
   Delete();
   cluster_.FailWatches(ApiError{ApiErrorKind::kUnreachable, 0, "down", {}});
   Start();
-  driver_->Advance(10s);
+  driver_->Advance(Replays::kPatience + 5s);
   EXPECT_TRUE(driver_->watcher().ready());
   EXPECT_TRUE(IsOrphaned());
 }
@@ -73,7 +109,7 @@ TEST_F(WatcherReplayTest, WithoutAnAnswerTheStartGoesOn) {
   Delete();
   Start();
   driver_->hold_events = true;
-  driver_->Advance(4s);
+  driver_->Advance(Replays::kPatience - 1s);
   EXPECT_FALSE(driver_->watcher().ready());
   driver_->Advance(4s);
   EXPECT_TRUE(driver_->watcher().ready());

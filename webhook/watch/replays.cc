@@ -32,54 +32,91 @@ WatchPositions PositionsFromText(std::string_view text) {
   return positions;
 }
 
-void Replays::Begin(Moment now, WatchQuery query, const UnlistedObjects& objects) {
+namespace {
+
+// Asking again tells no more.
+bool IsLost(ApiErrorKind kind) {
+  return kind == ApiErrorKind::kExpired || kind == ApiErrorKind::kForbidden ||
+         kind == ApiErrorKind::kNoSuchType || kind == ApiErrorKind::kInvalid;
+}
+
+}  // namespace
+
+void Replays::Begin(Moment now, WatchQuery query, const UnlistedObjects& objects,
+                    std::optional<ClusterVersion> list) {
   patience_end_ = std::max(patience_end_, now + kPatience);
-  const ServedKind& kind = query.selection.kind;
-  std::map<std::string, bool, std::less<>> waiting;
-  for (const auto& [uid, waits] : objects) waiting.emplace(MetadataUid(uid), waits);
-  running_[query.id] = {std::move(waiting), {{kind.group, kind.kind}, {}}};
   query.timeout = kWatch;
-  watches_.push_back(std::move(query));
+  const ServedKind& kind = query.selection.kind;
+  Told told{.kind = {kind.group, kind.kind}, .events = {}};
+  Running running{
+      .query = std::move(query), .objects = {}, .list = list, .told = std::move(told), .due = now};
+  for (const auto& [uid, waits] : objects) running.objects.emplace(MetadataUid(uid), waits);
+  running_.push_back(std::move(running));
+}
+
+std::vector<WatchQuery> Replays::TakeWatches(Moment now, WatchId& last_id) {
+  std::vector<WatchQuery> watches;
+  for (Running& running : running_) {
+    if (!running.due || now < *running.due) continue;
+    running.due.reset();
+    running.query.id = ++last_id;
+    watches.push_back(running.query);
+  }
+  return watches;
+}
+
+Replays::RunningAt Replays::Find(WatchId id) {
+  return std::find_if(running_.begin(), running_.end(), [&](const Running& running) {
+    return !running.due && running.query.id == id;
+  });
 }
 
 bool Replays::Events(WatchId id, const std::vector<WatchEvent>& events) {
-  const auto at = running_.find(id);
-  if (at == running_.end()) return false;
-  Running& running = at->second;
+  const RunningAt running = Find(id);
+  if (running == running_.end()) return false;
   for (const WatchEvent& event : events) {
+    running->query.resource_version = event.resource_version;
     if (event.type == WatchEvent::Type::kBookmark) continue;
     const Result<Document> document = reader_.Read(event.object);
     if (!document.ok()) continue;
     const Value metadata = document.value().root().Child("metadata");
-    const auto object = running.objects.find(StringOf(metadata.Child("uid")));
-    if (object == running.objects.end()) continue;
-    running.told.events.push_back(event);
+    const auto object = running->objects.find(StringOf(metadata.Child("uid")));
+    if (object == running->objects.end()) continue;
+    running->told.events.push_back(event);
     if (event.type == WatchEvent::Type::kDeleted) object->second = false;
   }
-  const bool waits = std::any_of(running.objects.begin(), running.objects.end(),
+  const bool waits = std::any_of(running->objects.begin(), running->objects.end(),
                                  [](const auto& object) { return object.second; });
-  if (waits) return true;
+  // What the list lacks ended before it.
+  const bool told = running->list <= VersionNumber(running->query.resource_version);
+  if (waits && !(running->list && told)) return true;
   stops_.push_back(id);
-  End(at);
+  End(running);
   return true;
 }
 
-bool Replays::Ended(WatchId id) {
-  const auto at = running_.find(id);
-  if (at == running_.end()) return false;
-  End(at);
+bool Replays::Ended(Moment now, WatchId id, const std::optional<ApiError>& error) {
+  const RunningAt running = Find(id);
+  if (running == running_.end()) return false;
+  const bool whole = !error && !running->list;
+  if (whole || (error && IsLost(error->kind))) {
+    End(running);
+  } else {
+    running->due = now + std::max<Moment::duration>(
+                             kAgain, error ? error->retry_after.value_or(kAgain) : kAgain);
+  }
   return true;
 }
 
-void Replays::End(std::map<WatchId, Running>::iterator at) {
-  told_.push_back(std::move(at->second.told));
+void Replays::End(RunningAt at) {
+  told_.push_back(std::move(at->told));
   running_.erase(at);
 }
 
 bool Replays::IsOver(Moment now) {
   if (now < patience_end_) return running_.empty();
   while (!running_.empty()) {
-    stops_.push_back(running_.begin()->first);
+    if (!running_.front().due) stops_.push_back(running_.front().query.id);
     End(running_.begin());
   }
   return true;
@@ -87,7 +124,9 @@ bool Replays::IsOver(Moment now) {
 
 std::optional<Moment> Replays::Due() const {
   if (running_.empty()) return std::nullopt;
-  return patience_end_;
+  Moment due = patience_end_;
+  for (const Running& running : running_) due = std::min(due, running.due.value_or(due));
+  return due;
 }
 
 }  // namespace truce

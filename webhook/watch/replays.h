@@ -1,7 +1,8 @@
 // Replays: what ended while nobody watched, where the API server can still tell it. Every few
 // seconds the registry keeps how far the watch of each kind has come. Where the first list after a
 // start lacks a stored object, the events since then are asked for: an end that they tell was
-// witnessed, only later. What they do not tell is absent (Absence).
+// witnessed, only later. A watch that ends before it came as far as the list is asked for again.
+// What is not told by then is absent (Absence).
 #ifndef TRUCE_WEBHOOK_WATCH_REPLAYS_H_
 #define TRUCE_WEBHOOK_WATCH_REPLAYS_H_
 
@@ -40,42 +41,50 @@ using UnlistedObjects = std::map<Uid, bool>;
 // External synchronization. Keeps only what concerns the objects asked for.
 class Replays final {
  public:
-  // The history of some seconds comes at once, so a watch for it is a short one.
-  static constexpr std::chrono::seconds kWatch{2};
-  // Nobody waits longer for an API server that does not answer.
-  static constexpr std::chrono::seconds kPatience{5};
+  // The history of some seconds comes at once, so a watch for it is a short one; of such a watch an
+  // API server says how far it has come (Follower::kHurryWatch).
+  static constexpr std::chrono::seconds kWatch = Follower::kHurryWatch;
+  static constexpr std::chrono::milliseconds kAgain{500};
+  // Nobody waits longer for an API server that does not tell: the start waits for this.
+  static constexpr std::chrono::seconds kPatience{30};
 
   struct Told {
     GroupKind kind;
     std::vector<WatchEvent> events;  // in order
   };
 
-  // Asks by `query`, whose id is the caller's, for what became of `objects`.
-  void Begin(Moment now, WatchQuery query, const UnlistedObjects& objects);
-  // What to start and to stop since the last call.
-  std::vector<WatchQuery> TakeWatches() { return std::exchange(watches_, {}); }
+  // Asks by `query`, whose id is given later, for what became of `objects` up to the version of the
+  // list that lacks them; nothing: the version is no number.
+  void Begin(Moment now, WatchQuery query, const UnlistedObjects& objects,
+             std::optional<ClusterVersion> list);
+  // What to start now, each by the next id, and to stop since the last call.
+  std::vector<WatchQuery> TakeWatches(Moment now, WatchId& last_id);
   std::vector<WatchId> TakeStops() { return std::exchange(stops_, {}); }
   // False: the watch is none of these.
   bool Events(WatchId id, const std::vector<WatchEvent>& events);
-  bool Ended(WatchId id);
+  bool Ended(Moment now, WatchId id, const std::optional<ApiError>& error);
 
   // All has been told that will be.
   bool IsOver(Moment now);
-  // When it is over at the latest; nothing: it is.
+  // When there is something to start, or it is over at the latest; nothing: it is over.
   std::optional<Moment> Due() const;
   // Hands over what was told, once.
   std::vector<Told> Take() { return std::exchange(told_, {}); }
 
  private:
   struct Running {
+    WatchQuery query;  // after the last version that was told; its id while it is watched
     std::map<std::string, bool, std::less<>> objects;  // as UnlistedObjects, by metadata.uid
+    std::optional<ClusterVersion> list;
     Told told;
+    std::optional<Moment> due;  // to be watched from then on
   };
-  void End(std::map<WatchId, Running>::iterator at);
+  using RunningAt = std::vector<Running>::iterator;
+  RunningAt Find(WatchId id);
+  void End(RunningAt at);
 
-  std::map<WatchId, Running> running_;
+  std::vector<Running> running_;
   Moment patience_end_{};
-  std::vector<WatchQuery> watches_;
   std::vector<WatchId> stops_;
   std::vector<Told> told_;
   JsonReader reader_;

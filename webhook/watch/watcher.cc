@@ -356,7 +356,7 @@ Wishes Watcher::Tick(Moment now) {
     KeepPositions(now);
   }
   HurryWaiting(now);
-  wishes.watches = replays_.TakeWatches();
+  wishes.watches = replays_.TakeWatches(now, last_id_);
   wishes.stops = replays_.TakeStops();
   TickFollowers(now, wishes);
   if (tasks_.empty() && gets_under_way_ < options_.gets_max) {
@@ -452,7 +452,7 @@ bool Watcher::Events(Moment now, WatchId id, std::vector<WatchEvent>& events) {
 
 void Watcher::Ended(Moment now, WatchId id, std::optional<ApiError> error) {
   now_ = now;
-  if (replays_.Ended(id)) return;
+  if (replays_.Ended(now, id, error)) return;
   const auto found = watch_ids_.find(id);
   if (found == watch_ids_.end()) return;
   Followed* followed = FindKind(found->second);

@@ -54,10 +54,10 @@ Result<void> Watcher::BeginReplays(Moment now) {
     if (waits) ended.emplace(kind, std::move(unlisted));
   }
   for (const auto& [kind, objects] : ended) {
-    const WatchQuery query{.id = ++last_id_,
-                           .selection = FindKind(kind)->follower.kind().selection,
+    const Follower& follower = FindKind(kind)->follower;
+    const WatchQuery query{.selection = follower.kind().selection,
                            .resource_version = positions_.at(kind).version};
-    replays_.Begin(now, query, objects);
+    replays_.Begin(now, query, objects, VersionNumber(follower.version()));
   }
   replays_begun_ = true;
   return {};
