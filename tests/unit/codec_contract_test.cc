@@ -466,6 +466,9 @@ std::vector<std::pair<const char*, std::string>> BodiesWithTwins() {
       {"or its escape", elsewhere + update + R"(,"object":"\u007f"}})"},
       {"a text before it ends", Review(Request("UPDATE", R"(,"name2":"x)" + good))},
       {"a user with a backslash", Review(Request("UPDATE", R"(,"a":"D\\u")" + good))},
+      {"the old one not of the request",
+       review + ",\"request\":" + Request("UPDATE", ",\"object\":" + Long("1")) +
+           ",\"more\":{\"oldObject\":" + Long("1") + "}}"},
       {"two requests",
        review + ",\"request\":" + Request("UPDATE", good) + R"(,"request":{"uid":"r"}})"},
       {"of another kind", Review(Request("UPDATE", twins(R"({"kind":"Queue","a":")" +

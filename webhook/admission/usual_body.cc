@@ -84,6 +84,8 @@ inline std::string_view UsualBody::TakePlain() {
   return Since(begin);
 }
 
+inline bool UsualBody::IsInRequest() { return depth_ == kInRequest && Inner().key == "request"; }
+
 inline bool UsualBody::TakeMember() {
   is_new_ = false;
   if (depth_ == 0 || !Inner().is_object) return TakeValue({});
@@ -94,7 +96,7 @@ inline bool UsualBody::TakeMember() {
     at_ += size;
     return size > 0;
   }
-  if (depth_ == kInRequest && key == "oldObject" && TakeTwin()) return true;
+  if (IsInRequest() && key == "oldObject" && TakeTwin()) return true;
   return TakeValue(key);
 }
 
@@ -139,7 +141,7 @@ inline bool UsualBody::TakeValue(std::string_view key) {
 
 inline bool UsualBody::Open(Kind kind, std::string_view key) {
   if (depth_ == kDepthMax) return false;
-  if (depth_ == kInRequest && key == "object" && Inner().key == "request") object_begin_ = at_;
+  if (IsInRequest() && key == "object") object_begin_ = at_;
   levels_[depth_++] = {.key = key,
                        .last = {},
                        .last_begin = 0,

@@ -44,6 +44,7 @@ class UsualBody final {
   static constexpr std::size_t kDepthMax = 64;
 
   Level& Inner() { return levels_[depth_ - 1]; }
+  bool IsInRequest();  // what is read is a member of the review's request
   std::string_view Rest() const { return {at_, static_cast<std::size_t>(end_ - at_)}; }
   std::string_view Since(const char* begin) const {
     return {begin, static_cast<std::size_t>(at_ - begin)};
