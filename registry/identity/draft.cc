@@ -391,14 +391,9 @@ std::optional<NameReading> ReadForm(std::string_view text, const TypeSpec& type)
   return std::nullopt;
 }
 
-bool IsExternal(const KeyPart& part) {
-  return part.source == KeyPart::Source::kExternalName ||
-         part.source == KeyPart::Source::kAssignedExternalName;
-}
-
 bool KeyedByExternalName(const Draft& draft) {
   return std::any_of(draft.parts.begin(), draft.parts.end(),
-                     [](const Reading& part) { return IsExternal(*part.part); });
+                     [](const Reading& part) { return IsExternalName(*part.part); });
 }
 
 // What the reading tells of the part, normalised; else its default. Empty: it tells nothing.

@@ -4,7 +4,9 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <utility>
+#include <vector>
 
 #include "registry/identity/parts.h"
 #include "registry/identity/values.h"
@@ -397,15 +399,21 @@ struct NameField {
   std::string_view name;  // below status.atProvider
 };
 
-// Of every type alike: evidence.cc (OwnArn).
-constexpr std::array<NameField, 1> kNameFields = {{{"status.atProvider.arn", "arn"}}};
+// The first one of every type (OwnArn), the others of some (draft.h, TakeStatus).
+constexpr std::array<NameField, 3> kNameFields = {{{"status.atProvider.arn", "arn"},
+                                                   {"status.atProvider.id", "id"},
+                                                   {"status.atProvider.url", "url"}}};
 
 }  // namespace
 
-std::string_view ChangedNameField(Value object, Value old_object, const KindEntry& /*kind*/) {
+std::string_view ChangedNameField(Value object, Value old_object, const KindEntry& kind) {
   const Value present = object.Child("status").Child("atProvider");
   const Value before = old_object.Child("status").Child("atProvider");
-  for (const NameField& field : kNameFields) {
+  const std::vector<KeyPart>& parts = kind.type->PartsFor(kind.flavour);
+  const bool tells_more =
+      !kind.type->external_name.empty() && std::none_of(parts.begin(), parts.end(), IsExternalName);
+  const std::size_t count = tells_more ? kNameFields.size() : 1;
+  for (const NameField& field : std::span(kNameFields).first(count)) {
     const Value is = present.Child(field.name);
     const Value was = before.Child(field.name);
     if (is.empty() != was.empty() || (!is.empty() && !is.Equals(was))) return field.path;

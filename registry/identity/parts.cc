@@ -175,6 +175,11 @@ void ReadField(Reading& reading, const ObjectView& view, const PartContext& cont
 
 }  // namespace
 
+bool IsExternalName(const KeyPart& part) {
+  return part.source == KeyPart::Source::kExternalName ||
+         part.source == KeyPart::Source::kAssignedExternalName;
+}
+
 bool SameSource(const KeyPart& a, const KeyPart& b) {
   return a.source == b.source && a.paths == b.paths;
 }

@@ -44,6 +44,9 @@ Reading ReadPart(const KeyPart& part, const ObjectView& view, const PartContext&
 // it, as the end of a sentence ("names nothing"); empty when all is well.
 std::string AddElement(Reading& reading, std::string_view raw, const PartContext& context);
 
+// Whether the part is the external name, or an id that stands there.
+bool IsExternalName(const KeyPart& part);
+
 // Whether two parts hold the same text of an object, perhaps normalised differently.
 bool SameSource(const KeyPart& a, const KeyPart& b);
 

@@ -22,6 +22,11 @@ def arn(account: str) -> dict:
     return {"atProvider": {"arn": f"arn:aws:sqs:{REGION}:{account}:jobs"}}
 
 
+def url(field: str, account: str) -> dict:
+    """What the provider shows of a queue beside its ARN, in its id too."""
+    return {"atProvider": {field: f"https://sqs.{REGION}.amazonaws.com/{account}/jobs"}}
+
+
 def queue_of(name: str, provider_config: str) -> dict:
     obj = queue(name, "jobs")
     obj["spec"]["providerConfigRef"] = {"name": provider_config}
@@ -59,6 +64,9 @@ def test_a_tenant_writes_no_name_into_a_status(guarded, user):
             team.patch_status(obj, arn(account)), "status.atProvider.arn", "Queue mine",
             "bob@example.org", "providers or restorers", webhook=STATUS)
         assert ONE not in text and TWO not in text
+    for field in ("id", "url"):
+        assert_refused(team.patch_status(obj, url(field, TWO)), f"status.atProvider.{field}",
+                       "Queue mine", webhook=STATUS)
     user("provider").patch_status(obj, arn(ONE)).expect()
     wait_for(lambda: shown_in(guarded, ONE), SECONDS, "the account of the status")
     assert_refused(team.patch_status(obj, {"atProvider": None}), "Queue mine", webhook=STATUS)
@@ -68,7 +76,7 @@ def test_a_tenant_writes_no_name_into_a_status(guarded, user):
     assert_refused(dry, "Queue mine", webhook=STATUS)
     assert not shown_in(guarded, TWO)
     # What is no name is theirs to write; so is the status for who restores it.
-    team.patch_status(obj, {"conditions": [SYNCED], "atProvider": {"url": "x"}}).expect()
+    team.patch_status(obj, {"conditions": [SYNCED], "atProvider": {"visibility": "x"}}).expect()
     user("velero").patch_status(obj, arn(TWO)).expect()
     user("provider").patch_status(obj, {"conditions": [SYNCED, READY], **arn(ONE)}).expect()
 

@@ -66,6 +66,37 @@ TEST_F(StatusGuard, RefusesAnArnThatComesOrGoes) {
   EXPECT_TRUE(By("ann").allowed);
 }
 
+// Ids and URLs tell names as ARNs do.
+TEST_F(StatusGuard, RefusesATenantsIdOrUrl) {
+  const auto shows = [](const std::string& field, const std::string& text) {
+    return R"({"atProvider":{")" + field + R"(":")" + text + R"("}})";
+  };
+  const std::string url = "https://sqs.eu-west-1.amazonaws.com/222222222222/jobs";
+  for (const char* field : {"id", "url"}) {
+    write_.old_status = shows(field, "https://sqs.eu-west-1.amazonaws.com/111111111111/jobs");
+    write_.status = shows(field, url);
+    EXPECT_FALSE(By("ann").allowed) << field;
+    EXPECT_EQ(OnlyFinding().cause,
+              "User \"ann\" may not change status.atProvider." + std::string(field) +
+                  " of Queue jobs: it tells which cloud resource the object has, and only its "
+                  "provider knows that.");
+    EXPECT_TRUE(By(kProvider).allowed) << field;
+  }
+  write_ = Managed("ec2", "SecurityGroup", "web", R"({"region":"eu-west-1","name":"web"})");
+  write_.operation = "UPDATE";
+  write_.sub_resource = "status";
+  write_.old_status = "{}";
+  write_.status = shows("id", "sg-0a1b2c3d4e5f60718");
+  EXPECT_FALSE(By("ann").allowed);
+  // Of a bucket nothing else than its ARN is read.
+  write_ = Bucket("logs", "logs");
+  write_.operation = "UPDATE";
+  write_.sub_resource = "status";
+  write_.old_status = "{}";
+  write_.status = shows("id", "logs");
+  EXPECT_TRUE(By("ann").allowed);
+}
+
 TEST_F(StatusGuard, LetsProvidersAndRestorersWrite) {
   EXPECT_TRUE(By(kProvider).allowed);
   EXPECT_TRUE(By(kVelero).allowed);
