@@ -2,6 +2,7 @@
 """Takes each rule of the core out of a copy and demands that its named history fails.
 
   mutants.py [--share N | PATTERN]
+  mutants.py --stale    names the patches that do not apply to the files as they are now, and builds nothing
 
 Each patch of tests/mutants says in its first lines which rule it takes out and which test must fail
 then, and its program unless that is histories_test. A patch that does not apply any more, a copy
@@ -81,6 +82,26 @@ def fault_of(patch: Path) -> str:
         run("git", "apply", "-R", str(patch))
 
 
+def stale() -> list[str]:
+    """What is wrong with patches, as far as shows without building."""
+    tests = "".join(path.read_text() for path in (ROOT / "tests").glob("*/*.cc"))
+    wrong = []
+    for patch in sorted((ROOT / "tests" / "mutants").glob("*.patch")):
+        name = patch.relative_to(ROOT)
+        applied = subprocess.run(["git", "apply", "--check", str(patch)], cwd=ROOT, capture_output=True, text=True,
+                                 check=False)
+        if applied.returncode != 0:
+            wrong.append(f"{name}: does not apply any more; take its fault into the lines of today: "
+                         f"{applied.stderr.strip()}")
+        # [INSTANTIATION/]SUITE.TEST[/VALUE]
+        history = field(patch, "History")
+        suite, _, test = re.sub(r"^[^.]*/", "", history).partition(".")
+        test = test.partition("/")[0]
+        if not re.search(rf"\bTEST(?:_F|_P)?\({suite},\s*{test}\)", tests):
+            wrong.append(f"{name}: there is no test {history}; name the one that must fail")
+    return wrong
+
+
 def chosen(arguments: list[str]) -> list[Path]:
     patches = sorted((ROOT / "tests" / "mutants").glob("*.patch"))
     if arguments[:1] == ["--share"]:
@@ -96,6 +117,10 @@ def chosen(arguments: list[str]) -> list[Path]:
 
 
 def main() -> int:
+    if sys.argv[1:] == ["--stale"]:
+        wrong = stale()
+        print(*wrong, sep="\n", end="\n" if wrong else "")
+        return 1 if wrong else 0
     copy_sources()
     configured = run("cmake", "--preset", "release")
     if configured.returncode != 0:
