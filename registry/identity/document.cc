@@ -7,6 +7,34 @@
 
 namespace truce {
 
+std::string_view Document::Read(const Node& node) const {
+  std::string said;
+  read_(node.text, said);
+  node.text = Own(said);
+  node.is_written = false;
+  return node.text;
+}
+
+// What is written alike says the same, so most are never read.
+bool Document::HaveSameText(const Node& node, const Document& other, const Node& others) const {
+  const bool is_alike = node.is_written == others.is_written && node.text == others.text;
+  if (is_alike || !(node.is_written || others.is_written)) return is_alike;
+  return TextOf(node) == other.TextOf(others);
+}
+
+std::string_view Document::Own(std::string_view text) const {
+  constexpr std::size_t kFirstBytes = 256;
+  constexpr std::size_t kMoreBytes = 64 * 1024;
+  if (owned_.empty() || owned_.back().capacity() - owned_.back().size() < text.size()) {
+    const std::size_t usual = owned_.empty() ? kFirstBytes : kMoreBytes;
+    owned_.emplace_back().reserve(std::max(usual, text.size()));
+  }
+  std::string& last = owned_.back();
+  const std::size_t begin = last.size();
+  last.append(text);
+  return std::string_view(last).substr(begin);
+}
+
 Value Value::Child(std::string_view name) const {
   if (!is_object()) return {};
   // Each child ends below its parent's end: the operator that checks that again for each child of
@@ -53,8 +81,8 @@ bool Value::Equals(const Value& other) const {
   for (std::uint32_t i = 0; i < count; ++i) {
     const Document::Node& a = document_->nodes_[index_ + i];
     const Document::Node& b = other.document_->nodes_[other.index_ + i];
-    if (a.kind != b.kind || a.end - index_ != b.end - other.index_ || a.text != b.text ||
-        (i > 0 && a.key != b.key)) {
+    if (a.kind != b.kind || a.end - index_ != b.end - other.index_ ||
+        !document_->HaveSameText(a, *other.document_, b) || (i > 0 && a.key != b.key)) {
       return false;
     }
   }
@@ -66,18 +94,12 @@ Builder::Builder(Document used) : document_(std::move(used)) {
   document_.owned_.clear();
 }
 
-std::string_view Builder::Own(std::string_view text) {
-  constexpr std::size_t kFirstBytes = 256;
-  constexpr std::size_t kMoreBytes = 64 * 1024;
-  std::list<std::string>& owned = document_.owned_;
-  if (owned.empty() || owned.back().capacity() - owned.back().size() < text.size()) {
-    const std::size_t usual = owned.empty() ? kFirstBytes : kMoreBytes;
-    owned.emplace_back().reserve(std::max(usual, text.size()));
+void Builder::AddKeysTo(std::vector<std::string_view>& keys) const {
+  TRUCE_ASSERT(open_ != kNone);
+  const std::vector<Document::Node>& nodes = document_.nodes_;
+  for (std::size_t child = open_ + 1; child < nodes.size(); child = nodes[child].end) {
+    keys.push_back(nodes[child].key);
   }
-  std::string& last = owned.back();
-  const std::size_t begin = last.size();
-  last.append(text);
-  return std::string_view(last).substr(begin);
 }
 
 Document Builder::Finish() {

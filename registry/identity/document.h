@@ -23,10 +23,14 @@ namespace truce {
 class Value;
 
 // Immutable after Builder::Finish. Text is viewed, not copied: what was given to the builder must
-// outlive the document, except texts passed through Builder::Own.
+// outlive the document, except texts passed through Builder::Own. External synchronization where
+// it has texts as written (Builder::Written), which are read when they are first asked for.
 class Document final {
  public:
   enum class Kind : std::uint8_t { kMissing, kNull, kBool, kNumber, kString, kArray, kObject };
+
+  // What `written`, a text of a document, says; replaces `said`.
+  using TextReader = void (*)(std::string_view written, std::string& said);
 
   Document() = default;
   Document(Document&&) = default;
@@ -41,15 +45,25 @@ class Document final {
   friend class Builder;
   friend class Value;
   struct Node {
-    std::string_view key;   // member name; empty in arrays and at the root
-    std::string_view text;  // string contents; number and bool as written
-    std::uint32_t end;      // index after the last descendant
+    std::string_view key;           // member name; empty in arrays and at the root
+    mutable std::string_view text;  // string contents; number and bool as written
+    std::uint32_t end;              // index after the last descendant
     Kind kind;
+    mutable bool is_written = false;  // its text is yet to be read
   };
+
+  std::string_view TextOf(const Node& node) const {
+    return node.is_written ? Read(node) : node.text;
+  }
+  std::string_view Read(const Node& node) const;
+  bool HaveSameText(const Node& node, const Document& other, const Node& others) const;
+  std::string_view Own(std::string_view text) const;
+
   std::vector<Node> nodes_;
+  TextReader read_ = nullptr;
   // Texts behind each other; none is ever grown beyond its capacity, which would move it. Unlike a
   // deque, an empty list owns no memory.
-  std::list<std::string> owned_;
+  mutable std::list<std::string> owned_;
 };
 
 // A cursor; valid while its Document lives. A missing member is a Value of kind kMissing, so that
@@ -72,7 +86,9 @@ class Value final {
   bool is_true() const { return kind() == Document::Kind::kBool && text() == "true"; }
 
   // The string's contents, or the number or bool as written; empty for everything else.
-  std::string_view text() const { return document_ == nullptr ? std::string_view{} : node().text; }
+  std::string_view text() const {
+    return document_ == nullptr ? std::string_view{} : document_->TextOf(node());
+  }
   // The member name under which this value stands.
   std::string_view key() const { return document_ == nullptr ? std::string_view{} : node().key; }
 
@@ -113,16 +129,23 @@ class Builder final {
   // Opens an array or object; `key` is empty inside arrays.
   void Open(Kind kind, std::string_view key);
   void Close();
+  // Adds the keys of the members so far of the innermost open object to `keys`.
+  void AddKeysTo(std::vector<std::string_view>& keys) const;
   void Scalar(Kind kind, std::string_view key, std::string_view text);
+  // A string that says what `read` finds in `written`, once somebody asks. One `read` a document.
+  void Written(std::string_view key, std::string_view written, Document::TextReader read);
   // Makes room for that many values, for documents whose growing would hold much memory twice.
   void Reserve(std::size_t values) { document_.nodes_.reserve(values); }
   // Keeps a copy of `text` alive as long as the document and returns a view of it.
-  std::string_view Own(std::string_view text);
+  std::string_view Own(std::string_view text) { return document_.Own(text); }
   // The finished document; the builder is empty afterwards. Requires every Open to be closed.
   Document Finish();
 
  private:
   static constexpr std::uint32_t kNone = 0xFFFFFFFF;
+
+  // By copy: to move a node is a call of its own for each value of each review.
+  void Add(const Document::Node& node) { document_.nodes_.push_back(node); }
 
   Document document_;
   // The innermost open value, or kNone. While a value is open, its `end` is the one around it.
@@ -132,7 +155,7 @@ class Builder final {
 inline void Builder::Open(Kind kind, std::string_view key) {
   TRUCE_ASSERT(kind == Kind::kArray || kind == Kind::kObject);
   const auto index = static_cast<std::uint32_t>(document_.nodes_.size());
-  document_.nodes_.push_back({key, {}, open_, kind});
+  Add({key, {}, open_, kind});
   open_ = index;
 }
 
@@ -144,7 +167,14 @@ inline void Builder::Close() {
 
 inline void Builder::Scalar(Kind kind, std::string_view key, std::string_view text) {
   const auto end = static_cast<std::uint32_t>(document_.nodes_.size()) + 1;
-  document_.nodes_.push_back({key, text, end, kind});
+  Add({key, text, end, kind});
+}
+
+inline void Builder::Written(std::string_view key, std::string_view written,
+                             Document::TextReader read) {
+  Scalar(Kind::kString, key, written);
+  document_.nodes_.back().is_written = true;
+  document_.read_ = read;
 }
 
 inline Value Document::root() const& { return nodes_.empty() ? Value() : Value(this, 0); }

@@ -120,6 +120,14 @@ TEST_F(HttpTls, SpeaksModernTlsOnly) {
   EXPECT_EQ(server_->Counters().Rejected(HttpRejection::kHandshake), 6U);
 }
 
+// Whatever the client would rather have.
+TEST_F(HttpTls, EncryptsWithTheFastestThatIsSafe) {
+  Start();
+  EXPECT_EQ(Connect()->Cipher(), "TLS_AES_128_GCM_SHA256");
+  tls_.version_max = TLS1_2_VERSION;
+  EXPECT_EQ(Connect()->Cipher(), "ECDHE-ECDSA-AES128-GCM-SHA256");
+}
+
 TEST_F(HttpTls, PlainHttpOnATlsPortIsClosed) {
   Start();
   auto client = HttpClient::Connect(server_->port());

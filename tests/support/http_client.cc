@@ -229,6 +229,8 @@ std::string HttpClient::PeerFingerprint() const {
   return text;
 }
 
+std::string HttpClient::Cipher() const { return SSL_get_cipher_name(session_); }
+
 size_t HttpClient::PeerChainSize() const {
   return static_cast<size_t>(sk_X509_num(SSL_get_peer_cert_chain(session_)));
 }

@@ -64,6 +64,8 @@ class HttpClient final {
   // Subject alternative names and serial of the server's certificate, for telling certificates
   // apart.
   std::string PeerFingerprint() const;
+  // As OpenSSL calls what the session is encrypted with.
+  std::string Cipher() const;
   size_t PeerChainSize() const;
 
  private:

@@ -130,6 +130,50 @@ TEST(Document, IsBuiltInTheMemoryOfAnother) {
   EXPECT_TRUE(second.root().Equals(fresh.root()));
 }
 
+// What is written says it in capitals.
+Document Written(std::string_view text, int* reads = nullptr) {
+  static int* counted = nullptr;
+  counted = reads;
+  Builder builder;
+  builder.Open(Kind::kArray, "");
+  builder.Written("", text, [](std::string_view written, std::string& said) {
+    said.clear();
+    for (const char c : written) said += static_cast<char>(c - 'a' + 'A');
+    if (counted != nullptr) ++*counted;
+  });
+  builder.Scalar(Kind::kString, "", "B");
+  builder.Close();
+  return builder.Finish();
+}
+
+TEST(Document, WrittenTextsAreReadOnceSomebodyAsks) {
+  int reads = 0;
+  Document first = Written("b", &reads);
+  const Document document = std::move(first);
+  const Value written = document.root().first();
+  EXPECT_TRUE(written.is_string());
+  EXPECT_EQ(reads, 0);
+  const std::string_view text = written.text();
+  EXPECT_EQ(text, "B");
+  EXPECT_EQ(written.text().data(), text.data());
+  EXPECT_EQ(reads, 1);
+}
+
+TEST(Document, WrittenTextsAreEqualByWhatTheySay) {
+  int reads = 0;
+  const Document one = Written("b");
+  const Document other = Written("c");
+  const Document same = Written("b", &reads);
+  EXPECT_TRUE(one.root().Equals(same.root()));
+  EXPECT_EQ(reads, 0);
+  const Value plain = same.root().next(same.root().first());
+  EXPECT_FALSE(one.root().Equals(other.root()));
+  EXPECT_FALSE(other.root().first().Equals(plain));
+  EXPECT_TRUE(plain.Equals(same.root().first()));
+  EXPECT_TRUE(one.root().first().Equals(plain));
+  EXPECT_TRUE(one.root().Equals(same.root()));
+}
+
 TEST(Document, DepthCostsNoStack) {
   constexpr std::size_t kDepth = 200000;
   Builder builder;

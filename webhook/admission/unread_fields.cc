@@ -2,33 +2,32 @@
 
 #include <cstdint>
 #include <cstring>
+#include <string_view>
 
 #include "registry/base/plain_run.h"
 
 namespace truce {
 namespace {
 
-// Whether each value may stand where it does. External synchronization.
+// Whether each value may stand where it does. What is behind the end is none of the marks looked
+// for, so nothing asks for the end. External synchronization.
 class PlainScan final {
  public:
-  explicit PlainScan(std::string_view text)
-      : begin_(text.data()), at_(begin_), end_(begin_ + text.size()) {}
+  explicit PlainScan(const char* text) : begin_(text), at_(text) {}
 
   std::size_t SizeOfList() {
-    if (Next() != '[') return 0;
+    if (*at_ != '[') return 0;
     do {
       if (!TakeValue()) return 0;
-      while (depth_ > 0 && Next() == ClosingMark()) Close();
+      while (depth_ > 0 && *at_ == ClosingMark()) Close();
       if (depth_ > 0 && !is_open_ && !Take(',')) return 0;
     } while (depth_ > 0);
-    return Left(begin_) - Left(at_);
+    return static_cast<std::size_t>(at_ - begin_);
   }
 
  private:
   static constexpr int kDepthMax = 64;
 
-  std::size_t Left(const char* from) const { return static_cast<std::size_t>(end_ - from); }
-  char Next() const { return at_ < end_ ? *at_ : '\0'; }
   bool IsInObject() const { return (objects_ & 1U) != 0; }
   char ClosingMark() const { return IsInObject() ? '}' : ']'; }
 
@@ -42,13 +41,12 @@ class PlainScan final {
   // A text, or the beginning of a list or of an object; of a member with its key.
   bool TakeValue() {
     if (depth_ > 0 && IsInObject() && !TakeKey()) return false;
-    const char mark = Next();
-    is_open_ = mark == '{' || mark == '[';
+    is_open_ = *at_ == '{' || *at_ == '[';
     if (!is_open_) return TakeText();
     if (depth_ == kDepthMax) return false;
+    objects_ = objects_ << 1U | static_cast<std::uint64_t>(*at_ == '{');
     ++at_;
     ++depth_;
-    objects_ = objects_ << 1U | static_cast<std::uint64_t>(mark == '{');
     return true;
   }
 
@@ -57,33 +55,36 @@ class PlainScan final {
     constexpr std::string_view kEmpty = ":{},";
     do {
       if (!TakeText()) return false;
-      if (Left(at_) < kEmpty.size()) return false;
       if (std::memcmp(at_, kEmpty.data(), kEmpty.size()) != 0) return Take(':');
       at_ += kEmpty.size();
     } while (true);
   }
 
   bool Take(char mark) {
-    if (Next() != mark) return false;
+    if (*at_ != mark) return false;
     ++at_;
     return true;
   }
 
   bool TakeText() {
     if (!Take('"')) return false;
-    for (;;) {
-      at_ += PlainRun<Quotes::kOdd>({at_, Left(at_)});
-      if (Take('"')) return true;
-      if (!Take('\\')) return false;
+    at_ += PaddedRun<Quotes::kOdd>(at_);
+    return Take('"') || TakeEscapes();
+  }
+
+  // The rest of a text that has some.
+  bool TakeEscapes() {
+    while (Take('\\')) {
       constexpr std::string_view kEscapes = "\"\\/bfnrt";
-      if (at_ == end_ || kEscapes.find(*at_) == std::string_view::npos) return false;
+      if (kEscapes.find(*at_) == std::string_view::npos) return false;
       ++at_;
+      at_ += PaddedRun<Quotes::kOdd>(at_);
     }
+    return Take('"');
   }
 
   const char* const begin_;
   const char* at_;
-  const char* const end_;
   int depth_ = 0;
   std::uint64_t objects_ = 0;  // a bit for each level, the innermost last: an object, no list
   bool is_open_ = false;       // what was taken last has no member yet
@@ -91,6 +92,6 @@ class PlainScan final {
 
 }  // namespace
 
-std::size_t PlainListSize(std::string_view text) { return PlainScan(text).SizeOfList(); }
+std::size_t PlainListSize(const char* text) { return PlainScan(text).SizeOfList(); }
 
 }  // namespace truce

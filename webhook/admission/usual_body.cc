@@ -1,39 +1,23 @@
 #include "webhook/admission/usual_body.h"
 
-#include <algorithm>
 #include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
-#include <span>
+#include <utility>
 
 #include "registry/base/plain_run.h"
-#include "registry/base/text.h"
 #include "webhook/admission/unread_fields.h"
+#include "webhook/admission/written_text.h"
 #include "webhook/wire/json_reader.h"
 
 namespace truce {
 namespace {
 
-// Bytes that are read or written at once, also where fewer are wanted.
-constexpr std::size_t kStride = 16;
 // Objects around what is told by its place.
 constexpr std::size_t kInRequest = 2;   // review > request
 constexpr std::size_t kInMetadata = 4;  // review > request > object > metadata
-
-// What an escape of one character says; 0: it is none.
-char Escaped(char mark) {
-  if (mark == '"' || mark == '\\') return mark;  // nearly all are these
-  switch (mark) {
-    case '/': return mark;
-    case 'b': return '\b';
-    case 'f': return '\f';
-    case 'n': return '\n';
-    case 'r': return '\r';
-    case 't': return '\t';
-    default: return '\0';
-  }
-}
+constexpr std::string_view kUnreadKey = "managedFields";
 
 // The first eight bytes of a key as a number that is less where they come before, zeros behind its
 // end: where two differ, their keys do.
@@ -55,7 +39,6 @@ bool UsualBody::Read(std::string_view body, Builder& builder) {
   object_ = {};
   twins_ = false;
   depth_ = 0;
-  keys_.clear();
   return TakeAll();
 }
 
@@ -91,13 +74,15 @@ inline bool UsualBody::TakeMember() {
   if (depth_ == 0 || !Inner().is_object) return TakeValue({});
   std::string_view key;
   if (!TakeKey(key)) return false;
-  if (depth_ == kInMetadata && key == "managedFields" && Inner().key == "metadata") {
-    const std::size_t size = PlainListSize(Rest());
-    at_ += size;
-    return size > 0;
-  }
+  if (depth_ == kInMetadata && key == kUnreadKey && Inner().key == "metadata") return SkipUnread();
   if (IsInRequest() && key == "oldObject" && TakeTwin()) return true;
   return TakeValue(key);
+}
+
+bool UsualBody::SkipUnread() {
+  const std::size_t size = PlainListSize(at_);
+  at_ += size;
+  return size > 0 && !std::exchange(Inner().has_unread, true);
 }
 
 bool UsualBody::TakeTwin() {
@@ -118,18 +103,12 @@ inline bool UsualBody::TakeKey(std::string_view& key) {
                   (begin > level.last_begin || (begin == level.last_begin && key > level.last));
   level.last_begin = begin;
   level.last = key;
-  keys_.push_back(key);
   return true;
 }
 
 inline bool UsualBody::TakeValue(std::string_view key) {
   switch (*at_) {
-    case '"': {
-      std::string_view text;
-      if (!TakeText(text)) return false;
-      builder_->Scalar(Kind::kString, key, text);
-      return true;
-    }
+    case '"': return TakeText(key);
     case '{': return Open(Kind::kObject, key);
     case '[': return Open(Kind::kArray, key);
     case 't': return TakeWord("true", Kind::kBool, key);
@@ -145,7 +124,7 @@ inline bool UsualBody::Open(Kind kind, std::string_view key) {
   levels_[depth_++] = {.key = key,
                        .last = {},
                        .last_begin = 0,
-                       .first_key = keys_.size(),
+                       .has_unread = false,
                        .is_object = kind == Kind::kObject,
                        .ascends = true};
   builder_->Open(kind, key);
@@ -155,9 +134,7 @@ inline bool UsualBody::Open(Kind kind, std::string_view key) {
 }
 
 inline bool UsualBody::Close() {
-  const Level& level = Inner();
-  if (!level.ascends && KeyTwice(std::span(keys_).subspan(level.first_key))) return false;
-  keys_.resize(level.first_key);
+  if (!Inner().ascends && HasKeyTwice()) return false;
   builder_->Close();
   --depth_;
   is_new_ = false;
@@ -166,6 +143,13 @@ inline bool UsualBody::Close() {
     object_ = Since(object_begin_);
   }
   return true;
+}
+
+bool UsualBody::HasKeyTwice() {
+  keys_.clear();
+  if (Inner().has_unread) keys_.push_back(kUnreadKey);
+  builder_->AddKeysTo(keys_);
+  return KeyTwice(keys_).has_value();
 }
 
 bool UsualBody::TakeWord(std::string_view word, Kind kind, std::string_view key) {
@@ -188,45 +172,26 @@ bool UsualBody::TakeInteger(std::string_view key) {
   return true;
 }
 
-inline bool UsualBody::TakeText(std::string_view& text) {
+inline bool UsualBody::TakeText(std::string_view key) {
   ++at_;
-  text = TakePlain();
-  return Take('"') || TakeOddText(text);
+  const std::string_view plain = TakePlain();
+  if (!Take('"')) return TakeOddText(key, plain.data());
+  builder_->Scalar(Kind::kString, key, plain);
+  return true;
 }
 
-// The rest of a text that begins with `text`, behind which something odd stands.
-bool UsualBody::TakeOddText(std::string_view& text) {
-  const char* const begin = text.data();
-  text_.resize(std::max(text_.size(), text.size() + Rest().size() + 2 * kStride));
-  std::memcpy(text_.data(), begin, text.size());
-  char* out = text_.data() + text.size();
-  bool is_escaped = false;
-  while (*at_ != '"') {
-    if (*at_ == '\\') {
-      *out = Escaped(at_[1]);
-      if (*out++ == '\0') return false;
-      at_ += 2;
-      is_escaped = true;
-    } else {
-      const Utf8Character character = FirstCharacter(Rest());
-      if (character.length == 0 || character.code < ' ') return false;
-      std::memcpy(out, at_, character.length);
-      at_ += character.length;
-      out += character.length;
-    }
-    const std::string_view plain = TakePlain();
-    std::size_t copied = 0;
-    do {
-      std::memcpy(out + copied, plain.data() + copied, kStride);
-      copied += kStride;
-    } while (copied < plain.size());
-    out += plain.size();
-  }
-  text = Since(begin);
-  if (is_escaped) {
-    text = builder_->Own({text_.data(), static_cast<std::size_t>(out - text_.data())});
-  }
+// One that begins at `begin`, and has something odd where we are.
+bool UsualBody::TakeOddText(std::string_view key, const char* begin) {
+  const std::size_t size = WrittenSize(Rest());
+  if (size == kNoText) return false;
+  at_ += size;
+  const std::string_view written = Since(begin);
   ++at_;
+  if (written.find('\\') == std::string_view::npos) {
+    builder_->Scalar(Kind::kString, key, written);
+  } else {
+    builder_->Written(key, written, ReadWritten);
+  }
   return true;
 }
 

@@ -5,7 +5,6 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
-#include <string>
 #include <string_view>
 #include <vector>
 
@@ -15,14 +14,13 @@ namespace truce {
 
 // Reads a body that is JSON without blanks but at its end, of at most 64 levels, whose keys are
 // printable ASCII without escapes and stand once in their objects, and whose numbers are integers
-// of at most 18 digits; escapes in its texts are of one character. Keeps its buffers. External
-// synchronization.
+// of at most 18 digits. Keeps its buffers. External synchronization.
 class UsualBody final {
  public:
   // Builds all of `body` but for metadata.managedFields of the members of its members, which are
   // only checked to be JSON. 64 bytes behind its end are readable, the first of them zero; texts
-  // are views into it. False: the body is another one, or no JSON: nothing is to be had of
-  // `builder`.
+  // are views into it, those with escapes as they are written. False: the body is another one, or
+  // no JSON: nothing is to be had of `builder`.
   bool Read(std::string_view body, Builder& builder);
 
   // Of the body read last: its request's oldObject is the same bytes as its object, and stands as
@@ -37,7 +35,7 @@ class UsualBody final {
     std::string_view key;      // its own
     std::string_view last;     // of its members, the key read last
     std::uint64_t last_begin;  // the first bytes of that
-    std::size_t first_key;     // where its members' keys begin among all of them
+    bool has_unread;           // managedFields, which are not built
     bool is_object;
     bool ascends;  // its members' keys do, so none stands twice
   };
@@ -53,16 +51,18 @@ class UsualBody final {
   // Each goes on behind what it takes; false: something else stands there.
   bool TakeAll();
   bool TakeMember();  // or an element
+  bool SkipUnread();
   bool TakeKey(std::string_view& key);
   bool TakeValue(std::string_view key);
   bool Open(Kind kind, std::string_view key);
   bool Close();
   bool TakeWord(std::string_view word, Kind kind, std::string_view key);
   bool TakeInteger(std::string_view key);
-  bool TakeText(std::string_view& text);
-  bool TakeOddText(std::string_view& text);
+  bool TakeText(std::string_view key);
+  bool TakeOddText(std::string_view key, const char* begin);
   bool TakeTwin();
   bool Take(char mark);
+  bool HasKeyTwice();  // the innermost object does
   std::string_view TakePlain();
 
   Builder* builder_ = nullptr;
@@ -74,8 +74,7 @@ class UsualBody final {
   bool is_new_ = false;  // what was taken last is open and has no member yet
   std::size_t depth_ = 0;
   std::array<Level, kDepthMax> levels_;
-  std::vector<std::string_view> keys_;  // of the objects that are open, one behind the other
-  std::string text_;                    // one without its escapes
+  std::vector<std::string_view> keys_;  // of the object that was looked at last
 };
 
 }  // namespace truce

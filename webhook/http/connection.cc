@@ -7,6 +7,7 @@
 
 #include "registry/base/assert.h"
 #include "webhook/http/deferred_answer.h"
+#include "webhook/http/spare_buffers.h"
 
 namespace truce {
 namespace {
@@ -253,6 +254,7 @@ HttpConnection::Step HttpConnection::DoHandshake() {
 
 HttpConnection::Step HttpConnection::ReadHead() {
   const HttpLimits& limits = context_.options.limits;
+  if (input_ == nullptr) input_ = std::move(spare_buffers.input);
   if (input_ == nullptr) input_ = std::make_unique_for_overwrite<char[]>(limits.head_bytes_max);
   for (;;) {
     const std::string_view text(input_.get(), input_size_);
@@ -271,6 +273,7 @@ HttpConnection::Step HttpConnection::ReadHead() {
       case IoStatus::kFailed: return Step::kClose;
       case IoStatus::kWouldBlock: {
         const bool leave = phase_ == Phase::kIdle && context_.stopping.load();
+        if (input_size_ == 0) spare_buffers.input = std::move(input_);
         return leave || evicted_.load() ? Step::kClose : Step::kWait;
       }
     }
@@ -299,6 +302,8 @@ HttpConnection::Step HttpConnection::UseHead(size_t head_size) {
     return Refuse({413, "body too large", HttpRejection::kBodyTooLarge});
   }
   const size_t came_along = input_size_ - head_size;
+  if (request_.body.capacity() < spare_buffers.body.capacity())
+    request_.body.swap(spare_buffers.body);
   if (!GrowBody()) {
     return Refuse({503, "too many large requests at once", HttpRejection::kBodyBytes});
   }
@@ -397,7 +402,12 @@ HttpConnection::Step HttpConnection::AnswerRequest() {
   request_.caller_proven = false;
   const bool answered = LetHandlerAnswer();
   if (request_.caller_proven) Prove();
-  if (answered) return Reply();
+  if (answered) {
+    // At once, not when the reply has left: others may come before that.
+    DropInput();
+    DropBody();
+    return Reply();
+  }
   if (TRUCE_NEVER(deferred_ == nullptr)) {
     reply_.bytes = ShortReply(503, "internal error", keep_alive);
     reply_.rejection = HttpRejection::kHandlerFailed;
@@ -522,10 +532,7 @@ HttpConnection::Step HttpConnection::SendReply() {
     EndAt(Now() + kLingerTime);
     return Step::kGoOn;
   }
-  // Where the request ended, the next one may begin.
-  std::memmove(input_.get(), input_.get() + head_size_, input_size_ - head_size_);
-  input_size_ -= head_size_;
-  head_size_ = scanned_ = 0;
+  DropInput();
   EnterIdle();
   if (input_size_ == 0) return Step::kGoOn;
   context_.loop->Post(*this, Report::kNothing);  // others come first
@@ -556,9 +563,22 @@ void HttpConnection::ReleaseRequest() {
   if (reply_.bytes.capacity() > kIdleBufferBytesMax) GiveBack(reply_.bytes);
 }
 
+// Where the request ended, the next one may begin.
+void HttpConnection::DropInput() {
+  if (input_ == nullptr) return;
+  std::memmove(input_.get(), input_.get() + head_size_, input_size_ - head_size_);
+  input_size_ -= head_size_;
+  head_size_ = scanned_ = 0;
+  if (input_size_ == 0) spare_buffers.input = std::move(input_);
+}
+
 // What stands in it stays until it is overwritten: to empty it would have GrowBody fill it anew.
 void HttpConnection::DropBody() {
-  if (request_.body.capacity() > kIdleBufferBytesMax) GiveBack(request_.body);
+  const size_t capacity = request_.body.capacity();
+  if (capacity <= SpareBuffers::kBodyBytesMax && capacity > spare_buffers.body.capacity()) {
+    request_.body.swap(spare_buffers.body);
+  }
+  GiveBack(request_.body);
   if (body_reserved_ > 0) context_.body_bytes.fetch_sub(body_reserved_);
   body_reserved_ = body_size_ = 0;
 }

@@ -123,6 +123,7 @@ class HttpConnection final : public EventSink, public GateGuest, private HttpDef
   bool LetHandlerAnswer();
   void Prove();
   void LeaveGate();
+  void DropInput();
   void DropBody();
   bool MayBeEvicted() const;
   void SetPrecedence(Precedence precedence, Deadline since);
@@ -137,7 +138,10 @@ class HttpConnection final : public EventSink, public GateGuest, private HttpDef
   bool GrowBody();
   void ReleaseRequest();
   void EnterIdle();
-  void EndAt(Deadline time) { deadline_.store(time.time_since_epoch().count()); }
+  // Whoever sweeps looks again with the turn.
+  void EndAt(Deadline time) {
+    deadline_.store(time.time_since_epoch().count(), std::memory_order_relaxed);
+  }
   void Close();
 
   ConnectionContext& context_;
@@ -158,7 +162,7 @@ class HttpConnection final : public EventSink, public GateGuest, private HttpDef
   std::unique_ptr<TlsSession> tls_;
   std::string remote_address_;
   std::optional<std::string> client_name_;
-  std::unique_ptr<char[]> input_;  // head_bytes_max bytes
+  std::unique_ptr<char[]> input_;  // head_bytes_max bytes; null while nothing has come
   size_t input_size_ = 0;
   size_t scanned_ = 0;    // bytes of input_ known not to hold the head's end
   size_t head_size_ = 0;  // bytes of input_ that belong to the request at hand

@@ -140,6 +140,7 @@ class TlsSession final {
   TlsSession(std::shared_ptr<const TlsContext> context, Socket& socket, std::string& output)
       : context_(std::move(context)), socket_(socket), output_(output) {}
 
+  IoStatus Failure();
   bool IsFlooded() const { return !in_handshake_ && empty_records_ > kEmptyRecordsMax; }
 
   std::shared_ptr<const TlsContext> context_;
