@@ -308,6 +308,14 @@ class Words final {
     out.append(Observe());
   }
 
+  // It is called what the declaration calls it. Else, where an id or an ARN tells that both are
+  // one, the name of the declaration may be somebody else's.
+  bool IsSameName() const {
+    const Owner& holder = clash_.holder;
+    const DeclaredResource& resource = clash_.resource;
+    return holder.name == resource.name && holder.identity.type == resource.identity.type;
+  }
+
   // A check: what will declare the resource is not known.
   bool IsCheck() const { return wording_.root->group == "truce.dev"; }
 
@@ -317,7 +325,8 @@ class Words final {
     std::string way = "`";
     if (IsCheck()) {
       way.append("truce transfer ")
-          .append(WordOf(clash_.resource.identity.type, clash_.resource.name, holder.id));
+          .append(IsSameName() ? WordOf(holder.identity.type, holder.name, holder.id)
+                               : holder.id.text);
       way.append(" --to ").append(wording_.root->ns).append(" --reason '…'`");
       AppendLine(way, kCommandBytesMax, out);
       return;
@@ -356,14 +365,13 @@ class Words final {
 
   // Whom to ask, and what an operator does `when`.
   void AppendRelease(std::string_view when, std::string& out) const {
-    const ResourceIdentity& identity = clash_.resource.identity;
     AppendRenameFirst(out);
     out += ", or ask ";
     AppendContact(out);
     out.append(" for it. ").append(when).append(", an operator frees the name: ");
-    const std::string command =
-        "`" + ReleaseCommand(identity.type, clash_.resource.name, clash_.holder.id) + "`";
-    AppendLine(command, kCommandBytesMax, out);
+    const Owner& holder = clash_.holder;
+    const std::string command = IsSameName() ? ReleaseCommand(holder) : ReleaseCommand(holder.id);
+    AppendLine("`" + command + "`", kCommandBytesMax, out);
   }
 
   const Clash& clash_;

@@ -7,6 +7,8 @@
 #include <utility>
 
 #include "registry/base/text.h"
+#include "registry/identity/evidence.h"
+#include "registry/ownership/rows.h"
 
 namespace truce {
 namespace {
@@ -133,14 +135,42 @@ std::string WordOf(std::string_view type, std::string_view name, const PublicId&
   return std::string(type).append("/").append(name);
 }
 
-std::string ReleaseCommand(std::string_view type, std::string_view name, const PublicId& id) {
-  std::string out = "truce release ";
-  if (IsPlainWord(name)) {
-    out.append(type).append(" ").append(name);
-  } else {
-    out.append("--id ").append(id.empty() ? "ID" : id.text);
+namespace {
+
+constexpr std::string_view kRelease = "truce release ";
+constexpr std::string_view kReason = " --reason '…'";
+
+// The fields of a key, or of a name: space|partition|account|region|part=value.
+std::string_view KeyField(const KeyText& key, int index) {
+  std::string_view rest = key.text;
+  for (; index > 0; --index) {
+    const std::size_t bar = rest.find('|');
+    if (bar == std::string_view::npos) return {};
+    rest.remove_prefix(bar + 1);
   }
-  return out.append(" --reason '…'");
+  return rest.substr(0, rest.find('|'));
+}
+
+}  // namespace
+
+std::string ReleaseCommand(const Owner& owner) {
+  constexpr int kAccountField = 2;
+  constexpr int kRegionField = 3;
+  const ResourceIdentity& identity = owner.identity;
+  if (!IsPlainWord(owner.name) || !IsPlainWord(identity.type)) return ReleaseCommand(owner.id);
+  std::string out(kRelease);
+  out.append(identity.type).append(" ").append(owner.name);
+  if (!KeyField(owner.key, kAccountField).empty() && IsAccount(identity.account)) {
+    out.append(" --account ").append(identity.account);
+  }
+  if (!KeyField(owner.key, kRegionField).empty() && IsPlainWord(identity.region)) {
+    out.append(" --region ").append(identity.region);
+  }
+  return out.append(kReason);
+}
+
+std::string ReleaseCommand(const PublicId& id) {
+  return std::string(kRelease).append("--id ").append(id.empty() ? "ID" : id.text).append(kReason);
 }
 
 std::string KubectlKind(const Slot& slot) {
@@ -152,17 +182,25 @@ std::string KubectlKind(const Slot& slot) {
   return out;
 }
 
+namespace {
+
+// What KIND and NAME are, and NAMESPACE where the object is in one, may stand in a command.
+bool IsPlain(const Slot& slot) {
+  return IsPlainWord(slot.kind) && (slot.group.empty() || IsPlainWord(slot.group)) &&
+         IsPlainWord(slot.name) && (slot.ns.empty() || IsPlainWord(slot.ns));
+}
+
+}  // namespace
+
 std::string KubectlTarget(const Slot& slot) {
-  const std::string kind = KubectlKind(slot);
-  const bool is_plain =
-      IsPlainWord(kind) && IsPlainWord(slot.name) && (slot.ns.empty() || IsPlainWord(slot.ns));
-  if (!is_plain) return slot.ns.empty() ? "KIND NAME" : "KIND NAME -n NAMESPACE";
-  std::string out = kind + " " + slot.name;
+  if (!IsPlain(slot)) return slot.ns.empty() ? "KIND NAME" : "KIND NAME -n NAMESPACE";
+  std::string out = KubectlKind(slot) + " " + slot.name;
   if (!slot.ns.empty()) out.append(" -n ").append(slot.ns);
   return out;
 }
 
 std::string SuccessorWord(const Slot& root) {
+  if (!IsPlain(root)) return root.ns.empty() ? "KIND.GROUP/NAME" : "KIND/NAMESPACE/NAME";
   std::string out = root.kind;
   // Cluster-scoped objects of one kind and name in two groups are strangers to each other.
   if (root.ns.empty() && !root.group.empty()) out.append(".").append(root.group);
@@ -175,11 +213,17 @@ std::string TransferAnnotation(const Slot& successor) {
 
 std::string TransferCommand(const Slot& owner, const Slot& successor) {
   constexpr std::size_t kUsualBytes = 192;
+  const bool is_plain = IsPlain(owner);
   std::string out;
   out.reserve(kUsualBytes);  // it stands in most denials
   out += "kubectl ";
-  if (!owner.ns.empty()) out.append("-n ").append(owner.ns).append(" ");
-  out.append("annotate ").append(KubectlKind(owner)).append(" ").append(owner.name);
+  if (!owner.ns.empty()) out.append("-n ").append(is_plain ? owner.ns : "NAMESPACE").append(" ");
+  out += "annotate --overwrite ";
+  if (is_plain) {
+    out.append(KubectlKind(owner)).append(" ").append(owner.name);
+  } else {
+    out += "KIND NAME";
+  }
   return out.append(" ").append(TransferAnnotation(successor));
 }
 

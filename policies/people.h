@@ -10,6 +10,8 @@
 
 namespace truce {
 
+struct Owner;
+
 // "s3/Bucket" → "S3 bucket", "rds/DBInstance" → "RDS DB instance".
 std::string TypeForPeople(std::string_view type);
 void AppendType(std::string_view type, std::string& out);  // the same, behind `out`
@@ -24,21 +26,25 @@ void AppendObject(const Slot& slot, std::string& out);  // the same, behind `out
 bool IsPlainWord(std::string_view text);
 // A resource as truce's commands take it: "s3/Bucket/prod-artifacts", else its id, else "RESOURCE".
 std::string WordOf(std::string_view type, std::string_view name, const PublicId& id);
-// How an operator frees a resource's name: "truce release s3/Bucket prod-artifacts --reason '…'".
-std::string ReleaseCommand(std::string_view type, std::string_view name, const PublicId& id);
+// How an operator frees what `owner` has: "truce release s3/Bucket prod-artifacts --reason '…'",
+// with the account and region in which its name counts.
+std::string ReleaseCommand(const Owner& owner);
+// The same by its id, where its name would say too little or too much.
+std::string ReleaseCommand(const PublicId& id);
 // The kind of `slot` as kubectl takes it: "bucket.s3.aws.upbound.io".
 std::string KubectlKind(const Slot& slot);
 // Which object kubectl is to act on: "queue.sqs.aws.upbound.io jobs -n team-a", or placeholders
 // where a word of it could mean something to a shell.
 std::string KubectlTarget(const Slot& slot);
 // `root` as truce.dev/transfer-to takes it: "ObjectStorage/team-b/files", of a cluster-scoped one
-// "Bucket.s3.aws.upbound.io/files".
+// "Bucket.s3.aws.upbound.io/files". Placeholders as in KubectlTarget, here and below.
 std::string SuccessorWord(const Slot& root);
 // The annotation with which an owner hands over to `successor`:
 // "truce.dev/transfer-to=ObjectStorage/team-b/files".
 std::string TransferAnnotation(const Slot& successor);
-// How `owner` hands over to `successor`: "kubectl -n team-a annotate
-// objectstorage.platform.example.org artifacts truce.dev/transfer-to=ObjectStorage/team-b/files".
+// How `owner` hands over to `successor`, whomever it named before: "kubectl -n team-a annotate
+// --overwrite objectstorage.platform.example.org artifacts
+// truce.dev/transfer-to=ObjectStorage/team-b/files".
 std::string TransferCommand(const Slot& owner, const Slot& successor);
 
 // The most of a command that a text shows: one that is cut does not work.

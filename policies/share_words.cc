@@ -25,7 +25,9 @@ std::string ShareCommand(const Owner& owner, const PartyId& with, ShareLevel lev
     out.append(" --with-object ").append(SuccessorWord(*slot));
   } else {
     out += " --with ";
-    out += party.starts_with(kNamespace) ? party.substr(kNamespace.size()) : "NAMESPACE";
+    const bool is_namespace = party.starts_with(kNamespace);
+    const std::string ns = is_namespace ? party.substr(kNamespace.size()) : std::string();
+    out += IsPlainWord(ns) ? ns : "NAMESPACE";
   }
   out.append(level == ShareLevel::kAttach ? " --level attach" : " --level observe");
   return OneLine(out + " --reason '…'`", kCommandBytesMax);

@@ -128,6 +128,20 @@ def test_a_claim_moves_between_namespaces(run, user, cluster):
     render(crossplane, xr, composed_bucket(xr, stored, "files-r2ln7-pmkxl")).expect(201)
 
 
+def test_the_printed_command_names_another_successor_than_before(run, user, cluster):
+    """The first one never came. Whoever comes next reads a command that works, too."""
+    truce, command = run
+    real(user, "team-a", namespaced_bucket("artifacts", "team-a", NAME))
+    truce.wait_for_state(NAME, "held")
+    for name in ("one", "two"):
+        text = assert_refused(user("team-b").create(namespaced_bucket(name, "team-b", NAME)), NAME)
+        [printed] = re.findall(r"`kubectl ([^`]+)`", text)
+        done = cluster.kubectl(*shlex.split(printed), user="team-a")
+        assert done.returncode == 0, (printed, done.stderr)
+        offer = f"[done] 1. the owner offers it to Bucket/team-b/{name}"
+        wait_for(lambda: offer in truce.command("transfer", RESOURCE).stdout, 20, offer)
+
+
 def test_a_conflict_ends_by_the_printed_commands(follow, user, cluster):
     """The owner hands over to the other one and only observes; nobody deletes anything."""
     truce = follow({"mode": "warn"})

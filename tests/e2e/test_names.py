@@ -1,10 +1,13 @@
 """One queue, several names: what its status and its ProviderConfig tell gives nothing away."""
 
+import re
+import shlex
+
 import pytest
 
 from support.objects import EXTERNAL_NAME, REGION, managed, queue
 from support.processes import wait_for
-from support.provider import READY, SYNCED, finish_deletion, make_real
+from support.provider import READY, SYNCED, finish_deletion, make_real, orphan
 from support.verdicts import assert_refused
 
 ONE, TWO = "111111111111", "222222222222"
@@ -111,6 +114,38 @@ def test_anothers_queue_by_its_url_is_refused(named, user):
     finish_deletion(user("provider"), obj)
     wait_for(lambda: truce.state("jobs", TYPE) == "orphaned", SECONDS, "orphaned")
     assert_refused(user("team-b").create(by_url("copy", "mine", URL)), "jobs", "Nobody declares")
+
+
+def test_a_printed_release_frees_the_queue_of_one_account_alone(follow, user):
+    """Two queues of one name are orphaned; the denial about one of them prints how it is freed."""
+    accounts = [{"name": "one", "account": ONE}, {"name": "two", "account": TWO}]
+    truce = follow({"providerConfigs": accounts})
+    teams = user("team-a"), user("team-b")
+    of = {}
+    for config in ("one", "two"):
+        of[config] = by_url(f"jobs-{config}", "jobs", "", config)
+        of[config]["spec"]["deletionPolicy"] = "Orphan"
+        teams[0].create(of[config]).expect(201)
+        make_real(user("provider"), of[config])
+    wait_for(lambda: shown_in(truce, ONE) and shown_in(truce, TWO), SECONDS, "both queues")
+    for config in ("one", "two"):
+        teams[0].delete(of[config]).expect()
+        orphan(user("provider"), of[config])
+
+    def states() -> list[str]:
+        return [each["state"] for each in truce.look_up(type=TYPE, name="jobs")]
+
+    wait_for(lambda: states() == ["orphaned", "orphaned"], SECONDS, "orphaned")
+    asked = truce.command("release", TYPE, "jobs", "--reason", "which?")
+    ids = [each["id"] for each in truce.look_up(type=TYPE, name="jobs")]
+    assert asked.returncode == 1 and all(ident in asked.stderr for ident in ids), asked
+    taken = by_url("taken", "jobs", "", "two")
+    text = assert_refused(teams[1].create(taken), "jobs", "Nobody declares", TWO)
+    [printed] = re.findall(r"`truce ([^`]+)`", text)
+    released = truce.command(*shlex.split(printed))
+    assert released.returncode == 0, (printed, released.stderr)
+    assert_refused(teams[1].create(by_url("other", "jobs", "", "one")), "jobs", "Nobody declares")
+    teams[1].create(taken).expect(201)
 
 
 def test_what_is_no_url_of_a_queue_names_nothing(named, user):

@@ -33,6 +33,8 @@ struct Texts : testing::Test {
     clash.resource.mapped = true;
     Owner& holder = clash.holder;
     holder.key = clash.resource.key;
+    holder.identity = clash.resource.identity;
+    holder.name = clash.resource.name;
     holder.id = {"k3j5x7q2m4n6p"};
     holder.root = {"prod-eu", "platform.example.org", "ObjectStorage", "team-a", "artifacts"};
     holder.service = "service-a";
@@ -57,6 +59,9 @@ struct Texts : testing::Test {
     clash.resource.identity = {
         "sqs/Queue", "aws", "123456789012", "eu-west-1", {{"name", "orders"}}};
     clash.resource.name = "orders";
+    clash.holder.key = {"sqs/Queue|aws|123456789012|eu-west-1|name=orders"};
+    clash.holder.identity = clash.resource.identity;
+    clash.holder.name = clash.resource.name;
     clash.holder.root.kind = "Queue";
     clash.holder.root.group = "sqs.aws.m.upbound.io";
     clash.holder.root.name = "orders";
@@ -192,6 +197,28 @@ TEST_F(Texts, Orphaned) {
   clash.holder.record = Record::kOrphaned;
   clash.holder.record_reason = "deletion policy Orphan";
   Expect("orphaned");
+}
+
+// Where names count within accounts and regions, the command says in which.
+TEST_F(Texts, OrphanedInAnAccount) {
+  ByHand();
+  Queue();
+  clash.reason = ClashReason::kOrphaned;
+  clash.holder.record = Record::kOrphaned;
+  Expect("orphaned-queue");
+}
+
+// An id tells that both are one: the name of the declaration may be another one's.
+TEST_F(Texts, OrphanedUnderAnotherName) {
+  ByHand();
+  clash.reason = ClashReason::kOrphaned;
+  clash.holder.record = Record::kOrphaned;
+  clash.resource.identity = {
+      "ec2/SecurityGroup", "aws", "", "eu-west-1", {{"vpcId", "vpc-0a1b"}, {"name", "web"}}};
+  clash.resource.name = "vpc-0a1b/web";
+  clash.holder.identity = clash.resource.identity;
+  clash.holder.name = "vpc-0a1b/db";
+  Expect("orphaned-other-name");
 }
 
 TEST_F(Texts, OrphanedAndOfferedToAnother) {

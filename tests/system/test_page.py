@@ -184,7 +184,7 @@ def test_from_the_denial_to_the_command_that_hands_over(world, page):
     assert "ObjectStorage team-orders/files-0" in said
     command = page.wait("[...document.querySelectorAll('pre')].map(each => each.innerText).find(each => "
                         "each.includes('transfer-to=ObjectStorage/team-billing/mine'))")
-    assert command == ("kubectl -n team-orders annotate objectstorage.platform.example.org files-0 "
+    assert command == ("kubectl -n team-orders annotate --overwrite objectstorage.platform.example.org files-0 "
                        "truce.dev/transfer-to=ObjectStorage/team-billing/mine")
     assert command in world.message
 

@@ -36,9 +36,11 @@ def test_kubectl_commands_name_all_that_kubectl_needs():
             kind, name = words[2:]
         else:
             at = words.index("annotate")
-            kind, name, annotation = words[at + 1:]
+            kind, name, annotation = [word for word in words[at + 1:] if word != "--overwrite"]
             transfers = r"transfer-to=\w[\w.]*(/[\w.-]+){1,2}"
             assert re.fullmatch(rf"truce\.dev/({transfers}|orphan=true)", annotation), command
             assert at in (1, 3), command
+            # Who named somebody before names another one.
+            assert ("--overwrite" in words) == ("transfer-to" in annotation), command
         assert re.fullmatch(r"[a-z0-9]+(\.[a-z0-9-]+)+", kind), command
         assert name, command

@@ -74,14 +74,15 @@ TEST_F(AdmissionRulesTest, ADenialProposesOnlyAFreeName) {
   EXPECT_EQ(
       OnlyFinding().remedy,
       "Choose another name, for example \"artifacts-service-b\". To take it over, ask service "
-      "\"service-a\" to run: `kubectl -n team-a annotate objectstorage.platform.example.org files "
+      "\"service-a\" to run: `kubectl -n team-a annotate --overwrite "
+      "objectstorage.platform.example.org files "
       "truce.dev/transfer-to=ObjectStorage/team-b/files`");
   EXPECT_EQ(Found(), "duplicate-ownership enforce");
   ASSERT_TRUE(Send(Claim("team-c", "files", "artifacts-service-b", "service-c")).allowed);
   EXPECT_FALSE(Send(second).allowed);
   EXPECT_EQ(OnlyFinding().remedy,
             "Choose another name. To take it over, ask service \"service-a\" to run: `kubectl -n "
-            "team-a annotate objectstorage.platform.example.org files "
+            "team-a annotate --overwrite objectstorage.platform.example.org files "
             "truce.dev/transfer-to=ObjectStorage/team-b/files`");
 }
 
@@ -92,7 +93,7 @@ TEST_F(AdmissionRulesTest, ADenialProposesOnlyWhatEveryRuleTakes) {
   EXPECT_FALSE(Send(Claim("team-b", "files", "payments-prod-bucket", "payments")).allowed);
   EXPECT_EQ(OnlyFinding().remedy,
             "Choose another name. To take it over, ask service \"payments\" to run: `kubectl -n "
-            "team-a annotate objectstorage.platform.example.org files "
+            "team-a annotate --overwrite objectstorage.platform.example.org files "
             "truce.dev/transfer-to=ObjectStorage/team-b/files`");
   // The name that the convention proposes is taken by now.
   EXPECT_FALSE(Send(Claim("team-b", "more", "payments-production-bucket", "payments")).allowed);

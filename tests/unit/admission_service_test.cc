@@ -85,7 +85,8 @@ TEST_F(AdmissionServiceTest, ADoubtNamesTheHolderOnlyAsFarAsMayBeDisclosed) {
   EXPECT_EQ(
       OnlyFinding().remedy,
       "Choose another name, for example \"prod-artifacts-service-b\". To take it over, ask service "
-      "\"service-a\" to run: `kubectl -n team-a annotate objectstorage.platform.example.org "
+      "\"service-a\" to run: `kubectl -n team-a annotate --overwrite "
+      "objectstorage.platform.example.org "
       "artifacts truce.dev/transfer-to=ObjectStorage/team-b/artifacts` About the owner: "
       "ObjectStorage.platform.example.org team-a/artifacts was not in the last list.");
   ChangePolicy([](AdmissionPolicy& policy) { policy.disclosure = Disclosure::kTaken; });

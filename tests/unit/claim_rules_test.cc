@@ -107,7 +107,8 @@ TEST_F(ClaimRulesTest, EnforcedItIsRefusedWithTheWaysToShare) {
             "Leave out spec.resourceRef. To use what it made: declare it with managementPolicies: "
             "[\"Observe\"] after its owner ran `truce share`, or ask the owner to publish it "
             "(EnvironmentConfig, or a Secret copied by provider-kubernetes). To take it over, the "
-            "owner hands it over: `kubectl -n team-a annotate objectstorage.platform.example.org "
+            "owner hands it over: `kubectl -n team-a annotate --overwrite "
+            "objectstorage.platform.example.org "
             "shared truce.dev/transfer-to=ObjectStorage/team-b/second`.");
   Sent update = Binding("team-b", "later", "shared");
   update.operation = "UPDATE";
@@ -246,7 +247,7 @@ TEST_F(ClaimRulesTest, OnlyCrossplaneMovesACompositeToAnotherClaim) {
             "team-a/shared and give it to claim ObjectStorage team-b/second: that one would change "
             "and delete everything it made, and its owner did not say so.");
   EXPECT_EQ(OnlyFinding().remedy,
-            "Let the owner hand it over first: `kubectl -n team-a annotate "
+            "Let the owner hand it over first: `kubectl -n team-a annotate --overwrite "
             "objectstorage.platform.example.org shared "
             "truce.dev/transfer-to=ObjectStorage/team-b/second`; then change spec.claimRef again.");
   Sent crossplane = move;

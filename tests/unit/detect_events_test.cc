@@ -401,7 +401,7 @@ TEST_F(RefusalEventsTest, ARefusedComposedResourceIsToldToItsClaim) {
             "Composed Bucket refused: S3 bucket \"prod-artifacts\" is owned by service "
             "\"service-a\", declared by ObjectStorage team-a/artifacts.\nChoose another name in "
             "XObjectStorage files-x7f2k. To take it over, ask service \"service-a\" to run: "
-            "`kubectl -n team-a annotate objectstorage.platform.example.org artifacts "
+            "`kubectl -n team-a annotate --overwrite objectstorage.platform.example.org artifacts "
             "truce.dev/transfer-to=XObjectStorage.platform.example.org/files-x7f2k` "
             "[duplicate-ownership]");
   EXPECT_LE(message.size(), kEventNoteBytesMax);

@@ -144,7 +144,7 @@ TEST_F(ConflictsTest, NamesTheOwnerOfRecordFirst) {
   ASSERT_EQ(steps.size(), 4U);
   EXPECT_EQ(steps[0],
             "Decide who keeps it; as recorded, service \"/z\" does. To hand it over to Bucket a "
-            "instead, first run `kubectl annotate bucket.s3.aws.m.upbound.io z "
+            "instead, first run `kubectl annotate --overwrite bucket.s3.aws.m.upbound.io z "
             "truce.dev/transfer-to=Bucket.s3.aws.m.upbound.io/a`; then take the next steps with "
             "the objects of Bucket z.");
   EXPECT_EQ(steps[1],
@@ -172,8 +172,9 @@ TEST_F(ConflictsTest, ThreeManagersAndManagersThatDeleteNothing) {
   const std::string decide = ResolutionSteps(conflicts[0]).front();
   EXPECT_EQ(decide,
             "Decide who keeps it; as recorded, service \"/a\" does. To hand it over to Bucket b "
-            "instead, first run `kubectl annotate bucket.s3.aws.m.upbound.io a "
+            "instead, first run `kubectl annotate --overwrite bucket.s3.aws.m.upbound.io a "
             "truce.dev/transfer-to=Bucket.s3.aws.m.upbound.io/b`, to Bucket c `kubectl annotate "
+            "--overwrite "
             "bucket.s3.aws.m.upbound.io a truce.dev/transfer-to=Bucket.s3.aws.m.upbound.io/c`; "
             "then take the next steps with the objects of Bucket a.");
   EXPECT_EQ(DeletionEffect(conflicts[0]),

@@ -135,7 +135,8 @@ TEST(TagWarRecorded, TheWarIsFoundWithinTwoMinutesAndStays) {
   EXPECT_EQ(
       war.remedy,
       "Decide who keeps it; as recorded, service \"payments-logs\" does. To hand it over to Bucket "
-      "search-logs instead, first run `kubectl annotate bucket.s3.aws.crossplane.io payments-logs "
+      "search-logs instead, first run `kubectl annotate --overwrite bucket.s3.aws.crossplane.io "
+      "payments-logs "
       "truce.dev/transfer-to=Bucket.s3.aws.crossplane.io/search-logs`; then take the next steps "
       "with the objects of Bucket payments-logs. Make Bucket search-logs only observe, so that it "
       "neither writes nor deletes: `kubectl patch bucket.s3.aws.crossplane.io search-logs --type "

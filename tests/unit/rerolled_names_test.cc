@@ -198,7 +198,8 @@ TEST_F(RerolledNames, AnotherNameForWhatIsRefusedIsRefused) {
             "ObjectStorage team-a/artifacts.");
   EXPECT_EQ(OnlyFinding().remedy,
             "Choose another name in XObjectStorage files-x7f2k. To take it over, ask service "
-            "\"service-a\" to run: `kubectl -n team-a annotate objectstorage.platform.example.org "
+            "\"service-a\" to run: `kubectl -n team-a annotate --overwrite "
+            "objectstorage.platform.example.org "
             "artifacts truce.dev/transfer-to=XObjectStorage.platform.example.org/files-x7f2k`. "
             "Until then XObjectStorage files-x7f2k waits with its Bucket: under another object "
             "name it would be refused too.");

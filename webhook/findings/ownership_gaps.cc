@@ -41,7 +41,7 @@ std::vector<LiveFinding> FindOrphaned(std::span<const Owner> owners) {
     }
     finding.remedy = "Declare it again from " + Root(owner) +
                      " or its namespace, or, when it is known to be gone, free the name with `" +
-                     ReleaseCommand(owner.identity.type, owner.name, owner.id) + "`.";
+                     ReleaseCommand(owner) + "`.";
     out.push_back(std::move(finding));
   }
   return out;
@@ -61,7 +61,7 @@ std::vector<LiveFinding> FindNeverReal(std::span<const Owner> owners, Timestamp 
                       ", but its object could neither be found nor be ruled out.";
       finding.remedy =
           "Look whether the API server answers for that kind; an operator frees the name with `" +
-          ReleaseCommand(owner.identity.type, owner.name, owner.id) + "`.";
+          ReleaseCommand(owner) + "`.";
     } else {
       finding.cause = finding.resource + " is declared by " + Root(owner) +
                       ", but never became ready and never showed an ARN or id.";

@@ -43,7 +43,9 @@ ExitCode ReleaseOne(const ApiFlags& flags, const ReleaseArguments& given, Comman
                               {"region", given.region}};
     TRUCE_ASSIGN_OR_RETURN(const Json found, LookUp(flags, {which, "it"}, io));
     if (found["resources"].size() > 1) {
-      return Complain(io, "several fit; add --account and --region", ExitCode::kNo);
+      return ComplainOfSeveral(
+          io, given.name.empty() ? "the key" : OnOneLine(given.type + " " + given.name),
+          found["resources"]);
     }
     id = IdOf(found["resources"][0]);
     if (id.empty()) return Complain(io, "you may not read the ownership", ExitCode::kNo);

@@ -64,27 +64,29 @@ Asked FindOne(const ApiFlags& flags, const NamedResource& named, CommandIo& io) 
                          LookUp(flags, {ParametersOf(named), named.resource}, io));
   const Json& found = answer["resources"];
   const std::string word = OnOneLine(named.resource);
-  if (found.size() > 1) {
-    std::string which;
-    for (const Json& each : found) {
-      const std::string id = TextIn(each, "id");
-      which.append("\n  ").append(id.empty() ? "(not shown)" : OnOneLine(id));
-      which.append("  ").append(TypeAndName(each));
-      const std::string account = AccountText(each);
-      const std::string region = OnOneLine(TextIn(each, "region"));
-      if (!account.empty()) which.append(", account ").append(account);
-      if (!region.empty()) which.append(", ").append(region);
-    }
-    return Complain(
-        io,
-        word + " fits " + std::to_string(found.size()) + " resources; name one by its id:" + which,
-        ExitCode::kNo);
-  }
+  if (found.size() > 1) return ComplainOfSeveral(io, word, found);
   const std::string id = TextIn(found[0], "id");
   if (id.empty()) {
     return Complain(io, "you may not read the ownership of " + word, ExitCode::kNo);
   }
   return AskForObject(flags, {"/api/v1/resources/" + id, {}}, io);
+}
+
+ExitCode ComplainOfSeveral(CommandIo& io, const std::string& word, const nlohmann::json& found) {
+  std::string which;
+  for (const Json& each : found) {
+    const std::string id = TextIn(each, "id");
+    which.append("\n  ").append(id.empty() ? "(not shown)" : OnOneLine(id));
+    which.append("  ").append(TypeAndName(each));
+    const std::string account = AccountText(each);
+    const std::string region = OnOneLine(TextIn(each, "region"));
+    if (!account.empty()) which.append(", account ").append(account);
+    if (!region.empty()) which.append(", ").append(region);
+  }
+  return Complain(
+      io,
+      word + " fits " + std::to_string(found.size()) + " resources; name one by its id:" + which,
+      ExitCode::kNo);
 }
 
 std::string TypeAndName(const nlohmann::json& resource) {

@@ -41,6 +41,9 @@ Asked LookUp(const ApiFlags& flags, const Sought& sought, CommandIo& io);
 // owns it, several fit, or the caller may not read it.
 Asked FindOne(const ApiFlags& flags, const NamedResource& named, CommandIo& io);
 
+// kNo, since `word` fits several: says which those of "resources" are, each with its id.
+ExitCode ComplainOfSeveral(CommandIo& io, const std::string& word, const nlohmann::json& found);
+
 // The texts as the body of a request; empty ones are left out.
 std::string BodyOf(const std::vector<std::pair<const char*, std::string>>& texts);
 // "s3/Bucket prod-artifacts".

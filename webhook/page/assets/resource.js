@@ -76,7 +76,7 @@ function Remedies({resource}) {
       '. Ask there, or the platform team.'),
     shown.map(object => h(Fragment, null,
       h(Command, {what: h(Fragment, null, 'The owner hands it over to ', h(Thing, {object}), ':'),
-        text: `kubectl${root.namespace ? ` -n ${shellWord(root.namespace)}` : ''} annotate ${shellWord(kubectlKind(root))} ` +
+        text: `kubectl${root.namespace ? ` -n ${shellWord(root.namespace)}` : ''} annotate --overwrite ${shellWord(kubectlKind(root))} ` +
           `${shellWord(root.name)} truce.dev/transfer-to=${shellWord(successorOf(object))}`}),
       h(Command, {what: 'The same with a right of Truce’s own:',
         text: `truce transfer ${id} --to ${shellWord(object.namespace)} --successor ${shellWord(successorOf(object))} --reason 'agreed'`}))),
