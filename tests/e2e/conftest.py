@@ -169,7 +169,7 @@ def follows(request):
     return request.param
 
 
-@pytest.fixture(params=[False, True], ids=["", "restart"])
+@pytest.fixture(params=[False, pytest.param(True, marks=pytest.mark.rotating(1))], ids=["", "restart"])
 def restarts(request):
     """Of a history: whether a new process gives the answers that matter."""
     return request.param

@@ -73,19 +73,21 @@ def assert_nothing_is_lost(load: ApiLoad, database) -> None:
     assert set(load.granted) <= set(there), "an acknowledged grant is lost"
 
 
-@pytest.mark.parametrize("rounds", [50, pytest.param(2000, marks=pytest.mark.rotating(120))])
-def test_of_simultaneous_creations_of_one_name_exactly_one_is_admitted(replicas, pair, clients, show, rounds):
+# 2,000 rounds of each size in four parts, and some at each commit.
+@pytest.mark.parametrize("part, rounds", [
+    (0, 50), *(pytest.param(part, 500, marks=pytest.mark.rotating(40)) for part in range(1, 5))])
+def test_of_simultaneous_creations_of_one_name_exactly_one_is_admitted(replicas, pair, clients, show, part, rounds):
     for size in (2, 8):
         tally = Tally(f"{size} simultaneous creations")
         with Racers(clients(size)) as crew:
             for number in range(rounds):
-                name = f"race-{rounds}-{size}-{number}"
+                name = f"race-{part}-{size}-{number}"
                 tally.add(crew.run([lambda client, obj=bucket(f"{name}-{racer}", name): client.create(obj)
                                     for racer in range(size)]))
         show("race", tally)
         assert tally.admitted_once == rounds, str(tally)
     assert all(server.metric("truce_admission_seconds_count") for server in replicas.servers), "one was never asked"
-    owners = pair[0].sql("truce", f"SELECT count(*) FROM truce.owners WHERE name LIKE 'race-{rounds}-%'")
+    owners = pair[0].sql("truce", f"SELECT count(*) FROM truce.owners WHERE name LIKE 'race-{part}-%'")
     assert owners == str(2 * rounds)
 
 

@@ -27,6 +27,7 @@ from pathlib import Path
 
 from support import objects
 from support.kube_client import Client
+from support.peers import GO
 from support.processes import Child, StartError, free_port, tail, wait_for
 from support.webhook_registration import CONFIGURATION, MARKER_NAMESPACE, configuration
 
@@ -305,7 +306,7 @@ class Cluster:
 
     def _spawn(self, name: str, argv: list[str]) -> Child:
         log = self.directory / "logs" / f"{name}.log"
-        child = Child(name, [str(PEERS / argv[0]), *argv[1:]], log)
+        child = Child(name, [str(PEERS / argv[0]), *argv[1:]], log, GO)
         self._children.append(child)
         return child
 

@@ -13,3 +13,8 @@ ROTATING = (("helm3", "oauth2-proxy"), ("gator",), ("promtool",), ("crossplane",
 def of_this_run() -> tuple[str, ...]:
     share = os.environ.get("ROTATE", "all")
     return ALWAYS + (sum(ROTATING, ()) if share == "all" else ROTATING[int(share)])
+
+
+# For what is written in Go and lives no longer than a test run: an API server spends a third of its processor
+# time on collecting garbage unless it may hold on to more of it.
+GO = {"GOGC": "300", "GOMEMLIMIT": "512MiB"}
