@@ -129,7 +129,7 @@ void Merge(const KeyText& from, const KeyText& to, Ledger& ledger) {
   const auto gone = ledger.OwnerOf(from);
   if (gone && !kept) {  // there it was only observed so far
     RenameKey(from, to, ledger);
-    PutFurther(from, to, false, ledger);
+    if (!IsAside(from)) PutFurther(from, to, false, ledger);
     return;
   }
   if (gone && kept) UniteWords(*gone, *kept, ledger);
@@ -138,7 +138,7 @@ void Merge(const KeyText& from, const KeyText& to, Ledger& ledger) {
   if (gone) ledger.DropOwner(from);
   if (gone) ledger.MayFree(gone->id);
   if (kept) ledger.MayFree(kept->id);  // of the two ids one stays
-  PutFurther(from, to, false, ledger);
+  if (!IsAside(from)) PutFurther(from, to, false, ledger);
   if (!gone || !kept) return;
   Owner& owner = *kept;
   if (owner.record != Record::kNone && gone->record == Record::kNone) {

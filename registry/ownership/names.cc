@@ -19,26 +19,6 @@ namespace {
 // Nothing else is spelt so: keys and names of AWS's have bars.
 constexpr std::string_view kFormerIdPrefix = "id:";
 
-// Where the account stands in a name: space|partition|account|region|…
-struct AccountField {
-  std::size_t begin = std::string::npos;
-  std::size_t end = std::string::npos;
-};
-
-AccountField FieldIn(const KeyText& name) {
-  const std::size_t partition = name.text.find('|');
-  if (partition == std::string::npos) return {};
-  const std::size_t account = name.text.find('|', partition + 1);
-  if (account == std::string::npos) return {};
-  return {account + 1, name.text.find('|', account + 1)};
-}
-
-std::string_view AccountFieldIn(const KeyText& name) {
-  const AccountField field = FieldIn(name);
-  if (field.end == std::string::npos) return {};
-  return std::string_view(name.text).substr(field.begin, field.end - field.begin);
-}
-
 // No account needs an escape.
 bool IsLocated(const KeyText& name) {
   return IsAccount(AccountFieldIn(name)) && !IsAssignedName(name);
@@ -87,31 +67,26 @@ bool Differ(const std::optional<KeyText>& a, const KeyText* b) {
   return a && b != nullptr && *a != *b;
 }
 
+// IsAside: as a key the located name would count as if configuration told it.
+KeyText AsideOf(const KeyText& name, const KeyText& located) {
+  return WithAccount(name, StandInIn(name) + "/" + AccountIn(located));
+}
+
+// Under what the resource at the stand-in `name`, which is another one's from now on, is kept:
+// under its located name, if more than a status tells that.
+KeyText KeptUnder(const KeyText& name, const KeyText& located, const Ledger& ledger) {
+  const auto further = ledger.FurtherName(located);
+  const bool observed = further && further->key == name && further->observed;
+  return observed ? AsideOf(name, located) : located;
+}
+
+bool IsObserved(const DeclaredResource& resource, const KeyText& name) {
+  return name != resource.key &&
+         std::all_of(resource.further.begin(), resource.further.end(),
+                     [&](const FurtherName& each) { return each.text != name || each.observed; });
+}
+
 }  // namespace
-
-std::string AccountIn(const KeyText& name) {
-  const std::string_view text = AccountFieldIn(name);
-  if (!text.starts_with('?')) return std::string(text);
-  const auto stand_in = PercentDecode(text.substr(1));
-  return stand_in ? "?" + *stand_in : std::string();
-}
-
-KeyText WithAccount(const KeyText& name, std::string_view account) {
-  const AccountField field = FieldIn(name);
-  if (field.end == std::string::npos) return name;
-  KeyText out{name.text.substr(0, field.begin)};
-  AppendAccount(out.text, account);
-  out.text.append(name.text, field.end);
-  return out;
-}
-
-std::optional<KeyText> WithoutAccount(const KeyText& name) {
-  const AccountField field = FieldIn(name);
-  if (field.end == std::string::npos || field.end == field.begin || IsAssignedName(name)) {
-    return std::nullopt;
-  }
-  return KeyText{std::string(name.text).erase(field.begin, field.end - field.begin)};
-}
 
 NameSort SortOf(const KeyText& name) {
   if (IsAssignedName(name)) return NameSort::kAssigned;
@@ -327,10 +302,11 @@ void JoinName(const DeclaredName& declared, const KeyText& home, const Object& o
   const auto here = LocatedNameAt(home, ledger);
   if (Differ(there, here ? &*here : nullptr)) {
     if (assigned || IsLocated(name) || OthersDeclareBy(name, *at, object, ledger)) return;
+    const KeyText kept = KeptUnder(name, *there, ledger);
     // What it would be kept under instead is another owner's: the stand-in stays.
-    if (*at == name && ResourceOf(*there, ledger).value_or(*at) != *at) return;
+    if (*at == name && ResourceOf(kept, ledger).value_or(*at) != *at) return;
     ReserveToo(*at, home, AccountIn(name), ledger);
-    if (*at == name) RenameKey(name, *there, ledger);
+    if (*at == name) RenameKey(name, kept, ledger);
     PutFurther(name, home, false, ledger);
     return;
   }
@@ -366,7 +342,7 @@ void TakeObserved(const KeyText& name, const Slot& root, Ledger& ledger) {
   if (NamesSuccessor(owner->successor, root)) return;
   ledger.DropName(name);
   if (IsLocated(name)) {
-    owner->identity.account = AccountIn(owner->key);
+    owner->identity.account = StandInIn(owner->key);
     owner->arn.clear();
   }
   AuditNames(*owner, "only a status gave it the name " + name.text, ledger);
@@ -396,6 +372,11 @@ bool TellsAccount(const DeclaredResource& resource, const KeyText& key, const Sl
   return owner && IsOf(*owner, root, ledger);
 }
 
+// Under what the declared resource is kept where another one has the name that its fields say.
+KeyText InsteadOf(const DeclaredResource& resource, const KeyText& located) {
+  return IsObserved(resource, located) ? AsideOf(resource.key, located) : located;
+}
+
 // The key of the resource that takes the declaration's free names. One known by its id alone is
 // kept under what the fields say from now on; one without an account under its owner's.
 KeyText HomeOf(const DeclaredResource& resource, const Slot& root, Ledger& ledger) {
@@ -408,7 +389,7 @@ KeyText HomeOf(const DeclaredResource& resource, const Slot& root, Ledger& ledge
     const auto is_taken = [&](const KeyText& key) {
       return ResourceOf(key, ledger).value_or(each.key) != each.key;
     };
-    KeyText key = is_taken(resource.key) && located ? *located : resource.key;
+    KeyText key = is_taken(resource.key) && located ? InsteadOf(resource, *located) : resource.key;
     if (is_taken(key)) return each.key;
     RenameKey(each.key, key, ledger);
     if (by_id) PutFurther(each.key, key, each.observed, ledger);
@@ -420,7 +401,13 @@ KeyText HomeOf(const DeclaredResource& resource, const Slot& root, Ledger& ledge
     return key;
   }
   // What has the declared name is another resource, or it would have been home.
-  return located && ResourceOf(resource.key, ledger) ? *located : resource.key;
+  if (!located || !ResourceOf(resource.key, ledger)) return resource.key;
+  KeyText key = InsteadOf(resource, *located);
+  const auto aside = ledger.OwnerOf(key);
+  if (key == *located || (aside && !IsOf(*aside, root, ledger))) return *located;
+  // At once: it tells the resource apart from the one that has the declared name.
+  if (!ResourceOf(*located, ledger)) PutFurther(*located, key, true, ledger);
+  return key;
 }
 
 }  // namespace
@@ -492,15 +479,20 @@ bool LocateResource(const KeyText& key, std::string_view account, Ledger& ledger
   return changed;
 }
 
-void TakeStandIn(const KeyText& name, const KeyText& key, Ledger& ledger) {
+KeyText TakeStandIn(const KeyText& name, const KeyText& key, Ledger& ledger) {
   const auto located = LocatedNameAt(key, ledger);
+  if (!located) return key;
+  const KeyText kept = KeptUnder(name, *located, ledger);
   // Where its located name is another's, the stand-in is all that it can be kept under.
-  if (!located || ResourceOf(*located, ledger).value_or(key) != key) return;
+  if (ResourceOf(kept, ledger).value_or(key) != key) return key;
   if (key == name) {
-    RenameKey(name, *located, ledger);
-  } else if (const auto further = ledger.FurtherName(name); further && further->key == key) {
+    RenameKey(name, kept, ledger);
+    return kept;
+  }
+  if (const auto further = ledger.FurtherName(name); further && further->key == key) {
     ledger.DropName(name);
   }
+  return key;
 }
 
 }  // namespace truce

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "registry/identity/identity.h"
+#include "registry/identity/key_accounts.h"
 #include "registry/ownership/terms.h"
 
 namespace truce {
@@ -23,16 +24,6 @@ struct Object;
 struct Owner;
 struct ResourceName;
 enum class NameSort : std::uint8_t;
-
-// The account in a name: 12 digits, "?<stand-in>", or empty where its type's key has none.
-std::string AccountIn(const KeyText& name);
-// The same name under another account ("111111111111", "?<stand-in>").
-KeyText WithAccount(const KeyText& name, std::string_view account);
-
-// The same name without its account; nothing where it has none. So is kept what a catalogue
-// recorded to which the type's names had no accounts, until its own is known: it stands for each of
-// them.
-std::optional<KeyText> WithoutAccount(const KeyText& name);
 
 // Which sort of name it is, by its account.
 NameSort SortOf(const KeyText& name);
@@ -104,8 +95,9 @@ KeyText JoinNames(const DeclaredResource& resource, const Object& object, Ledger
 bool LocateResource(const KeyText& key, std::string_view account, Ledger& ledger);
 
 // Nothing declares the resource at `key` by the stand-in `name` any more: it is known by its
-// located name alone from now on. Does nothing where another resource has that.
-void TakeStandIn(const KeyText& name, const KeyText& key, Ledger& ledger);
+// located name alone from now on. Returns the key under which it is kept. Does nothing where
+// another resource has that.
+KeyText TakeStandIn(const KeyText& name, const KeyText& key, Ledger& ledger);
 
 }  // namespace truce
 

@@ -316,8 +316,7 @@ bool MoveDeclarations(KeyText key, const AccountChange& change, Ledger& ledger) 
   const auto declares = [&](const Row& row) { return Manages(row); };
   std::vector<Row> rows = DeclaringBy(key, *owner, change.from, ledger);
   if (std::none_of(rows.begin(), rows.end(), declares)) return false;
-  TakeStandIn(WithAccount(key, change.from), key, ledger);
-  if (!ledger.OwnerOf(key)) key = *located;
+  key = TakeStandIn(WithAccount(key, change.from), key, ledger);
   rows = DeclaringBy(key, *owner, change.from, ledger);
   std::erase_if(rows, [&](const Row& row) { return !declares(row); });
   const std::string reason = MovedReason(change);
@@ -366,7 +365,7 @@ std::size_t LocateResources(std::span<const KeyText> keys, const AccountChange& 
     const auto owner = ledger.OwnerOf(key);
     if (!owner) continue;
     const bool concerned =
-        AccountIn(key) == change.from || !DeclaringBy(key, *owner, change.from, ledger).empty();
+        StandInIn(key) == change.from || !DeclaringBy(key, *owner, change.from, ledger).empty();
     if (!concerned) continue;
     if (MoveDeclarations(key, change, ledger) || LocateResource(key, change.to, ledger)) ++changed;
   }

@@ -406,6 +406,33 @@ TEST_F(HistoriesOfNames, AForgedStatusTakesNoName) {
       << "its party declares it again";
 }
 
+// 16, said twice: what a status showed before is no more than what it shows now.
+TEST_F(HistoriesOfNames, AForgedStatusThatChangesTakesNoName) {
+  registry_.status_guarded = false;
+  Live(b_, "u-b", {"jobs", "mine", "", kOne});
+  registry_.See(ManagedQueue(b_, "u-b", {"jobs", "mine", "", kTwo}, Intent::kDeletes, 12));
+  for (const char* account : {kOne, kTwo}) {
+    const Slot slot = SlotOf("Queue", "team-a", account);
+    const Queue rightful{"jobs", account, account, ""};
+    const ObjectFacts object =
+        ManagedQueue(slot, std::string("u-") + account, rightful, Intent::kDeletes, 30);
+    EXPECT_TRUE(registry_.Create(object).allowed) << account;
+    EXPECT_TRUE(IsAs(QueueName("jobs", account), slot)) << account;
+  }
+}
+
+// 16, by the ProviderConfig of who forges: it is edited after the status was written.
+TEST_F(HistoriesOfNames, AForgedStatusTakesNoNameWhenItsProviderConfigIsEdited) {
+  registry_.status_guarded = false;
+  const Queue forged{"jobs", "mine", "", kOne};
+  Live(b_, "u-b", forged);
+  Learn(forged, kTwo);
+  registry_.See(ManagedQueue(b_, "u-b", {"jobs", "mine", kTwo, ""}, Intent::kDeletes, 12));
+  EXPECT_TRUE(registry_.Create(ManagedQueue(a_, "u-a", configured_, Intent::kDeletes, 30)).allowed);
+  EXPECT_TRUE(IsAs(QueueName("jobs", kOne), a_));
+  EXPECT_TRUE(IsAs(QueueName("jobs", kTwo), b_));
+}
+
 // The status of before excuses nothing: it shows another account only because it is old.
 TEST_F(HistoriesOfNames, AnOldStatusOpensNoRecord) {
   End(Live(a_, "u-a", {"jobs", "prod", "", kTwo}, Intent::kManages));
