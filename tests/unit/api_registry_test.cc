@@ -10,6 +10,7 @@
 #include "registry/ownership/agreements.h"
 #include "registry/ownership/invariants.h"
 #include "registry/ownership/ledger.h"
+#include "registry/ownership/sight.h"
 #include "tests/model/world.h"
 #include "tests/support/admission_fixture.h"
 #include "tests/support/operator_calls.h"
@@ -184,6 +185,42 @@ TEST_F(RegistryTest, ChainsAndObserversComeAlong) {
   ASSERT_EQ(Apply(calls_of_then, json::parse(earlier)).status, 200);
   ExpectSame(of_then.Contents().value(), Contents());
   EXPECT_TRUE(of_then.Contents().value().objects == Contents().objects);
+}
+
+// A resource is kept under one of its names, each declaration by the ProviderConfig that it names.
+TEST_F(RegistryTest, ResourcesOfAccountsComeAlong) {
+  constexpr const char* kOne = "111111111111";
+  const auto queue = [](const std::string& name, const std::string& account,
+                        const std::string& observed) {
+    return scene::ManagedQueue(scene::SlotOf("Queue", "team-a", name), "local/u-" + name,
+                               {name, "prod", account, observed}, Intent::kManages, 10);
+  };
+  ObjectFacts group = scene::ManagedQueue(scene::SlotOf("Queue", "team-a", "group"),
+                                          "local/u-group", {"group", "prod"}, Intent::kDeletes, 11);
+  DeclaredResource& by_id = group.resources.front();
+  by_id.identity = {"ec2/SecurityGroup",
+                    "aws",
+                    scene::Queue{"", "prod"}.StandIn(),
+                    "eu-west-1",
+                    {{"vpcId", "vpc-1"}, {"name", "web"}}};
+  by_id.key = {"ec2/security-group|aws|||@id=sg-0a1b2c3d4e5f60718"};
+  Change(memory_, [&](Ledger& ledger) {
+    See(queue("declared", "", ""), true, ledger);
+    See(queue("observed", "", kOne), true, ledger);
+    See(queue("configured", kOne, ""), true, ledger);
+    See(queue("gone", kOne, ""), true, ledger);
+    See(group, true, ledger);
+  });
+  Change(memory_, [&](Ledger& ledger) { SeeDeleted(queue("gone", kOne, ""), {}, ledger); });
+  ASSERT_EQ(Contents().owners.size(), 5U);
+  OperatorCalls calls = On(memory_);
+  const json exported = Export(calls);
+  MemoryStore other;
+  OperatorCalls others = On(other);
+  const HttpResponse taken = Apply(others, BodyOf(exported));
+  ASSERT_EQ(taken.status, 200) << taken.body;
+  ExpectSame(other.Contents().value(), Contents());
+  EXPECT_TRUE(other.Contents().value().names == Contents().names);
 }
 
 class OneBucketTest : public RegistryTest {

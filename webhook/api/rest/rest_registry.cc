@@ -5,7 +5,9 @@
 #include <utility>
 
 #include "registry/base/result.h"
+#include "registry/identity/draft.h"
 #include "registry/ownership/ledger.h"
+#include "registry/ownership/names.h"
 #include "webhook/api/resource_json.h"
 #include "webhook/api/rest/key_copy_json.h"
 #include "webhook/api/rest/operations.h"
@@ -29,11 +31,25 @@ struct Request {
   KeysOfId ids;
 };
 
+// Whether this server's catalogue keeps what `identity` says under `key`. Under which of its names,
+// and so in which account, more than the identity tells (registry/ownership/names.h).
+bool IsKeyOf(const ResourceIdentity& identity, const KeyText& key, const TypeSpec& spec) {
+  ResourceIdentity there = identity;
+  const std::string account = AccountIn(key);
+  if (!account.empty()) there.account = account;
+  if (IsAssignedName(key)) {
+    const AssignedId id{.in_partition = account.empty()};
+    return key.text.starts_with(AssignedName(there, spec, id).text);
+  }
+  const std::optional<KeyText> made = KeyOf(there, spec);
+  return made && (*made == key || WithoutAccount(*made) == key);
+}
+
 std::string WhyUnknown(const ResourceIdentity& identity, const KeyText& key,
                        const Catalogue& catalogue) {
   const TypeSpec* spec = catalogue.FindType(identity.type);
   if (spec == nullptr) return "there is no type " + identity.type;
-  return KeyOf(identity, *spec) == key ? "" : "its key is not what its identity makes";
+  return IsKeyOf(identity, key, *spec) ? "" : "its key is not what its identity makes";
 }
 
 std::string WhyUnknown(const KeyCopy& copy, const Catalogue& catalogue) {
@@ -42,7 +58,9 @@ std::string WhyUnknown(const KeyCopy& copy, const Catalogue& catalogue) {
     if (!why.empty()) return why;
   }
   for (const Row& row : copy.rows) {
-    std::string why = WhyUnknown(row.identity, copy.key, catalogue);
+    // What an id makes one with the owner's may be declared by other fields.
+    const bool is_known = copy.owner && catalogue.FindType(row.identity.type) != nullptr;
+    std::string why = is_known ? "" : WhyUnknown(row.identity, copy.key, catalogue);
     if (!why.empty()) return why;
   }
   return {};
