@@ -121,12 +121,13 @@ inline bool UsualBody::TakeValue(std::string_view key) {
 inline bool UsualBody::Open(Kind kind, std::string_view key) {
   if (depth_ == kDepthMax) return false;
   if (IsInRequest() && key == "object") object_begin_ = at_;
-  levels_[depth_++] = {.key = key,
-                       .last = {},
-                       .last_begin = 0,
-                       .has_unread = false,
-                       .is_object = kind == Kind::kObject,
-                       .ascends = true};
+  inner_ = &levels_[depth_++];
+  *inner_ = {.key = key,
+             .last = {},
+             .last_begin = 0,
+             .has_unread = false,
+             .is_object = kind == Kind::kObject,
+             .ascends = true};
   builder_->Open(kind, key);
   is_new_ = true;
   ++at_;
@@ -136,7 +137,7 @@ inline bool UsualBody::Open(Kind kind, std::string_view key) {
 inline bool UsualBody::Close() {
   if (!Inner().ascends && HasKeyTwice()) return false;
   builder_->Close();
-  --depth_;
+  inner_ = --depth_ == 0 ? nullptr : inner_ - 1;
   is_new_ = false;
   ++at_;
   if (depth_ == kInRequest && object_begin_ != nullptr && object_.empty()) {

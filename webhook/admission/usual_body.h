@@ -41,7 +41,7 @@ class UsualBody final {
   };
   static constexpr std::size_t kDepthMax = 64;
 
-  Level& Inner() { return levels_[depth_ - 1]; }
+  Level& Inner() { return *inner_; }
   bool IsInRequest();  // what is read is a member of the review's request
   std::string_view Rest() const { return {at_, static_cast<std::size_t>(end_ - at_)}; }
   std::string_view Since(const char* begin) const {
@@ -74,6 +74,7 @@ class UsualBody final {
   bool is_new_ = false;  // what was taken last is open and has no member yet
   std::size_t depth_ = 0;
   std::array<Level, kDepthMax> levels_;
+  Level* inner_ = nullptr;              // the last of them; at depth 0 none
   std::vector<std::string_view> keys_;  // of the object that was looked at last
 };
 

@@ -25,6 +25,8 @@ constexpr const char* kCiphers12 =
 // In the order in which API servers offer them: the library's own begins with the slowest.
 constexpr const char* kCiphers13 =
     "TLS_AES_128_GCM_SHA256:TLS_AES_256_GCM_SHA384:TLS_CHACHA20_POLY1305_SHA256";
+// What a system call reads at most: a body of several records, and what allocators keep at hand.
+constexpr size_t kReadBytes = 32 * 1024 - 64;
 constexpr const char* kGroups = "X25519:P-256:P-384";
 
 // Any OpenSSL error text; it describes our own configuration here, never a peer's bytes.
@@ -78,6 +80,7 @@ bool SetPolicy(SSL_CTX* context) {
   SSL_CTX_set_session_cache_mode(context, SSL_SESS_CACHE_OFF);
   SSL_CTX_set_mode(context, SSL_MODE_RELEASE_BUFFERS | SSL_MODE_AUTO_RETRY);
   SSL_CTX_set_read_ahead(context, 1);  // one system call for a record, not one for its header too
+  SSL_CTX_set_default_read_buffer_len(context, kReadBytes);
   SSL_CTX_set_alpn_select_cb(context, SelectProtocol, nullptr);
   return SSL_CTX_set_min_proto_version(context, TLS1_2_VERSION) == 1 &&
          SSL_CTX_set_num_tickets(context, 0) == 1 &&
