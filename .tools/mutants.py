@@ -93,12 +93,12 @@ def stale() -> list[str]:
         if applied.returncode != 0:
             wrong.append(f"{name}: does not apply any more; take its fault into the lines of today: "
                          f"{applied.stderr.strip()}")
-        # [INSTANTIATION/]SUITE.TEST[/VALUE]
-        history = field(patch, "History")
-        suite, _, test = re.sub(r"^[^.]*/", "", history).partition(".")
-        test = test.partition("/")[0]
-        if not re.search(rf"\bTEST(?:_F|_P)?\({suite},\s*{test}\)", tests):
-            wrong.append(f"{name}: there is no test {history}; name the one that must fail")
+        # A filter of GoogleTest: [INSTANTIATION/]SUITE.TEST[/VALUE], several with a colon between them.
+        for history in field(patch, "History").split(":"):
+            suite, _, test = re.sub(r"^[^.]*/", "", history).partition(".")
+            test = test.partition("/")[0]
+            if not re.search(rf"\bTEST(?:_F|_P)?\({suite},\s*{test}\)", tests):
+                wrong.append(f"{name}: there is no test {history}; name the one that must fail")
     return wrong
 
 
