@@ -155,12 +155,17 @@ CREATE TABLE truce.registry (
 
 INSERT INTO truce.registry (incarnation, place) VALUES (0, '');
 
+-- Where this session is. Only functions that every user may call, also where the server is managed by others.
+CREATE FUNCTION truce.place() RETURNS text LANGUAGE sql VOLATILE AS $$
+  SELECT substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8) || ' ' || extract(epoch FROM pg_postmaster_start_time())
+         || ' ' || (SELECT d.oid FROM pg_database d WHERE d.datname = current_database())
+$$;
+
 -- To be called with each new connection, before it writes: begins another incarnation where this is another place.
--- Answers the place. Only functions that every user may call, also where the server is managed by others.
+-- Answers the place.
 CREATE FUNCTION truce.arrive() RETURNS text LANGUAGE plpgsql VOLATILE AS $$
 DECLARE
-  here text := substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8) || ' ' || extract(epoch FROM pg_postmaster_start_time())
-               || ' ' || (SELECT d.oid FROM pg_database d WHERE d.datname = current_database());
+  here text := truce.place();
 BEGIN
   IF EXISTS (SELECT FROM truce.registry r WHERE r.place <> here) THEN
     UPDATE truce.registry r SET incarnation = r.incarnation + 1, place = here WHERE r.place <> here;
@@ -344,9 +349,9 @@ END $$;
 
 -- A sign of life of a server that shares, for so many seconds. Answers whether it is active under `a_epoch`: no longer
 -- while another word is wanted (`other`: by whom); `is_lost`: it never will be under this epoch, others have a newer one,
--- and nobody wants another word than this server's.
+-- and nobody wants another word than this server's. `beside`: how many others are active under it.
 CREATE FUNCTION truce.renew_share(a_holder text, a_seconds integer, a_epoch bigint)
-RETURNS TABLE (is_active integer, is_lost integer, other text, now_ms bigint) LANGUAGE plpgsql VOLATILE AS $$
+RETURNS TABLE (is_active integer, is_lost integer, other text, now_ms bigint, beside bigint) LANGUAGE plpgsql VOLATILE AS $$
 #variable_conflict use_column
 DECLARE
   own truce.replicas%ROWTYPE;
@@ -364,6 +369,8 @@ BEGIN
   now_ms := floor(extract(epoch FROM clock_timestamp()) * 1000)::bigint;
   UPDATE truce.replicas r SET epoch = CASE is_active WHEN 1 THEN a_epoch END
   WHERE r.holder = a_holder AND r.epoch IS DISTINCT FROM CASE is_active WHEN 1 THEN a_epoch END;
+  beside := (SELECT count(*) FROM truce.replicas r
+             WHERE r.holder <> a_holder AND r.epoch = a_epoch AND r.expires > clock_timestamp());
   RETURN NEXT;
 END $$;
 
@@ -564,6 +571,7 @@ SET enable_mergejoin = off SET enable_material = off AS $$  -- as in truce.take
 DECLARE
   written bigint;
   last_line bigint;
+  present bigint;  -- incarnation
 BEGIN
   PERFORM truce.wait_when_committing();
   IF cardinality(drop_names) > 0 THEN
@@ -679,9 +687,14 @@ BEGIN
     ON CONFLICT (name) DO UPDATE SET value = excluded.value;
   END IF;
   IF cardinality(put_audit) > 0 THEN
+    -- A pooler connects its clients to another server, and they do not notice.
+    SELECT r.incarnation INTO present FROM truce.registry r WHERE r.place = truce.place();
+    IF present IS NULL THEN
+      RAISE EXCEPTION USING ERRCODE = 'TR002', MESSAGE = 'this connection leads to another server than it did';
+    END IF;
     WITH added AS (
       INSERT INTO truce.audit (incarnation, at, action, key, id, root, slot, uid, cause, actor, review)
-      SELECT (SELECT r.incarnation FROM truce.registry r), p[i]::bigint, p[i + 1], p[i + 2], p[i + 3], p[i + 4], p[i + 5], p[i + 6], p[i + 7], p[i + 8], p[i + 9]
+      SELECT present, p[i]::bigint, p[i + 1], p[i + 2], p[i + 3], p[i + 4], p[i + 5], p[i + 6], p[i + 7], p[i + 8], p[i + 9]
       FROM (SELECT put_audit) AS a (p), generate_series(1, cardinality(p), 10) AS i ORDER BY i
       RETURNING number)
     SELECT max(number) INTO last_line FROM added;

@@ -163,5 +163,19 @@ TEST(PostgresAudit, AnotherPlaceIsAnotherIncarnationBehindAllLinesOfTheOneBefore
   EXPECT_EQ(contents.audit.back().cause, "fourth");
 }
 
+// Behind a pooler a connection of ours outlives the server that it leads to.
+TEST(PostgresAudit, WhoIsElsewhereWithoutHavingConnectedAnewBeginsAnIncarnationAllTheSame) {
+  const std::string url = PostgresServer::Shared().MakeDatabase();
+  const auto store = OpenAt(url);
+  ASSERT_TRUE(WriteLine(*store, "first").ok());
+  ASSERT_EQ(Outsider(url).Run("UPDATE truce.registry SET place = 'the server before'"), "");
+  const auto written = WriteLine(*store, "second");
+  ASSERT_TRUE(written.ok()) << written.error().message;
+  Reader reader(*store);
+  reader.ReadOn();
+  EXPECT_EQ(reader.causes(), (std::vector<std::string>{"first", "second"}));
+  EXPECT_EQ(reader.last()->incarnation, 2U);
+}
+
 }  // namespace postgres_audit_test
 }  // namespace truce::testing

@@ -3,6 +3,7 @@
 
 #include <atomic>
 #include <chrono>
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <string>
@@ -20,8 +21,11 @@ namespace postgres_shared_test {
 
 class PostgresShared : public ::testing::Test {
  protected:
-  static std::unique_ptr<PostgresStore> OpenAt(const std::string& url, const std::string& holder) {
-    auto opened = PostgresStore::Open({.url = url, .counts_age_max = {}}, Soon());
+  static std::unique_ptr<PostgresStore> OpenAt(
+      const std::string& url, const std::string& holder,
+      std::chrono::seconds lease_time = std::chrono::seconds(15)) {
+    auto opened =
+        PostgresStore::Open({.url = url, .counts_age_max = {}, .lease_time = lease_time}, Soon());
     EXPECT_TRUE(opened.ok()) << opened.error().message;
     auto store = std::move(opened).value();
     EXPECT_FALSE(store->BecomeActive(holder, "recipe", Soon()).value().has_value());
@@ -35,6 +39,22 @@ class PostgresShared : public ::testing::Test {
   const std::unique_ptr<PostgresStore> three_ = OpenAt(url_, "three");
   LeaderInbox inbox_{clock_};
 };
+
+TEST_F(PostgresShared, EachKnowsHowManyAreBesideIt) {
+  const auto wait_for = [](const PostgresStore& store, std::int64_t many) {
+    const Deadline until = Soon();
+    while (store.servers_beside() != many && std::chrono::steady_clock::now() < until) {
+      std::this_thread::yield();
+    }
+    EXPECT_EQ(store.servers_beside(), many);
+  };
+  auto four = OpenAt(url_, "four", std::chrono::seconds(3));
+  wait_for(*four, 3);
+  const auto five = OpenAt(url_, "five", std::chrono::seconds(3));
+  wait_for(*four, 4);
+  four = nullptr;
+  wait_for(*five, 3);
+}
 
 TEST_F(PostgresShared, WhatTwoTellAtOnceTheLeaderTakesOnce) {
   constexpr int kRounds = 50;

@@ -10,6 +10,7 @@
 #include <thread>
 #include <vector>
 
+#include "registry/store/owner_finder.h"
 #include "registry/store/postgres/postgres_store.h"
 #include "tests/support/postgres_proxy.h"
 #include "tests/support/postgres_server.h"
@@ -45,6 +46,13 @@ void Await(const std::string& url, const std::string& condition) {
     ASSERT_LT(std::chrono::steady_clock::now(), until) << condition;
     std::this_thread::yield();
   }
+}
+
+// Ends all connections to its database but its own.
+void CutAll(Outsider& outsider) {
+  EXPECT_EQ(outsider.Run("SELECT pg_terminate_backend(pid, 10000) FROM pg_stat_activity WHERE "
+                         "datname = current_database() AND pid <> pg_backend_pid()"),
+            "");
 }
 
 class PostgresTrouble : public ::testing::Test {
@@ -301,12 +309,65 @@ TEST_F(PostgresTrouble, ConnectionsThatAreAllCutAtOnceCostNoCallerAnAnswer) {
     }
   };
   write_all(0);  // as many connections as there may be
-  EXPECT_EQ(Outsider(url_).Run("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE "
-                               "datname = current_database() AND pid <> pg_backend_pid()"),
-            "");
+  Outsider outsider(url_);
+  CutAll(outsider);
   const auto written = Write(*store_, SampleCreate("after", "u-after"));
   EXPECT_TRUE(written.ok()) << written.error().message;
   write_all(1);
+}
+
+// So what asks, and does not write, is not unknown for the first one who comes after a restart.
+TEST_F(PostgresTrouble, WhatIsOnlyReadTakesAnotherConnectionWhereOneDiedMeanwhile) {
+  int runs = 0;
+  ASSERT_TRUE(store_->Apply({}, Review("a", runs), Soon()).ok());
+  Outsider outsider(url_);
+  CutAll(outsider);
+  bool owned = false;
+  const auto look = [&](const Facts& facts) { owned = facts.HasOwner(SampleKey("a")); };
+  const auto read = store_->Read(look, Soon());
+  EXPECT_TRUE(read.ok()) << read.error().message;
+  EXPECT_TRUE(owned);
+  CutAll(outsider);
+  EXPECT_TRUE(store_->Contents().ok());
+  CutAll(outsider);
+  const auto found = store_->index()->WithIds({PublicId{"id-of-nobody"}}, 1, Soon());
+  EXPECT_TRUE(found.ok()) << found.error().message;
+}
+
+// A write that failed on the way says nothing of the next one once the way is free.
+TEST_F(PostgresTrouble, ThatTheWayIsFreeAgainIsFoundOutWhereNobodyWrites) {
+  const std::string name = url_.substr(url_.rfind('=') + 1);
+  Outsider outsider(PostgresServer::Shared().UrlOf("postgres"));
+  ASSERT_EQ(outsider.Run("ALTER DATABASE " + name + " ALLOW_CONNECTIONS false"), "");
+  ASSERT_EQ(outsider.Run("SELECT pg_terminate_backend(pid, 10000) FROM pg_stat_activity WHERE "
+                         "datname = '" +
+                         name + "'"),
+            "");
+  int runs = 0;
+  const auto refused = store_->Apply({}, Review("a", runs), Soon());
+  ASSERT_FALSE(refused.ok());
+  EXPECT_EQ(refused.error().code, ErrorCode::kUnavailable) << refused.error().message;
+  EXPECT_FALSE(store_->Health().ok());
+  ASSERT_EQ(outsider.Run("ALTER DATABASE " + name + " ALLOW_CONNECTIONS true"), "");
+  const Deadline until = Soon();
+  while (!store_->Health().ok() && std::chrono::steady_clock::now() < until) {
+    std::this_thread::yield();
+  }
+  EXPECT_TRUE(store_->Health().ok());
+}
+
+// Metrics are wanted most while the database does not answer.
+TEST_F(PostgresTrouble, CountsThatAreSlowAreThoseOfBefore) {
+  int runs = 0;
+  const auto store = OpenAt({.url = url_, .counts_age_max = std::chrono::milliseconds(0)});
+  ASSERT_TRUE(store->Apply({}, Review("a", runs), Soon()).ok());
+  ASSERT_EQ(store->Counts().owners, 1U);
+  Outsider holder(url_);
+  ASSERT_EQ(holder.Run("BEGIN; LOCK TABLE truce.owners IN ACCESS EXCLUSIVE MODE"), "");
+  const Deadline began = std::chrono::steady_clock::now();
+  EXPECT_EQ(store->Counts().owners, 1U);
+  EXPECT_LT(std::chrono::steady_clock::now() - began, std::chrono::seconds(10));
+  ASSERT_EQ(holder.Run("COMMIT"), "");
 }
 
 }  // namespace postgres_trouble_test

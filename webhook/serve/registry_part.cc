@@ -188,6 +188,8 @@ std::string RegistryPart::Watcher() const {
 }
 
 bool RegistryPart::IsBesideAnother() const {
+  const PostgresStore* database = active_.load();
+  if (database != nullptr && database->servers_beside() > 0) return true;
   const std::string watcher = Watcher();
   return !watcher.empty() && watcher != kThisServer;
 }

@@ -90,7 +90,7 @@ class RegistryPart final {
   bool TakeWatch();
   // Who does, as was found last, for people; empty: not known, or nobody else could. Thread-safe.
   std::string Watcher() const;
-  // Whether it is another server. Thread-safe.
+  // Whether another server watches, or answers beside this one. Thread-safe.
   bool IsBesideAnother() const;
   // For the server that watches next, at once; this one does no longer. At an end.
   void GiveWatchBack();

@@ -236,6 +236,7 @@ Result<std::unique_ptr<PgLink>> PgLink::Begin(PGconn* started, const std::string
   if (Pq().setnonblocking(started, 1) != 0 || Pq().enter_pipeline_mode(started) != 1) {
     return Error{ErrorCode::kUnavailable, PqLine(Pq().error_message(started))};
   }
+  link->has_tls_ = Pq().ssl_in_use(started) == 1;
   return link;
 }
 

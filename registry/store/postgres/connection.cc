@@ -11,6 +11,9 @@
 namespace truce {
 namespace {
 
+// Of truce.put: a pooler has connected this client to another server.
+constexpr std::string_view kElsewhere = "TR002";
+
 // What a failed statement's SQLSTATE tells the caller to do.
 ErrorCode CodeOf(std::string_view state) {
   const std::string_view kind = state.substr(0, 2);
@@ -57,6 +60,10 @@ bool PgColumns::IsNull(int column) const {
 
 namespace {
 
+// PostgreSQL 17 and proxies send records of 16 KiB. libpq may have less room, and what it does not
+// take then lies in OpenSSL, of which poll() knows nothing.
+constexpr int kTlsMilliseconds = 20;
+
 // Not for all connections at once.
 Deadline SomeTenMinutes() {
   constexpr std::chrono::seconds kLeast{480};
@@ -70,7 +77,7 @@ PgLink::PgLink(PGconn* connection) : connection_(connection), old_from_(SomeTenM
 
 bool PgLink::may_repeat() const {
   // Serialization failure, deadlock; lock not available, which is a wait that took too long.
-  return state_ == "40001" || state_ == "40P01" || state_ == "55P03";
+  return state_ == "40001" || state_ == "40P01" || state_ == "55P03" || state_ == kElsewhere;
 }
 
 void PgLink::OnNotice(void* self, const PGresult* notice) {
@@ -93,6 +100,7 @@ Error PgLink::Lost(std::string_view what) {
 Error PgLink::FailureOf(const PGresult* answer) {
   const char* state = Pq().result_error_field(answer, PG_DIAG_SQLSTATE);
   state_ = state == nullptr ? "" : state;
+  if (state_ == kElsewhere) lost_ = true;
   const char* message = Pq().result_error_field(answer, PG_DIAG_MESSAGE_PRIMARY);
   if (message == nullptr) message = Pq().result_error_message(answer);
   return {CodeOf(state_), "PostgreSQL: " + PqLine(message)};
@@ -108,8 +116,9 @@ Result<void> PgLink::Wait(bool write, Deadline deadline) {
       state_.clear();
       return Error{ErrorCode::kDeadlineExceeded, "PostgreSQL did not answer in time"};
     }
-    const int ready = poll(&waiting, 1, MillisecondsUntil(deadline));
-    if (ready > 0) return {};
+    const int wait = MillisecondsUntil(deadline);
+    const int ready = poll(&waiting, 1, has_tls_ ? std::min(wait, kTlsMilliseconds) : wait);
+    if (ready > 0 || (ready == 0 && has_tls_)) return {};
     if (ready < 0 && errno != EINTR) return Lost("waiting for PostgreSQL");
   }
 }

@@ -92,12 +92,12 @@ class PgLink {
 
   // False: of no more use: the connection is lost, or an answer did not come in time.
   bool usable() const { return usable_; }
-  // The server closed it, or nobody answers there.
+  // The server closed it, nobody answers there, or it leads to another server than it did.
   bool is_lost() const { return lost_; }
   // It lives for some ten minutes: whoever gets a new password, or moves the primary, is followed.
   bool is_old() const { return std::chrono::steady_clock::now() > old_from_; }
   // Whether the transaction of the last failure may work when it is done anew: another one was in
-  // its way.
+  // its way, or the connection leads elsewhere.
   bool may_repeat() const;
   // Whether what failed last was not allowed to this user.
   bool was_denied() const { return state_ == "42501"; }
@@ -118,7 +118,8 @@ class PgLink {
                                           Deadline deadline);
   Error Lost(std::string_view what);
   Error FailureOf(const PGresult* answer);
-  // Waits until the socket can be read (or written, where that is asked for too).
+  // Waits until the socket can be read (or written, where that is asked for too); with TLS at most
+  // for a moment, for what OpenSSL has of a record that was longer than libpq's room.
   Result<void> Wait(bool write, Deadline deadline);
   Result<void> Send(const std::vector<PgStatement>& statements);
   Result<void> Flush(Deadline deadline);
@@ -130,6 +131,7 @@ class PgLink {
   std::unique_ptr<PGconn, Finish> connection_;
   PostgresObserver* observer_ = nullptr;
   const Deadline old_from_;
+  bool has_tls_ = false;
   bool usable_ = true;
   bool lost_ = false;
   bool warned_ = false;

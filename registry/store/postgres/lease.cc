@@ -12,9 +12,11 @@ constexpr const char* kShareLease =
     "SELECT epoch, other, left_ms FROM truce.share_lease($1, $2, $3, $4)";
 constexpr const char* kExtend =
     "UPDATE truce.lease SET expires = clock_timestamp() + make_interval(secs => $3) WHERE sort = "
-    "$1 AND epoch = $2 RETURNING 1, 0, floor(extract(epoch FROM clock_timestamp()) * 1000)::bigint";
+    "$1 AND epoch = $2 RETURNING 1, 0, floor(extract(epoch FROM clock_timestamp()) * "
+    "1000)::bigint, "
+    "0";
 constexpr const char* kRenew =
-    "SELECT is_active, is_lost, now_ms FROM truce.renew_share($1, $2, $3)";
+    "SELECT is_active, is_lost, now_ms, beside FROM truce.renew_share($1, $2, $3)";
 constexpr const char* kWanted = "SELECT word FROM truce.wanted()";
 constexpr const char* kLeave = "DELETE FROM truce.replicas WHERE holder = $1";
 // After a renewal that failed.
@@ -100,6 +102,7 @@ Result<PgLease::Standing> PgLease::Extend(std::chrono::seconds time, Deadline de
   const std::int64_t least = there - SystemClock().Now().time_since_epoch().count();
   const std::int64_t most = there - before.time_since_epoch().count();
   clock_difference_.store(least > 0 ? least : std::min<std::int64_t>(most, 0));
+  beside_.store(row.Integer(3));
   if (row.Integer(1) != 0) return Standing::kLost;
   return row.Integer(0) != 0 ? Standing::kHeld : Standing::kAside;
 }

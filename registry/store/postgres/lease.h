@@ -67,6 +67,8 @@ class PgLease final {
   std::chrono::milliseconds clock_difference() const {
     return std::chrono::milliseconds(clock_difference_.load());
   }
+  // How many others share it, as of the last renewal.
+  std::int64_t beside() const { return beside_.load(); }
 
  private:
   PgLease(const PgTarget& target, std::int64_t epoch, const Claim& claim);
@@ -86,6 +88,7 @@ class PgLease final {
   const std::chrono::seconds time_;
   std::atomic<Standing> standing_{Standing::kHeld};
   std::atomic<std::int64_t> clock_difference_{0};  // ms
+  std::atomic<std::int64_t> beside_{0};
   std::mutex mutex_;
   std::condition_variable ending_changed_;
   bool ending_ = false;  // guarded by mutex_

@@ -63,6 +63,7 @@ Loaded Load() {
   Find(library, "PQsetNoticeReceiver", pq.set_notice_receiver, missing);
   Find(library, "PQsetnonblocking", pq.setnonblocking, missing);
   Find(library, "PQsocket", pq.socket, missing);
+  Find(library, "PQsslInUse", pq.ssl_in_use, missing);
   Find(library, "PQstatus", pq.status, missing);
   if (missing != nullptr) {
     loaded.problem.append(kFile).append(" is older than version 14, it has no ").append(missing);

@@ -42,6 +42,7 @@ struct Libpq {
   decltype(&PQsetNoticeReceiver) set_notice_receiver = nullptr;
   decltype(&PQsetnonblocking) setnonblocking = nullptr;
   decltype(&PQsocket) socket = nullptr;
+  decltype(&PQsslInUse) ssl_in_use = nullptr;
   decltype(&PQstatus) status = nullptr;
 };
 

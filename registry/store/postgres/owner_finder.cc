@@ -50,7 +50,8 @@ class PgOwnerFinder final : public OwnerFinder {
     if (keys.empty()) return keys;
     TRUCE_ASSIGN_OR_RETURN(
         const PgAnswer rows,
-        Ask({"SELECT o.public_id, n.name FROM truce.owners o JOIN truce.names n ON n.resource = "
+        pool_.LookUp(
+            {"SELECT o.public_id, n.name FROM truce.owners o JOIN truce.names n ON n.resource = "
              "o.resource AND n.sort = 'key' WHERE o.public_id = ANY ($1::text[]) ORDER BY n.name",
              {std::move(asked).Take()}},
             deadline));
@@ -88,12 +89,13 @@ class PgOwnerFinder final : public OwnerFinder {
   Result<std::vector<ServiceCount>> Services(const std::string& after, std::size_t limit,
                                              Deadline deadline) const override {
     if (!CanBeRead(after)) return std::vector<ServiceCount>();
-    TRUCE_ASSIGN_OR_RETURN(const PgAnswer rows,
-                           Ask({"SELECT o.service COLLATE \"C\", count(*) FROM truce.owners o "
-                                "WHERE o.service <> '' AND "
-                                "o.service COLLATE \"C\" > $1 GROUP BY 1 ORDER BY 1 LIMIT $2",
-                                {after, Limited(limit)}},
-                               deadline));
+    TRUCE_ASSIGN_OR_RETURN(
+        const PgAnswer rows,
+        pool_.LookUp({"SELECT o.service COLLATE \"C\", count(*) FROM truce.owners o "
+                      "WHERE o.service <> '' AND "
+                      "o.service COLLATE \"C\" > $1 GROUP BY 1 ORDER BY 1 LIMIT $2",
+                      {after, Limited(limit)}},
+                     deadline));
     std::vector<ServiceCount> services;
     for (int row = 0; row < rows.row_count(); ++row) {
       const PgColumns columns = rows.Row(row);
@@ -110,8 +112,9 @@ class PgOwnerFinder final : public OwnerFinder {
     for (const GroupKind& kind : kinds) {
       const std::string kept = KindOf({cluster, kind.group, kind.kind, "", ""});
       if (!CanBeRead(kept)) continue;
-      TRUCE_ASSIGN_OR_RETURN(const PgAnswer rows,
-                             Ask({kNamespaces, {kept, Limited(kNamespacesMax)}}, deadline));
+      TRUCE_ASSIGN_OR_RETURN(
+          const PgAnswer rows,
+          pool_.LookUp({kNamespaces, {kept, Limited(kNamespacesMax)}}, deadline));
       for (int row = 0; row < rows.row_count(); ++row) {
         namespaces.emplace(rows.Row(row).Text(0));
       }
@@ -122,7 +125,8 @@ class PgOwnerFinder final : public OwnerFinder {
   Result<void> CountAll(const CountFn& count, Deadline deadline) const override {
     TRUCE_ASSIGN_OR_RETURN(
         const PgAnswer rows,
-        Ask({"SELECT split_part(n.name, '|', 1) || '||' || split_part(n.name, '|', 3), o.service, "
+        pool_.LookUp(
+            {"SELECT split_part(n.name, '|', 1) || '||' || split_part(n.name, '|', 3), o.service, "
              "count(*) FROM truce.owners o JOIN truce.names n ON n.resource = o.resource AND "
              "n.sort "
              "= 'key' GROUP BY 1, 2",
@@ -136,17 +140,11 @@ class PgOwnerFinder final : public OwnerFinder {
   }
 
  private:
-  Result<PgAnswer> Ask(PgStatement statement, Deadline deadline) const {
-    TRUCE_ASSIGN_OR_RETURN(const auto loan, pool_.Borrow(deadline));
-    TRUCE_ASSIGN_OR_RETURN(auto answers, loan->link().Ask({std::move(statement)}, deadline));
-    return std::move(answers.front());
-  }
-
-  Result<std::vector<KeyText>> Keys(PgStatement statement, Deadline deadline) const {
+  Result<std::vector<KeyText>> Keys(const PgStatement& statement, Deadline deadline) const {
     for (const auto& parameter : statement.parameters) {
       if (!CanBeRead(*parameter)) return std::vector<KeyText>();
     }
-    TRUCE_ASSIGN_OR_RETURN(const PgAnswer rows, Ask(std::move(statement), deadline));
+    TRUCE_ASSIGN_OR_RETURN(const PgAnswer rows, pool_.LookUp(statement, deadline));
     std::vector<KeyText> keys;
     for (int row = 0; row < rows.row_count(); ++row) {
       keys.push_back({std::string(rows.Row(row).Text(0))});

@@ -1,9 +1,18 @@
 #include "registry/store/postgres/pool.h"
 
+#include <chrono>
 #include <optional>
 #include <utility>
 
+#include "registry/store/postgres/observer.h"
+
 namespace truce {
+namespace {
+
+// The first that is found lost takes the other idle ones with it; then servers may be restarted.
+constexpr int kLooksMax = 4;
+
+}  // namespace
 
 Result<std::unique_ptr<PgPool::Loan>> PgPool::Borrow(Deadline deadline) {
   std::optional<Error> refused;  // to open one more
@@ -34,6 +43,28 @@ Result<std::unique_ptr<PgPool::Loan>> PgPool::Borrow(Deadline deadline) {
   }
 }
 
+Result<void> PgPool::Look(const LookFn& look, Deadline deadline) {
+  for (int looks = 1;; ++looks) {
+    TRUCE_ASSIGN_OR_RETURN(const auto loan, Borrow(deadline));
+    Result<void> looked = look(loan->link());
+    const bool again = !looked.ok() && loan->link().is_lost() && looks < kLooksMax &&
+                       std::chrono::steady_clock::now() < deadline;
+    if (!again) return looked;
+    if (target_.observer != nullptr) target_.observer->OnRepeat(PgRepeat::kConnection);
+  }
+}
+
+Result<PgAnswer> PgPool::LookUp(const PgStatement& statement, Deadline deadline) {
+  std::optional<PgAnswer> answer;
+  const LookFn look = [&](PgLink& link) -> Result<void> {
+    TRUCE_ASSIGN_OR_RETURN(auto answers, link.Ask({statement}, deadline));
+    answer.emplace(std::move(answers.front()));
+    return {};
+  };
+  TRUCE_RETURN_IF_ERROR(Look(look, deadline));
+  return *std::move(answer);
+}
+
 Result<std::unique_ptr<PgLink>> PgPool::OpenOne(Deadline deadline) {
   TRUCE_ASSIGN_OR_RETURN(auto link, PgLink::Connect(target_, deadline));
   if (greet_) TRUCE_RETURN_IF_ERROR(greet_(*link, deadline));
@@ -46,7 +77,7 @@ void PgPool::Return(std::unique_ptr<PgLink> link) {
     open_ -= idle_.size();
     idle_.clear();
   }
-  if (link != nullptr && link->usable() && !link->is_old()) {
+  if (link != nullptr && link->usable() && !link->is_lost() && !link->is_old()) {
     idle_.push_back(std::move(link));
   } else {
     --open_;

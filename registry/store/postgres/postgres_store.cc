@@ -15,6 +15,7 @@
 #include "registry/base/guarded.h"
 #include "registry/store/columns.h"
 #include "registry/store/postgres/connection.h"
+#include "registry/store/postgres/counts.h"
 #include "registry/store/postgres/lease.h"
 #include "registry/store/postgres/owner_finder.h"
 #include "registry/store/postgres/pool.h"
@@ -29,7 +30,7 @@ namespace {
 // How often one decision is begun anew when another transaction was in its way, or its connection
 // was lost before it was committed.
 constexpr int kTriesMax = 4;
-// What Counts and Contents may take: they have no deadline of their own.
+// What Contents may take: it has no deadline of its own.
 constexpr std::chrono::seconds kWholeReadMax{60};
 
 constexpr std::string_view kNoStandby =
@@ -78,27 +79,8 @@ Result<void> ReadContents(const std::vector<PgAnswer>& answers, StoreContents& c
   return {};
 }
 
-constexpr const char* kCounts =
-    "SELECT count(*), count(*) FILTER (WHERE o.record = 'none' AND o.state = 'reserved'), "
-    "count(*) FILTER (WHERE o.record = 'none' AND o.state <> 'reserved'), "
-    "count(*) FILTER (WHERE o.record IN ('orphaned', 'transferring')), "
-    "count(*) FILTER (WHERE o.record = 'imported'), "
-    "(SELECT count(*) FROM (SELECT FROM truce.declarations d WHERE d.intent <> 'observes' "
-    "GROUP BY d.resource HAVING count(DISTINCT coalesce(d.root, d.slot)) > 1) AS contested) "
-    "FROM truce.owners o";
-
-StoreCounts CountsOf(const PgColumns& columns) {
-  const auto count = [&](int column) {
-    return static_cast<std::uint64_t>(columns.Integer(column));
-  };
-  return {.owners = count(0),
-          .reserved = count(1),
-          .held = count(2),
-          .orphaned = count(3),
-          .imported = count(4),
-          .conflicts = count(5)};
-}
-
+// How often it is tried whether the server can be reached again, and how long.
+constexpr std::chrono::seconds kProbeEvery{1};
 // Between two tries to find out what became of a commit.
 constexpr std::chrono::milliseconds kBetweenLooks{50};
 
@@ -108,6 +90,7 @@ struct Attempt {
   bool again = false;       // nothing was written, and another try may work: `why`
   bool in_doubt = false;    // it is not known what was written
   bool repeatable = false;  // deciding anew tells what that would have told
+  bool told = false;        // whoever asked knows the result
   PgRepeat why = PgRepeat::kContention;
 
   // Of one behind a commit in doubt: whether the next one may find out what became of that.
@@ -120,6 +103,14 @@ struct Attempt {
 
 // On whose behalf something is decided.
 enum class Writer : std::uint8_t { kReview, kWatch };
+
+// What is to be decided.
+struct Asked {
+  Writer writer = Writer::kReview;
+  const Locks& locks;
+  const DecideFn& decide;
+  Deadline deadline;
+};
 
 // What was submitted.
 struct Submitted {
@@ -146,6 +137,7 @@ class PostgresStore::Impl {
     }
     came_.notify_all();
     closing_began_.notify_all();
+    trouble_came_.notify_all();
   }
 
   Result<void> Prepare(Deadline deadline) {
@@ -215,31 +207,16 @@ class PostgresStore::Impl {
   }
 
   void StartWorkers() {
+    prober_ = std::jthread([this] { Probe(); });
     for (std::size_t i = 0; i < options_.workers; ++i) {
       workers_.emplace_back([this] { Work(); });
     }
   }
 
-  Result<void> Apply(Writer writer, const Locks& locks, const DecideFn& decide, Deadline deadline) {
-    std::optional<Error> doubt;
-    for (int tries = 1;; ++tries) {
-      Attempt attempt = TryApply(writer, locks, decide, deadline);
-      if (attempt.result.ok()) {
-        if (doubt) CountDoubt(true);
-        return {};
-      }
-      if (attempt.in_doubt) doubt = attempt.result.error();
-      const bool go_on =
-          doubt ? attempt.MayTell() && Pause(deadline)
-                : attempt.again && tries < kTriesMax && std::chrono::steady_clock::now() < deadline;
-      if (go_on) {
-        CountRepeat(doubt ? PgRepeat::kDoubt : attempt.why);
-        continue;
-      }
-      if (!doubt) return std::move(attempt.result);
-      CountDoubt(false);
-      return *std::move(doubt);
-    }
+  Result<void> Apply(const Asked& asked) {
+    Result<void> applied;
+    Decide(asked, [&](Result<void> result) { applied = std::move(result); });
+    return applied;
   }
 
   void Submit(Submitted request) {
@@ -256,31 +233,23 @@ class PostgresStore::Impl {
 
   Result<void> Read(const Locks& hints, const ReadFn& read, Deadline deadline) {
     if (StandsAside()) return Aside();
-    TRUCE_ASSIGN_OR_RETURN(const auto loan, pool_.Borrow(deadline));
-    PgTransaction transaction(loan->link(), PgTransaction::Sort::kLook, deadline,
-                              *EpochsOf(Writer::kReview));
-    return LookOn(transaction, hints, read, deadline);
+    const auto look = [&](PgLink& link) {
+      PgTransaction transaction(link, PgTransaction::Sort::kLook, deadline,
+                                *EpochsOf(Writer::kReview));
+      return LookOn(transaction, hints, read, deadline);
+    };
+    return pool_.Look(look, deadline);
   }
 
-  StoreCounts Counts() {
-    const std::lock_guard lock(counts_mutex_);
-    const auto now = std::chrono::steady_clock::now();
-    if (counted_ && now - *counted_ < options_.counts_age_max) return counts_;
-    const Deadline deadline = now + kWholeReadMax;
-    const auto loan = pool_.Borrow(deadline);
-    if (!loan.ok()) return counts_;
-    const auto answers = loan.value()->link().Ask({{kCounts, {}}}, deadline);
-    if (!answers.ok() || answers.value()[0].row_count() != 1) return counts_;
-    counted_ = now;
-    counts_ = CountsOf(answers.value()[0].Row(0));
-    return counts_;
-  }
+  StoreCounts Counts() { return counts_.Get(); }
 
   Result<void> ReadAll(StoreContents& contents) {
-    const Deadline deadline = std::chrono::steady_clock::now() + kWholeReadMax;
-    TRUCE_ASSIGN_OR_RETURN(const auto loan, pool_.Borrow(deadline));
-    TRUCE_ASSIGN_OR_RETURN(const auto answers, loan->link().Ask(ContentsStatements(), deadline));
-    return ReadContents(answers, contents);
+    const Deadline deadline = In(kWholeReadMax);
+    const auto look = [&](PgLink& link) -> Result<void> {
+      TRUCE_ASSIGN_OR_RETURN(const auto answers, link.Ask(ContentsStatements(), deadline));
+      return ReadContents(answers, contents);
+    };
+    return pool_.Look(look, deadline);
   }
 
   Result<void> Health() const {
@@ -307,23 +276,50 @@ class PostgresStore::Impl {
     return epochs;
   }
 
-  Attempt TryApply(Writer writer, const Locks& locks, const DecideFn& decide, Deadline deadline) {
+  // Tells `done` once, as soon as it is known.
+  void Decide(const Asked& asked, const OnDone& done) {
+    std::optional<Error> doubt;
+    for (int tries = 1;; ++tries) {
+      Attempt attempt = Try(asked, done);
+      if (attempt.result.ok()) {
+        if (doubt) CountDoubt(true);
+        if (!attempt.told) done({});
+        return;
+      }
+      if (attempt.in_doubt) doubt = attempt.result.error();
+      const bool go_on = doubt ? attempt.MayTell() && Pause(asked.deadline)
+                               : attempt.again && tries < kTriesMax &&
+                                     std::chrono::steady_clock::now() < asked.deadline;
+      if (go_on) {
+        CountRepeat(doubt ? PgRepeat::kDoubt : attempt.why);
+        continue;
+      }
+      if (!doubt) return done(std::move(attempt.result));
+      CountDoubt(false);
+      return done(*std::move(doubt));
+    }
+  }
+
+  Attempt Try(const Asked& asked, const OnDone& done) {
     if (StandsAside()) return {.result = Aside()};
-    const std::optional<PgEpochs> epochs = EpochsOf(writer);
+    const Deadline deadline = asked.deadline;
+    const std::optional<PgEpochs> epochs = EpochsOf(asked.writer);
     if (!epochs) {
       return {.result = Error{ErrorCode::kConflict, "this server does not watch the cluster"}};
     }
     const auto loan = pool_.Borrow(deadline);
     if (!loan.ok()) {
-      if (loan.error().code != ErrorCode::kDeadlineExceeded) NoteHealth(loan.error());
+      if (loan.error().code != ErrorCode::kDeadlineExceeded) NoteTrouble(loan.error(), true);
       return {.result = loan.error()};
     }
     PgLink& link = loan.value()->link();
     const Deadline began = std::chrono::steady_clock::now();
     PgTransaction transaction(link, PgTransaction::Sort::kDecision, deadline, *epochs);
-    const Result<Changes> decided = DecideOn(transaction, locks, decide, deadline);
+    const Result<Changes> decided = DecideOn(transaction, asked.locks, asked.decide, deadline);
     if (!decided.ok()) {
-      if (!link.may_repeat() && FailsOthersToo(decided.error(), began)) NoteHealth(decided.error());
+      if (!link.may_repeat() && FailsOthersToo(decided.error(), began)) {
+        NoteTrouble(decided.error(), !link.usable());
+      }
       // An idle connection may have been lost long ago: another one is tried.
       const bool again =
           link.may_repeat() || (!link.usable() && decided.error().code == ErrorCode::kUnavailable);
@@ -332,20 +328,26 @@ class PostgresStore::Impl {
               .why = link.may_repeat() ? PgRepeat::kContention : PgRepeat::kConnection};
     }
     const Changes& changes = decided.value();
-    // Nothing to write, and nothing that the answer rests on must be durable first.
-    if (changes.empty() && !changes.repeatable) return {};
+    // Nothing to write, and nothing that the answer rests on must be durable first. Whoever waits
+    // for it need not wait until the transaction is ended.
+    if (changes.empty() && !changes.repeatable) {
+      done({});
+      return {.told = true};
+    }
     Attempt attempt{.result = changes.empty() ? transaction.Confirm() : transaction.Write(changes),
                     .in_doubt = transaction.in_doubt(),
                     .repeatable = changes.repeatable};
     if (attempt.result.ok()) {
-      NoteHealth(std::nullopt);
+      health_.With([](auto& last) { last.reset(); });
       if (transaction.last_audit_line() != 0 && !changes.audit.empty()) {
         const AuditEntry& line = changes.audit.back();
         witnesses_.Add({transaction.last_audit_line(), line.at, line.id.text});
       }
       return attempt;
     }
-    if (FailsOthersToo(attempt.result.error(), began)) NoteHealth(attempt.result.error());
+    if (FailsOthersToo(attempt.result.error(), began)) {
+      NoteTrouble(attempt.result.error(), !link.usable());
+    }
     attempt.again = !attempt.in_doubt && link.usable() && link.may_repeat();
     return attempt;
   }
@@ -386,8 +388,31 @@ class PostgresStore::Impl {
     return error.code == ErrorCode::kUnavailable || error.code == ErrorCode::kDataLoss;
   }
 
-  void NoteHealth(std::optional<Error> error) {
-    health_.With([&](auto& last) { last = std::move(error); });
+  // `of_way`: to the server, which refused nothing itself.
+  void NoteTrouble(const Error& error, bool of_way) {
+    health_.With([&](auto& last) { last = error; });
+    if (!of_way) return;
+    {
+      const std::lock_guard lock(mutex_);
+      is_way_blocked_ = true;
+    }
+    trouble_came_.notify_one();
+  }
+
+  // Where nobody writes for hours nothing else would find out that the way is free again.
+  void Probe() {
+    const DecideFn nothing = [](const AllFacts&) { return Changes{.repeatable = true}; };
+    const Locks no_locks;
+    std::unique_lock lock(mutex_);
+    while (true) {
+      trouble_came_.wait(lock, [this] { return closing_ || is_way_blocked_; });
+      if (trouble_came_.wait_for(lock, kProbeEvery, [this] { return closing_; })) return;
+      is_way_blocked_ = false;
+      lock.unlock();
+      const bool is_free = Apply({Writer::kReview, no_locks, nothing, In(kProbeEvery)}).ok();
+      lock.lock();
+      is_way_blocked_ = is_way_blocked_ || !is_free;
+    }
   }
 
   void Work() {
@@ -400,7 +425,7 @@ class PostgresStore::Impl {
         next.emplace(std::move(queue_.front()));
         queue_.pop_front();
       }
-      next->done(Apply(next->writer, next->locks, next->decide, next->deadline));
+      Decide({next->writer, next->locks, next->decide, next->deadline}, next->done);
     }
   }
 
@@ -413,15 +438,16 @@ class PostgresStore::Impl {
   std::atomic<bool> has_standby_{false};  // of the connection that was opened last
   Witnesses witnesses_;
   Guarded<std::optional<Error>> health_;
-  std::mutex counts_mutex_;
-  StoreCounts counts_;               // guarded by counts_mutex_
-  std::optional<Deadline> counted_;  // guarded by counts_mutex_
+  PgCounts counts_{pool_, options_.counts_age_max};
   std::mutex mutex_;
   std::condition_variable came_;
   std::condition_variable closing_began_;
-  std::deque<Submitted> queue_;        // guarded by mutex_
-  bool closing_ = false;               // guarded by mutex_
-  std::vector<std::jthread> workers_;  // last: they use all of the above
+  std::deque<Submitted> queue_;  // guarded by mutex_
+  bool closing_ = false;         // guarded by mutex_
+  std::condition_variable trouble_came_;
+  bool is_way_blocked_ = false;  // as far as is known; guarded by mutex_
+  std::jthread prober_;
+  std::vector<std::jthread> workers_;  // last, as that one: they use all of the above
 };
 
 class PostgresStore::WatchStore final : public Store {
@@ -429,7 +455,7 @@ class PostgresStore::WatchStore final : public Store {
   explicit WatchStore(PostgresStore& store) : store_(store) {}
 
   Result<void> Apply(const Locks& locks, const DecideFn& decide, Deadline deadline) override {
-    return store_.impl_->Apply(Writer::kWatch, locks, decide, deadline);
+    return store_.impl_->Apply({Writer::kWatch, locks, decide, deadline});
   }
   void Submit(const Locks& locks, DecideFn decide, Deadline deadline, OnDone done) override {
     store_.impl_->Submit({Writer::kWatch, locks, std::move(decide), deadline, std::move(done)});
@@ -465,7 +491,7 @@ Result<std::unique_ptr<PostgresStore>> PostgresStore::Open(PostgresOptions optio
 }
 
 Result<void> PostgresStore::Apply(const Locks& locks, const DecideFn& decide, Deadline deadline) {
-  return impl_->Apply(Writer::kReview, locks, decide, deadline);
+  return impl_->Apply({Writer::kReview, locks, decide, deadline});
 }
 
 void PostgresStore::Submit(const Locks& locks, DecideFn decide, Deadline deadline, OnDone done) {
@@ -522,6 +548,10 @@ const OwnerFinder* PostgresStore::index() const { return impl_->finder_.get(); }
 std::chrono::milliseconds PostgresStore::clock_difference() const {
   return impl_->lease_ == nullptr ? std::chrono::milliseconds(0)
                                   : impl_->lease_->clock_difference();
+}
+
+std::int64_t PostgresStore::servers_beside() const {
+  return impl_->lease_ == nullptr ? 0 : impl_->lease_->beside();
 }
 
 bool PostgresStore::has_standby() const { return impl_->has_standby_.load(); }

@@ -77,6 +77,9 @@ class PostgresStore final : public Store {
   std::int64_t epoch() const;
   // As PgLease's. Thread-safe once it is active.
   std::chrono::milliseconds clock_difference() const;
+  // How many other servers are active beside this one, as of some seconds ago. Thread-safe once it
+  // is active.
+  std::int64_t servers_beside() const;
   // Whether commits wait for a standby. Thread-safe.
   bool has_standby() const;
   // What the server keeps a commit on, where that is less than the standby that is asked for; or
