@@ -137,7 +137,7 @@ Result<void> StrictStore::ReadAbout(const Locks& hints, const ReadFn& read,
   Result<void> looked;
   const ReadFn discover = [&](const AllFacts& facts) {
     MemorySource source(facts, false);
-    looked = LookOn(source, hints, read, deadline);
+    looked = ReadOn(source, hints, read, deadline);
   };
   TRUCE_RETURN_IF_ERROR(memory_.Read(discover, deadline));
   return looked;

@@ -222,7 +222,7 @@ TagWarDetector::Activity TagWarDetector::ActivityOf(const ConflictSide& side, Ti
   return out;
 }
 
-std::optional<TagWar> TagWarDetector::Judge(const Contested& contested, Timestamp now) const {
+std::optional<TagWar> TagWarDetector::WarOver(const Contested& contested, Timestamp now) const {
   std::vector<Activity> sides;
   std::vector<Timestamp> firsts;
   for (const ConflictSide& side : contested.conflict.sides) {
@@ -259,7 +259,7 @@ std::optional<TagWar> TagWarDetector::Judge(const Contested& contested, Timestam
 std::vector<TagWar> TagWarDetector::Running(Timestamp now) {
   std::vector<TagWar> out;
   for (auto& [key, contested] : contested_) {
-    contested.war = Judge(contested, now);
+    contested.war = WarOver(contested, now);
     if (contested.war) out.push_back(*contested.war);
   }
   return out;

@@ -128,7 +128,7 @@ class TagWarDetector final {
   Tracked& Track(const Uid& uid, Timestamp received);
   void MakeRoom(Timestamp now);
   Activity ActivityOf(const ConflictSide& side, Timestamp now) const;
-  std::optional<TagWar> Judge(const Contested& contested, Timestamp now) const;
+  std::optional<TagWar> WarOver(const Contested& contested, Timestamp now) const;
 
   std::map<Uid, Tracked> tracked_;
   std::map<KeyText, Contested> contested_;

@@ -247,7 +247,7 @@ HttpConnection::Step HttpConnection::DoHandshake() {
     return evicted_.load() ? Step::kClose : Step::kWait;
   }
   client_name_ = tls_->ClientName();
-  if (client_name_.has_value()) Prove();
+  if (client_name_.has_value()) NoteProven();
   EnterIdle();
   return Step::kGoOn;
 }
@@ -401,7 +401,7 @@ HttpConnection::Step HttpConnection::AnswerRequest() {
   request_.remote_address = remote_address_;
   request_.caller_proven = false;
   const bool answered = LetHandlerAnswer();
-  if (request_.caller_proven) Prove();
+  if (request_.caller_proven) NoteProven();
   if (answered) {
     // At once, not when the reply has left: others may come before that.
     DropInput();
@@ -434,7 +434,7 @@ void HttpConnection::LeaveGate() {
 }
 
 // From now on it gives way to nobody.
-void HttpConnection::Prove() {
+void HttpConnection::NoteProven() {
   if (std::exchange(proven_, true)) return;
   precedence_.store(Precedence::kProven, std::memory_order_relaxed);
 }

@@ -121,7 +121,7 @@ class HttpConnection final : public EventSink, public GateGuest, private HttpDef
   void BeginRequest();
   Step AnswerRequest();
   bool LetHandlerAnswer();
-  void Prove();
+  void NoteProven();
   void LeaveGate();
   void DropInput();
   void DropBody();

@@ -50,7 +50,7 @@ Result<Changes> DecideOn(FactSource& source, const Locks& hints, const DecideFn&
   }
 }
 
-Result<void> LookOn(FactSource& source, const Locks& hints, const ReadFn& read, Deadline deadline) {
+Result<void> ReadOn(FactSource& source, const Locks& hints, const ReadFn& read, Deadline deadline) {
   FactStock stock;
   FactNeeds needs;
   needs.Add(hints);
@@ -62,7 +62,7 @@ Result<void> LookOn(FactSource& source, const Locks& hints, const ReadFn& read, 
     read(facts);
     if (facts.missed().empty()) return {};
     TRUCE_ASSIGN_OR_RETURN(const bool brought, source.More(facts.missed(), stock));
-    static_cast<void>(brought);  // nothing to be tried: a look locks nothing
+    static_cast<void>(brought);  // nothing to be tried: a read locks nothing
   }
 }
 

@@ -1,4 +1,4 @@
-// Discovery: a decision or look runs on what was brought beforehand, and again with what it missed.
+// Discovery: a decision or read runs on what was brought beforehand, and again with what it missed.
 #ifndef TRUCE_REGISTRY_STORE_DISCOVERY_DISCOVERY_H_
 #define TRUCE_REGISTRY_STORE_DISCOVERY_DISCOVERY_H_
 
@@ -39,8 +39,8 @@ inline constexpr std::size_t kLocksMax = 512;
 Result<Changes> DecideOn(FactSource& source, const Locks& hints, const DecideFn& decide,
                          Deadline deadline);
 
-// The same for a look: nothing is locked or written, and it ends when nothing is missed.
-Result<void> LookOn(FactSource& source, const Locks& hints, const ReadFn& read, Deadline deadline);
+// The same for a read: nothing is locked or written, and it ends when nothing is missed.
+Result<void> ReadOn(FactSource& source, const Locks& hints, const ReadFn& read, Deadline deadline);
 
 }  // namespace truce
 

@@ -1,4 +1,4 @@
-// What a run of a decision or look asks for, and what was brought to answer it.
+// What a run of a decision or read asks for, and what was brought to answer it.
 #ifndef TRUCE_REGISTRY_STORE_DISCOVERY_NEEDS_H_
 #define TRUCE_REGISTRY_STORE_DISCOVERY_NEEDS_H_
 

@@ -234,9 +234,9 @@ class PostgresStore::Impl {
   Result<void> Read(const Locks& hints, const ReadFn& read, Deadline deadline) {
     if (StandsAside()) return Aside();
     const auto look = [&](PgLink& link) {
-      PgTransaction transaction(link, PgTransaction::Sort::kLook, deadline,
+      PgTransaction transaction(link, PgTransaction::Sort::kRead, deadline,
                                 *EpochsOf(Writer::kReview));
-      return LookOn(transaction, hints, read, deadline);
+      return ReadOn(transaction, hints, read, deadline);
     };
     return pool_.Look(look, deadline);
   }

@@ -48,7 +48,7 @@ class PostgresStore final : public Store {
   // that say the same `shared` and write the same tables; nothing: it is. Who says `shared` is
   // announced by asking: those that say something else stand aside for it, unless they differ
   // behind " of ": who is not of the same is waited for; an answer names one that does not yet, or
-  // that announced itself later. From then on decisions and looks fail with kConflict, and
+  // that announced itself later. From then on decisions and reads fail with kConflict, and
   // FatalFailure tells so, once another one has become active that does not share with it. Without
   // it any number of stores decide beside each other. Errors: kUnavailable, kDeadlineExceeded. Once
   // it succeeded it is not called again; no decision runs meanwhile.

@@ -137,22 +137,22 @@ PgStatement TakeStatement(const char* mode, const FactNeeds& needs, const AskedA
 
 Result<void> PgTransaction::Begin(const FactNeeds& needs, bool whole, FactStock& stock) {
   whole_ = whole;
-  const char* mode = sort_ == Sort::kLook ? "look" : whole ? "whole" : "begin";
+  const char* mode = sort_ == Sort::kRead ? "look" : whole ? "whole" : "begin";
   TRUCE_ASSIGN_OR_RETURN(const bool taken, Take(mode, needs, stock));
   if (taken) return {};
   return Error{ErrorCode::kInternal, "truce.take tried locks instead of waiting for them"};
 }
 
 Result<bool> PgTransaction::More(const FactNeeds& needs, FactStock& stock) {
-  return Take(sort_ == Sort::kLook || whole_ ? "look" : "more", needs, stock);
+  return Take(sort_ == Sort::kRead || whole_ ? "look" : "more", needs, stock);
 }
 
 Result<bool> PgTransaction::Take(const char* mode, const FactNeeds& needs, FactStock& stock) {
   std::vector<PgStatement> statements;
   if (!open_) {
-    // A look sees one moment in all its statements. A decision must see, in each, what was
+    // A read sees one moment in all its statements. A decision must see, in each, what was
     // committed while it waited for a lock.
-    statements.push_back({sort_ == Sort::kLook ? "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
+    statements.push_back({sort_ == Sort::kRead ? "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
                                                : "BEGIN ISOLATION LEVEL READ COMMITTED",
                           {}});
   }

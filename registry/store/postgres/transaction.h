@@ -1,4 +1,4 @@
-// PgTransaction: one decision or look of the PostgreSQL store.
+// PgTransaction: one decision or read of the PostgreSQL store.
 #ifndef TRUCE_REGISTRY_STORE_POSTGRES_TRANSACTION_H_
 #define TRUCE_REGISTRY_STORE_POSTGRES_TRANSACTION_H_
 
@@ -13,7 +13,7 @@
 
 namespace truce {
 
-// Under which epochs of its leases a decision or look runs: it fails with kConflict once another
+// Under which epochs of its leases a decision or read runs: it fails with kConflict once another
 // server has a newer one. 0: it rests on no such lease.
 struct PgEpochs {
   std::int64_t registry = 0;
@@ -24,8 +24,8 @@ struct PgEpochs {
 class PgTransaction final : public FactSource {
  public:
   // `kDecision`: READ COMMITTED, in which what is read after a lock is what its last holder left.
-  // `kLook`: one snapshot, no locks.
-  enum class Sort { kDecision, kLook };
+  // `kRead`: one snapshot, no locks.
+  enum class Sort { kDecision, kRead };
 
   // `link` must outlive it and be in no transaction.
   PgTransaction(PgLink& link, Sort sort, Deadline deadline, PgEpochs epochs = {})

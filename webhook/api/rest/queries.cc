@@ -46,12 +46,12 @@ bool IsShared(const KeyText& key, const Facts& facts, Timestamp now) {
 }
 
 // An owner that was looked at.
-struct Seen {
+struct Visited {
   Owner owner;
   bool fits = false;
 };
 
-Seen See(Owner owner, const ResourceQuery& query, const Facts& facts) {
+Visited VisitedFor(Owner owner, const ResourceQuery& query, const Facts& facts) {
   const std::optional<bool>& shared = query.filter.shared;
   const bool fits =
       Fits(owner, query.filter) && (!shared || *shared == IsShared(owner.key, facts, query.now));
@@ -126,14 +126,15 @@ Result<bool> RegistryQueries::Walk(const ResourceQuery& query, const Catalogue& 
   while (budget > 0) {
     const std::size_t limit = std::min(budget, step);
     step = kPageOfStore;
-    std::vector<Seen> page;
+    std::vector<Visited> page;
     std::size_t looked_at = 0;
     if (IsNarrow(query.filter)) {
       TRUCE_ASSIGN_OR_RETURN(const auto keys, Candidates(query.filter, after, limit, deadline));
       const auto look = [&](const Facts& facts) {
         page.clear();
         for (const KeyText& key : keys) {
-          if (auto owner = facts.OwnerOf(key)) page.push_back(See(*std::move(owner), query, facts));
+          if (auto owner = facts.OwnerOf(key))
+            page.push_back(VisitedFor(*std::move(owner), query, facts));
         }
       };
       TRUCE_RETURN_IF_ERROR(store_.Read(look, deadline));
@@ -144,16 +145,17 @@ Result<bool> RegistryQueries::Walk(const ResourceQuery& query, const Catalogue& 
       const auto look = [&](const AllFacts& facts) {
         page.clear();
         for (Owner& owner : facts.OwnersIn(list, after, limit)) {
-          page.push_back(See(std::move(owner), query, facts));
+          page.push_back(VisitedFor(std::move(owner), query, facts));
         }
       };
       TRUCE_RETURN_IF_ERROR(store_.Read(look, deadline));
       looked_at = page.size();
       if (!page.empty()) after = page.back().owner.key;
     }
-    for (Seen& seen : page) {
-      if (!prefix.empty() && !seen.owner.key.text.starts_with(prefix)) return false;
-      if (!visit(std::move(seen.owner), seen.fits)) return true;
+    for (Visited& each : page) {
+      // Keys are in order: behind the last of the type there is no other.
+      if (!prefix.empty() && !each.owner.key.text.starts_with(prefix)) return false;
+      if (!visit(std::move(each.owner), each.fits)) return true;
     }
     if (looked_at < limit) return false;
     budget -= std::min(budget, looked_at);
@@ -200,6 +202,7 @@ Result<ResourcePage> RegistryQueries::ListSorted(const ResourceQuery& query,
     return true;
   };
   TRUCE_ASSIGN_OR_RETURN(const bool cut, Walk(query, catalogue, deadline, visit));
+  // Sorted by what was seen so far the first ones could be missing.
   if (cut) {
     return Error{ErrorCode::kInvalidArgument,
                  "too many resources to sort; filter by type, service or name, or sort by key"};
@@ -230,10 +233,12 @@ Result<ResourceView> RegistryQueries::ById(const PublicId& id, Deadline deadline
     found.reset();
     for (const KeyText& key : keys[id]) {
       auto owner = facts.OwnerOf(key);
+      // The directory gave all of one hash.
       if (!owner || owner->id != id) continue;
       found = ViewOf(*std::move(owner), facts);
       return;
     }
+    // An id of a resource that became one with another goes on working in links.
     const auto name = facts.FurtherName(FormerIdName(id));
     if (!name) return;
     if (auto owner = facts.OwnerOf(name->key)) found = ViewOf(*std::move(owner), facts);
