@@ -9,6 +9,8 @@
 #include <ctime>
 #include <utility>
 
+#include "registry/base/assert.h"
+
 namespace truce {
 namespace {
 
@@ -85,6 +87,19 @@ std::string ToPem(EVP_PKEY* key) {
     return {};
   }
   return ContentsOf(bio.get());
+}
+
+BIO_METHOD* NewBioMethods(const char* name, int (*read)(BIO*, char*, int),
+                          int (*write)(BIO*, const char*, int)) {
+  BIO_METHOD* methods = BIO_meth_new(BIO_get_new_index() | BIO_TYPE_SOURCE_SINK, name);
+  TRUCE_ASSERT(methods != nullptr);
+  BIO_meth_set_read(methods, read);
+  BIO_meth_set_write(methods, write);
+  // A TLS session asks to flush, and takes anything but 1 for a failure.
+  BIO_meth_set_ctrl(methods, [](BIO* /*bio*/, int command, long /*number*/, void* /*pointer*/) {
+    return command == BIO_CTRL_FLUSH ? 1L : 0L;
+  });
+  return methods;
 }
 
 Timestamp NotBefore(const X509* certificate) {

@@ -1,4 +1,4 @@
-// Owners of OpenSSL's objects, and the text of its errors; for .cc files only.
+// Owners of OpenSSL's objects; for .cc files only.
 #ifndef TRUCE_CERTS_OPENSSL_HANDLE_H_
 #define TRUCE_CERTS_OPENSSL_HANDLE_H_
 
@@ -39,6 +39,11 @@ KeyHandle ReadKey(std::string_view pem);
 
 std::string ToPem(X509* certificate);
 std::string ToPem(EVP_PKEY* key);
+
+// How OpenSSL reaches what is no socket of its own: it gets bytes by `read` and gives them by
+// `write`. For as long as the process lives; never null.
+BIO_METHOD* NewBioMethods(const char* name, int (*read)(BIO*, char*, int),
+                          int (*write)(BIO*, const char*, int));
 
 Timestamp NotBefore(const X509* certificate);
 Timestamp NotAfter(const X509* certificate);

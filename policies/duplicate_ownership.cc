@@ -9,8 +9,10 @@
 #include "policies/people.h"
 #include "policies/rules.h"
 #include "registry/base/clock.h"
-#include "registry/ownership/lists/import.h"
+#include "registry/base/text.h"
+#include "registry/identity/evidence.h"
 #include "registry/ownership/review.h"
+#include "registry/ownership/rows.h"
 
 namespace truce {
 namespace {
@@ -47,9 +49,6 @@ std::string_view ManagerOf(std::string_view source) {
                                   [&](const auto& entry) { return entry.first == tool; });
   return found == kManagers.end() ? std::string_view() : found->second;
 }
-
-// The account, once known.
-bool IsAccount(std::string_view account) { return !account.empty() && !account.starts_with('?'); }
 
 // S3 bucket "prod-artifacts"; SQS queue "jobs" in account 123456789012, region eu-west-1.
 std::string ResourceForPeople(const DeclaredResource& resource, const Wording& wording) {
@@ -420,9 +419,7 @@ std::string OtherName(const DeclaredResource& resource, const Wording& wording) 
   if (tail.empty() || tail.find('/') != std::string_view::npos) tail = wording.root->ns;
   const std::string& name = resource.name;
   if (name == object.slot.name && HasMadeUpName(object)) return {};
-  const auto plain = [](char c) {
-    return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '-';
-  };
+  const auto plain = [](char c) { return IsLowerOrDigit(c) || c == '-'; };
   if (tail.empty() || name.empty() || !std::all_of(name.begin(), name.end(), plain) ||
       !std::all_of(tail.begin(), tail.end(), plain) ||
       (name.ends_with(tail) &&

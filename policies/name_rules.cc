@@ -27,11 +27,6 @@ bool IsAdded(const RuleCase& c, const DeclaredResource& resource, const AwsNameR
                       });
 }
 
-bool IsAccountNumber(std::string_view text) {
-  return text.size() == 12 &&
-         std::all_of(text.begin(), text.end(), [](char c) { return c >= '0' && c <= '9'; });
-}
-
 AppliedMode ModeOf(const RuleCase& c, Rule rule, const DeclaredResource& resource,
                    std::string_view name) {
   return ModeIn(c, rule, TopicOf(c, rule, resource, name));
@@ -184,7 +179,7 @@ NameFacts FactsOf(const RuleCase& c, const DeclaredResource& resource, std::stri
   facts.ns = c.root->ns.empty() ? c.object->slot.ns : c.root->ns;
   facts.provider_config = c.evidence->provider_config;
   facts.region = resource.identity.region;
-  if (IsAccountNumber(resource.identity.account)) facts.account = resource.identity.account;
+  if (IsAccount(resource.identity.account)) facts.account = resource.identity.account;
   facts.labels = c.evidence->labels;
   if (!resource.mapped) facts.fifo = c.evidence->fifo;
   return facts;

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cctype>
 #include <iterator>
 #include <utility>
 
@@ -125,8 +124,7 @@ std::string ObjectForPeople(const Slot& slot) {
 
 bool IsPlainWord(std::string_view text) {
   return !text.empty() && text.front() != '-' && std::all_of(text.begin(), text.end(), [](char c) {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
-           std::string_view("-_./:").find(c) != std::string_view::npos;
+    return IsAlnum(c) || std::string_view("-_./:").find(c) != std::string_view::npos;
   });
 }
 
@@ -177,7 +175,7 @@ std::string KubectlKind(const Slot& slot) {
   std::string out;
   out.reserve(slot.kind.size() + 1 + slot.group.size());
   // The kind's name in small letters is one by which every API server knows it.
-  for (const char c : slot.kind) out += Lower(c);
+  out.append(LowerOf(slot.kind));
   if (!slot.group.empty()) out.append(".").append(slot.group);
   return out;
 }

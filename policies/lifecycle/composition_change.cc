@@ -16,6 +16,7 @@
 
 #include "policies/policy.h"
 #include "policies/rule_case.h"
+#include "registry/base/text.h"
 #include "registry/identity/evidence.h"
 #include "registry/ownership/facts.h"
 #include "registry/ownership/lineage.h"
@@ -88,12 +89,6 @@ bool HasNewUnknownStep(Value spec, Value old_spec) {
 std::string Counted(std::size_t count, bool complete, std::string_view one, std::string_view many) {
   std::string out = complete ? std::to_string(count) : "at least " + std::to_string(count);
   return out.append(" ").append(count == 1 ? one : many);
-}
-
-std::string Joined(const std::vector<std::string>& kinds) {
-  std::string out;
-  for (const std::string& kind : kinds) out.append(out.empty() ? "" : ", ").append(kind);
-  return OneLine(out, kShownTextBytesMax);
 }
 
 }  // namespace
@@ -180,7 +175,7 @@ std::vector<Finding> JudgeComposition(const CompositionCase& composition,
 Finding UsageDropped(const CompositionCase& composition) {
   const CompositesConcerned& concerned = composition.concerned;
   const std::string kind = OneLine(composition.change.composite.kind, kShownTextBytesMax);
-  const std::string blocked = Joined(composition.change.unguarded);
+  const std::string blocked = OneLine(Joined(composition.change.unguarded), kShownTextBytesMax);
   Finding out{.rule = Rule::kCompositionChange, .mode = Mode::kWarn, .at_most = Mode::kWarn};
   out.resource = "Composition " + OneLine(composition.composition.name, kShownTextBytesMax);
   out.cause =

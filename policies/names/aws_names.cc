@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <array>
 #include <bitset>
-#include <cctype>
 #include <cstdint>
 #include <utility>
 
@@ -24,12 +23,6 @@ using Kind = AwsNameCheck::Kind;
 using Alphabet = std::bitset<128>;
 
 constexpr std::size_t kLabelBytesMax = 63;
-
-std::string Lowered(std::string_view text) {
-  std::string out(text);
-  std::transform(out.begin(), out.end(), out.begin(), [](char c) { return Lower(c); });
-  return out;
-}
 
 bool Has(const Alphabet& alphabet, char c) {
   const auto byte = static_cast<unsigned char>(c);
@@ -252,7 +245,7 @@ std::string CheckFault(const AwsNameCheck& check, std::string_view name, std::op
     }
     case Kind::kPathPrefix: {
       if (name.starts_with('/')) name.remove_prefix(1);
-      const std::string lower = Lowered(name.substr(0, 32));
+      const std::string lower = LowerOf(name.substr(0, 32));
       const std::string fault =
           FirstOf(texts, "begins with", [&](const std::string& t) { return lower.starts_with(t); });
       return fault.empty() ? fault : fault + ", which AWS reserves";

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "policies/names/aws_names.h"
+#include "registry/base/text.h"
 
 namespace truce {
 namespace {
@@ -133,9 +134,8 @@ class Reader {
     AwsNameRow row;
     row.type = cells[0];
     if (!seen_.insert(row.type).second) return Fault("type", "stands in a row above already");
-    const auto is_plain = [](char c) { return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9'); };
     if (cells[1] != kNone) row.abbreviation = cells[1];
-    if (!std::all_of(row.abbreviation.begin(), row.abbreviation.end(), is_plain)) {
+    if (!std::all_of(row.abbreviation.begin(), row.abbreviation.end(), IsLowerOrDigit)) {
       return Fault("abbreviation", "must be of a-z and 0-9, which every type allows");
     }
     if (cells[2] != "researched" && cells[2] != "judged") {

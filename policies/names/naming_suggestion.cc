@@ -15,8 +15,6 @@ namespace {
 constexpr std::size_t kQuotedBytesMax = 120;
 constexpr std::size_t kListedMax = 12;
 
-bool IsWordCharacter(char c) { return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9'); }
-
 std::string ShownWord(std::string_view text) { return '"' + OneLine(text, kQuotedBytesMax) + '"'; }
 
 const Wanted& Of(const WantedValues& wanted, NamingVariable variable) {
@@ -53,7 +51,7 @@ std::vector<std::string> WordsOf(std::string_view text) {
   bool inside = false;
   for (char c : text) {
     c = Lower(c);
-    if (!IsWordCharacter(c)) {
+    if (!IsLowerOrDigit(c)) {
       inside = false;
       continue;
     }

@@ -48,14 +48,17 @@ std::uint64_t NextNumber() {
 }  // namespace
 
 std::string NewId() {
-  constexpr std::size_t kLength = 13;
-  std::string text(kLength, kIdCharacters.front());
+  std::string text(kIdLength, kIdCharacters.front());
   std::uint64_t number = NextNumber();
   for (auto digit = text.rbegin(); digit != text.rend(); ++digit) {
     *digit = kIdCharacters[number & 31U];
     number >>= 5U;
   }
   return text;
+}
+
+bool IsId(std::string_view text) {
+  return text.size() == kIdLength && text.find_first_not_of(kIdCharacters) == text.npos;
 }
 
 }  // namespace truce

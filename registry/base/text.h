@@ -17,6 +17,12 @@ constexpr bool IsUpper(char c) { return c >= 'A' && c <= 'Z'; }
 constexpr bool IsLower(char c) { return c >= 'a' && c <= 'z'; }
 constexpr bool IsDigit(char c) { return c >= '0' && c <= '9'; }
 constexpr bool IsAlnum(char c) { return IsLower(c) || IsUpper(c) || IsDigit(c); }
+constexpr bool IsLowerOrDigit(char c) { return IsLower(c) || IsDigit(c); }
+// What names of Kubernetes are made of (DNS); they also begin and end with a letter or digit.
+constexpr bool IsDnsCharacter(char c) { return IsLowerOrDigit(c) || c == '-' || c == '.'; }
+constexpr bool AllDigits(std::string_view text) {
+  return std::all_of(text.begin(), text.end(), IsDigit);
+}
 constexpr char Upper(char c) { return IsLower(c) ? static_cast<char>(c - 'a' + 'A') : c; }
 constexpr char Lower(char c) { return IsUpper(c) ? static_cast<char>(c - 'A' + 'a') : c; }
 
@@ -47,6 +53,19 @@ std::string LowerOf(std::string_view text);
 constexpr bool EqualsIgnoringCase(std::string_view a, std::string_view b) {
   return std::equal(a.begin(), a.end(), b.begin(), b.end(),
                     [](char x, char y) { return Lower(x) == Lower(y); });
+}
+
+// "a, b, c": `texts`, with `separator` between each two.
+template <typename Texts>
+std::string Joined(const Texts& texts, std::string_view separator = ", ") {
+  std::string list;
+  bool is_first = true;
+  for (const std::string_view text : texts) {
+    if (!is_first) list.append(separator);
+    is_first = false;
+    list.append(text);
+  }
+  return list;
 }
 
 // `text` between quotation marks, as it stands: for what is known to be one printable line.

@@ -6,20 +6,13 @@
 #include <string_view>
 #include <vector>
 
+#include "registry/base/text.h"
+
 namespace truce {
 namespace {
 
 constexpr std::size_t kLabelWidth = 18;
 constexpr std::size_t kLineWidth = 100;
-
-std::string Joined(const std::vector<std::string>& texts, std::string_view separator) {
-  std::string joined;
-  for (const std::string& text : texts) {
-    if (!joined.empty()) joined += separator;
-    joined += text;
-  }
-  return joined;
-}
 
 // One labelled entry; further lines of it stand under the first, long ones are wrapped at spaces.
 class Lines {
@@ -170,7 +163,7 @@ void AddAttachment(const TypeSpec& spec, Lines& lines) {
     for (const Normaliser& normaliser : link.normalisers) text += " (" + Text(normaliser) + ")";
     links.push_back(text);
   }
-  lines.Add("", Joined(links, ", "));
+  lines.Add("", Joined(links));
 }
 
 }  // namespace
@@ -186,7 +179,7 @@ std::string Describe(const KeyPart& part) {
   }
   std::vector<std::string> steps;
   for (const Normaliser& normaliser : part.normalisers) steps.push_back(Text(normaliser));
-  if (!steps.empty()) text += " (made equal: " + Joined(steps, ", ") + ")";
+  if (!steps.empty()) text += " (made equal: " + Joined(steps) + ")";
   if (part.list) text += ", one key per element";
   if (!part.within.empty()) text += ", with or without the name of its " + part.within;
   if (!part.refers_to.empty()) text += " -> " + part.refers_to;
@@ -228,7 +221,7 @@ TypeSummary Summarise(const TypeSpec& spec) {
                       .scope = std::string(Name(spec.scope)),
                       .certainty = std::string(Name(spec.certainty)),
                       .conflict = std::string(DefaultConflict(spec)),
-                      .key = parts.empty() ? "-" : Joined(parts, ", "),
+                      .key = parts.empty() ? "-" : Joined(parts),
                       .attachment = "-",
                       .space = spec.space};
   if (spec.attachment) {

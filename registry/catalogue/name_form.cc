@@ -47,7 +47,7 @@ std::size_t EndOfPartition(std::string_view value, std::size_t begin) {
 // us-east-1: words and a number, joined by hyphens.
 std::size_t EndOfRegion(std::string_view value, std::size_t begin) {
   const std::size_t end =
-      EndOfRun(value, begin, [](char c) { return IsLower(c) || IsDigit(c) || c == '-'; });
+      EndOfRun(value, begin, [](char c) { return IsLowerOrDigit(c) || c == '-'; });
   const std::string_view name = value.substr(begin, end - begin);
   const std::size_t dash = name.rfind('-');
   const bool sound =
@@ -63,8 +63,7 @@ std::size_t EndOfAccount(std::string_view value, std::size_t begin) {
 }
 
 std::size_t EndOfSuffix(std::string_view value, std::size_t begin) {
-  const std::size_t end = EndOfRun(
-      value, begin, [](char c) { return IsLower(c) || IsDigit(c) || c == '-' || c == '.'; });
+  const std::size_t end = EndOfRun(value, begin, IsDnsCharacter);
   const std::string_view name = value.substr(begin, end - begin);
   return std::find(kSuffixes.begin(), kSuffixes.end(), name) != kSuffixes.end() ? end : kNowhere;
 }
@@ -195,6 +194,7 @@ std::size_t NameForm::EndOfFree(std::size_t index, std::string_view value,
   }
   std::size_t end = kNowhere;
   if (!fixed) {
+    // From the next character on: no part is empty.
     end = value.find(tokens_[index + 1].text, begin + 1);
   } else if (value.size() > begin + tail) {
     end = value.size() - tail;
@@ -270,6 +270,7 @@ std::optional<NameReading> NameForm::Read(std::string_view value) const {
       case Token::Kind::kPath: break;
     }
   }
+  // Half a name read as a whole one would be another resource.
   if (at != value.size()) return std::nullopt;
   return reading;
 }

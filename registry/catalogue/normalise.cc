@@ -13,10 +13,6 @@ constexpr std::string_view kArnPrefix = "arn:";
 constexpr int kArnFieldsBeforeResource = 5;
 constexpr std::size_t kSecretSuffixLength = 7;  // '-' and six random characters
 
-void MakeLower(std::string& value) {
-  for (char& c : value) c = Lower(c);
-}
-
 void StripPrefix(std::string& value, std::string_view prefix) {
   if (std::string_view(value).starts_with(prefix)) value.erase(0, prefix.size());
 }
@@ -49,7 +45,7 @@ void KeepSecretName(std::string& value) {
 }
 
 void Dns(std::string& value) {
-  MakeLower(value);
+  value = LowerOf(value);
   StripSuffix(value, ".");
   if (std::string_view(value).starts_with("\\052")) value.replace(0, 4, "*");
 }
@@ -63,7 +59,7 @@ void Map(std::string& value, std::string_view rule) {
 
 void Apply(const Normaliser& normaliser, std::string& value) {
   switch (normaliser.op) {
-    case Normaliser::Op::kLower: return MakeLower(value);
+    case Normaliser::Op::kLower: value = LowerOf(value); return;
     case Normaliser::Op::kStripPrefix: return StripPrefix(value, normaliser.argument);
     case Normaliser::Op::kStripSuffix: return StripSuffix(value, normaliser.argument);
     case Normaliser::Op::kBasename:

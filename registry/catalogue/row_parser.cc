@@ -44,8 +44,7 @@ bool IsTypeName(std::string_view text, bool hyphens) {
   if (slash == std::string_view::npos || slash == 0 || slash + 1 == text.size()) return false;
   const std::string_view service = text.substr(0, slash);
   const std::string_view name = text.substr(slash + 1);
-  return std::all_of(service.begin(), service.end(),
-                     [](char c) { return IsLower(c) || IsDigit(c); }) &&
+  return std::all_of(service.begin(), service.end(), IsLowerOrDigit) &&
          std::all_of(name.begin(), name.end(),
                      [hyphens](char c) { return IsAlnum(c) || (hyphens && c == '-'); });
 }
@@ -79,8 +78,7 @@ std::optional<Flavour> FlavourOf(std::string_view group) {
 }
 
 bool IsGroup(std::string_view group) {
-  return std::all_of(group.begin(), group.end(),
-                     [](char c) { return IsLower(c) || IsDigit(c) || c == '.' || c == '-'; });
+  return std::all_of(group.begin(), group.end(), IsDnsCharacter);
 }
 
 Result<void> ParseKinds(std::string_view cell, TypeSpec& spec) {
@@ -142,6 +140,7 @@ Result<void> ParseRegion(std::string_view cell, TypeSpec& spec) {
   const std::vector<std::string_view> paths = Split(cell, '|');
   if (paths.size() > 2) return InvalidArgument("at most two paths: upjet|community");
   TRUCE_ASSIGN_OR_RETURN(spec.region_path, ParsePath(paths.front()));
+  // The one path where there is no other.
   TRUCE_ASSIGN_OR_RETURN(spec.community_region_path, ParsePath(paths.back()));
   return {};
 }
@@ -453,6 +452,7 @@ Result<Header> ParseHeader(std::string_view line) {
 Result<void> CheckBytes(std::string_view line) {
   if (line.size() > kLineBytesMax) return InvalidArgument("line: longer than 16384 bytes");
   for (const char c : line) {
+    // A name of a field with a look-alike letter would never be found in any object.
     if (c != '\t' && (c < ' ' || c > '~')) {
       return InvalidArgument("line: only printable ASCII and tabs are allowed");
     }
@@ -488,6 +488,7 @@ Result<TypeSpec> ParseRow(std::string_view line, const Header& header,
   }
   const TypeSpec* const base = FindByName(known, cells.front());
   if (base == nullptr) TRUCE_RETURN_IF_ERROR(CheckNeeded(header));
+  // A row of a known type says only what differs.
   TypeSpec spec = base == nullptr ? TypeSpec{} : *base;
   for (std::size_t i = 0; i < cells.size(); ++i) {
     if (cells[i].empty()) {

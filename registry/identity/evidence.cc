@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "registry/base/text.h"
 #include "registry/identity/parts.h"
 #include "registry/identity/values.h"
 
@@ -300,10 +301,7 @@ std::string_view PartitionOf(std::string_view region) {
   return "aws";
 }
 
-bool IsAccount(std::string_view text) {
-  return text.size() == kAccountDigits &&
-         std::all_of(text.begin(), text.end(), [](char c) { return c >= '0' && c <= '9'; });
-}
+bool IsAccount(std::string_view text) { return text.size() == kAccountDigits && AllDigits(text); }
 
 std::string_view AccountOfArn(std::string_view arn) {
   if (!arn.starts_with("arn:")) return {};

@@ -5,17 +5,12 @@
 namespace truce {
 namespace {
 
-constexpr NameTable<RowState::kSeen> kRowStates("reserved", "seen");
 constexpr NameTable<Record::kTransferring> kRecords("none", "orphaned", "imported", "transferring");
 constexpr NameTable<NameSort::kFormerId> kNameSorts("declared", "located", "assigned", "former-id");
-constexpr NameTable<AgreementKind::kProtection> kAgreementKinds("share", "transfer", "protection");
-constexpr NameTable<ShareLevel::kAttach> kShareLevels("observe", "attach");
+constexpr std::string_view kImportGroup = "truce.dev";
+constexpr std::string_view kImportKind = "Import";
 
 }  // namespace
-
-std::string_view Name(RowState state) { return kRowStates.Of(state); }
-
-std::optional<RowState> RowStateFromName(std::string_view name) { return kRowStates.Find(name); }
 
 std::string_view Name(Record record) { return kRecords.Of(record); }
 
@@ -37,14 +32,6 @@ std::string_view Name(AuditAction action) {
   return kWords.Of(action);
 }
 
-std::string_view Name(AgreementKind kind) { return kAgreementKinds.Of(kind); }
-
-std::optional<AgreementKind> AgreementKindFromName(std::string_view name) {
-  return kAgreementKinds.Find(name);
-}
-
-std::string_view Name(ShareLevel level) { return kShareLevels.Of(level); }
-
 std::string ShapeOf(std::string_view key) {
   // space|partition|account|region|…: no field contains a bare "|".
   const std::size_t partition = key.find('|');
@@ -59,8 +46,14 @@ std::string ShapeOf(std::string_view key) {
   return shape;
 }
 
-std::optional<ShareLevel> ShareLevelFromName(std::string_view name) {
-  return kShareLevels.Find(name);
+Slot ImportRoot(std::string_view source) {
+  return {"", std::string(kImportGroup), std::string(kImportKind), "", std::string(source)};
+}
+
+std::string_view SourceOf(const Owner& owner) {
+  const bool is_import = owner.record == Record::kImported && owner.root.group == kImportGroup &&
+                         owner.root.kind == kImportKind;
+  return is_import ? std::string_view(owner.root.name) : std::string_view();
 }
 
 }  // namespace truce

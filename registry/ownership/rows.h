@@ -105,6 +105,12 @@ struct Owner {
 std::string ShapeOf(std::string_view key);
 inline std::string ShapeOf(const KeyText& key) { return ShapeOf(std::string_view(key.text)); }
 
+// What is imported is owned by a list of resources, its source ("terraform:network"), for which a
+// root of kind Import, group truce.dev, stands.
+Slot ImportRoot(std::string_view source);
+// Empty for an owner that is not imported.
+std::string_view SourceOf(const Owner& owner);
+
 // The owners that people and the watch ask for together.
 enum class OwnerList : std::uint8_t {
   kAll,

@@ -3,6 +3,17 @@
 #include "registry/base/name_table.h"
 
 namespace truce {
+namespace {
+
+constexpr NameTable<RowState::kSeen> kRowStates("reserved", "seen");
+constexpr NameTable<AgreementKind::kProtection> kAgreementKinds("share", "transfer", "protection");
+constexpr NameTable<ShareLevel::kAttach> kShareLevels("observe", "attach");
+
+}  // namespace
+
+std::string_view Name(RowState state) { return kRowStates.Of(state); }
+
+std::optional<RowState> RowStateFromName(std::string_view name) { return kRowStates.Find(name); }
 
 std::string_view Name(Mode mode) {
   static constexpr NameTable<Mode::kEnforce> kWords("off", "audit", "warn", "enforce");
@@ -12,6 +23,18 @@ std::string_view Name(Mode mode) {
 std::string_view Name(Operation operation) {
   static constexpr NameTable<Operation::kDelete> kWords("CREATE", "UPDATE", "DELETE");
   return kWords.Of(operation);
+}
+
+std::string_view Name(AgreementKind kind) { return kAgreementKinds.Of(kind); }
+
+std::optional<AgreementKind> AgreementKindFromName(std::string_view name) {
+  return kAgreementKinds.Find(name);
+}
+
+std::string_view Name(ShareLevel level) { return kShareLevels.Of(level); }
+
+std::optional<ShareLevel> ShareLevelFromName(std::string_view name) {
+  return kShareLevels.Find(name);
 }
 
 }  // namespace truce

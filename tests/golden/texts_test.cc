@@ -13,8 +13,8 @@
 #include "policies/rules.h"
 #include "policies/sharing_rules.h"
 #include "registry/ownership/agreements.h"
-#include "registry/ownership/lists/import.h"
 #include "registry/ownership/review.h"
+#include "registry/ownership/rows.h"
 #include "tests/support/golden.h"
 
 namespace truce {

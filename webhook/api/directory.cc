@@ -24,12 +24,6 @@ std::uint32_t HashOf(std::string_view text) {
 // The bucket from which one more is split, when there are `buckets`.
 std::size_t SplitBy(std::size_t buckets) { return buckets - std::bit_floor(buckets); }
 
-std::string WithoutCase(std::string_view text) {
-  std::string folded(text);
-  for (char& c : folded) c = Lower(c);
-  return folded;
-}
-
 }  // namespace
 
 Directory::Directory() {
@@ -101,7 +95,7 @@ std::uint32_t Directory::ServiceIndex(const std::string& name) {
 
 Directory::Item::Item(const Owner& owner)
     : key(owner.key),
-      hash{HashOf(owner.id.text), HashOf(WithoutCase(owner.name)), HashOf(owner.arn),
+      hash{HashOf(owner.id.text), HashOf(LowerOf(owner.name)), HashOf(owner.arn),
            HashOf(owner.key.text)},
       service(owner.service),
       ns(owner.root.ns),
@@ -114,6 +108,7 @@ void Directory::Put(const Item& item) {
   const std::uint32_t service = ServiceIndex(item.service);
   Index index = Find(item.key.text, item.hash[kByKey]);
   if (index != kNone) {
+    // Most changes of an owner touch nothing by which it is found.
     if (entries_[index].hash == hash && entries_[index].service == service) return;
     Unlink(index);
   } else {
@@ -218,7 +213,7 @@ std::vector<KeyText> Directory::WithId(const PublicId& id, std::size_t limit) co
 }
 
 std::vector<KeyText> Directory::WithName(std::string_view name, std::size_t limit) const {
-  return WithHash(kByName, HashOf(WithoutCase(name)), limit);
+  return WithHash(kByName, HashOf(LowerOf(name)), limit);
 }
 
 std::vector<KeyText> Directory::WithArn(std::string_view arn, std::size_t limit) const {
@@ -229,6 +224,7 @@ std::vector<KeyText> Directory::OfService(const std::string& service, const KeyT
                                           std::size_t limit) const {
   const auto found = service_indices_.find(service);
   if (found == service_indices_.end() || limit == 0) return {};
+  // The chain has no order, and may be that of a million keys.
   std::vector<std::string_view> first;  // a heap, the greatest in front
   for (Index index = services_[found->second].first; index != kNone;
        index = entries_[index].service_next) {

@@ -5,6 +5,7 @@
 #include <string_view>
 #include <utility>
 
+#include "registry/base/random_id.h"
 #include "webhook/api/problem.h"
 #include "webhook/api/resource_json.h"
 #include "webhook/api/rest/agreement_json.h"
@@ -92,7 +93,7 @@ class Chains final {
 Result<HttpResponse> GetLineage(const OperationPorts& ports, RestCall& call) {
   TRUCE_RETURN_IF_ERROR(call.AllowOnly({}));
   const std::string_view id = std::string_view(call.request.path).substr(kLineagePath.size());
-  if (!IsPublicId(id)) return NoSuchId();
+  if (!IsId(id)) return NoSuchId();
   TRUCE_ASSIGN_OR_RETURN(
       const auto view, RegistryQueries(ports.store).ById(PublicId{std::string(id)}, call.deadline));
   TRUCE_ASSIGN_OR_RETURN(const bool may_read, ports.rest.MayRead(call, view.owner.root.ns));
@@ -113,7 +114,7 @@ Result<HttpResponse> GetLineage(const OperationPorts& ports, RestCall& call) {
 Result<HttpResponse> GetEnding(const OperationPorts& ports, RestCall& call) {
   TRUCE_RETURN_IF_ERROR(call.AllowOnly({}));
   const std::string_view id = std::string_view(call.request.path).substr(kEndingsPath.size());
-  if (!IsPublicId(id)) return NoSuchId();
+  if (!IsId(id)) return NoSuchId();
   const RegistryQueries queries(ports.store);
   const PublicId wanted{std::string(id)};
   const auto present = queries.ById(wanted, call.deadline);

@@ -6,6 +6,8 @@
 #include <deque>
 #include <utility>
 
+#include "registry/base/text.h"
+
 namespace truce {
 
 struct ArgumentEntry {
@@ -99,9 +101,7 @@ std::string HeadOf(const ArgumentEntry& entry) {
   return head;
 }
 
-bool IsLowerWord(std::string_view text) {
-  return std::all_of(text.begin(), text.end(), [](char c) { return c >= 'a' && c <= 'z'; });
-}
+bool IsLowerWord(std::string_view text) { return std::all_of(text.begin(), text.end(), IsLower); }
 
 // Appends `text`, broken at spaces, each line but the first behind `indent` spaces.
 void AppendWrapped(std::string_view text, std::size_t indent, std::string& out) {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <ostream>
 
+#include "registry/base/text.h"
 #include "webhook/cli/command_line.h"
 #include "webhook/config/keys.h"
 
@@ -22,8 +23,7 @@ std::string PlaceholderOf(std::string_view type) {
   std::string out(type);
   if (out.find('|') != std::string::npos) return out;
   for (char& c : out) {
-    if (c == ' ') c = '-';
-    if (c >= 'a' && c <= 'z') c = static_cast<char>(c - 'a' + 'A');
+    c = c == ' ' ? '-' : Upper(c);
   }
   return out;
 }

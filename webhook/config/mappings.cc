@@ -2,8 +2,8 @@
 // catalogue's to say, when the rules are built from these values.
 #include <algorithm>
 #include <array>
-#include <cctype>
 
+#include "registry/base/text.h"
 #include "webhook/config/keys.h"
 #include "webhook/wire/node_reader.h"
 
@@ -174,7 +174,7 @@ std::optional<FieldPath> FieldPathOf(std::string_view text, FieldPath::Root root
   for (std::size_t i = 0; i < text.size(); ++i) {
     if (text.substr(i).starts_with("['")) i = text.find("']", i + 2) + 1;
     const char c = text[i];
-    const bool is_name = std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '-' || c == '_';
+    const bool is_name = IsAlnum(c) || c == '-' || c == '_';
     if (!is_name && std::string_view(".*[]").find(c) == std::string_view::npos) return std::nullopt;
   }
   return std::move(path).value();

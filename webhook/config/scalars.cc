@@ -1,6 +1,5 @@
 #include <algorithm>
 #include <array>
-#include <cctype>
 #include <charconv>
 #include <optional>
 
@@ -25,10 +24,7 @@ std::string Shown(std::string_view text) {
          (text.size() > kShownMax ? "…'" : "'");
 }
 
-bool IsDigits(std::string_view text) {
-  return !text.empty() && std::all_of(text.begin(), text.end(),
-                                      [](unsigned char c) { return std::isdigit(c) != 0; });
-}
+bool IsDigits(std::string_view text) { return !text.empty() && AllDigits(text); }
 
 std::optional<std::int64_t> WholeNumber(std::string_view text) {
   std::int64_t number = 0;
@@ -43,9 +39,8 @@ bool IsServerName(std::string_view text) {
   if (text.empty() || text.size() > 253) return false;
   if (text.starts_with("*.")) text.remove_prefix(2);
   return !text.empty() && text.front() != '.' && text.front() != '-' &&
-         std::all_of(text.begin(), text.end(), [](unsigned char c) {
-           return std::isalnum(c) != 0 || c == '.' || c == '-' || c == ':';
-         });
+         std::all_of(text.begin(), text.end(),
+                     [](char c) { return IsAlnum(c) || c == '.' || c == '-' || c == ':'; });
 }
 
 Result<void> CheckAddress(std::string_view text) {
@@ -100,10 +95,9 @@ Result<void> CheckStore(std::string_view text) {
 }
 
 Result<void> CheckClusterId(std::string_view text) {
-  const bool good = !text.empty() && text.size() <= 32 &&
-                    std::all_of(text.begin(), text.end(), [](unsigned char c) {
-                      return (c >= 'a' && c <= 'z') || std::isdigit(c) != 0 || c == '-';
-                    });
+  const bool good =
+      !text.empty() && text.size() <= 32 &&
+      std::all_of(text.begin(), text.end(), [](char c) { return IsLowerOrDigit(c) || c == '-'; });
   if (good) return {};
   return Wrong(Shown(text) + " is not a cluster id; use 1 to 32 characters of a-z, 0-9 and '-'");
 }
@@ -122,14 +116,11 @@ Result<void> CheckUrl(std::string_view text) {
 bool IsLabelKey(std::string_view text) {
   const std::size_t slash = text.find('/');
   const std::string_view name = slash == std::string_view::npos ? text : text.substr(slash + 1);
-  const auto is_allowed = [](unsigned char c) {
-    return std::isalnum(c) != 0 || c == '-' || c == '_' || c == '.';
-  };
+  const auto is_allowed = [](char c) { return IsAlnum(c) || c == '-' || c == '_' || c == '.'; };
   const auto is_good = [&](std::string_view part, std::size_t longest) {
     return !part.empty() && part.size() <= longest &&
-           std::all_of(part.begin(), part.end(), is_allowed) &&
-           std::isalnum(static_cast<unsigned char>(part.front())) != 0 &&
-           std::isalnum(static_cast<unsigned char>(part.back())) != 0;
+           std::all_of(part.begin(), part.end(), is_allowed) && IsAlnum(part.front()) &&
+           IsAlnum(part.back());
   };
   return is_good(name, 63) &&
          (slash == std::string_view::npos || is_good(text.substr(0, slash), 253));

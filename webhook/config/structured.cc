@@ -1,10 +1,10 @@
 // Readers of settings that only the file can give.
 #include <algorithm>
 #include <array>
-#include <cctype>
 #include <set>
 
 #include "registry/base/text.h"
+#include "registry/identity/evidence.h"
 #include "webhook/config/keys.h"
 #include "webhook/wire/node_reader.h"
 
@@ -67,10 +67,6 @@ Result<Override> ReadOverride(const YamlNode& node, const NodeReader& reader,
   return out;
 }
 
-bool IsAccountNumber(std::string_view text) {
-  return text.size() == 12 && text.find_first_not_of("0123456789") == std::string_view::npos;
-}
-
 // The ProviderConfig and its account.
 Result<std::pair<ProviderConfigName, std::string>> ReadProviderConfig(const YamlNode& node,
                                                                       const NodeReader& reader,
@@ -88,7 +84,7 @@ Result<std::pair<ProviderConfigName, std::string>> ReadProviderConfig(const Yaml
   TRUCE_ASSIGN_OR_RETURN(out.ns, reader.Optional(node, "namespace", path));
   TRUCE_ASSIGN_OR_RETURN(out.name, reader.Required(node, "name", path));
   TRUCE_ASSIGN_OR_RETURN(std::string account, reader.Required(node, "account", path));
-  if (!IsAccountNumber(account)) {
+  if (!IsAccount(account)) {
     return reader.Fail(*node.Find("account"), path + ".account",
                        "must be the 12 digits of an AWS account, in quotes");
   }
@@ -99,9 +95,8 @@ Result<std::pair<ProviderConfigName, std::string>> ReadProviderConfig(const Yaml
 
 bool IsTypeName(std::string_view text) {
   const auto is_word = [](std::string_view word) {
-    return !word.empty() && std::all_of(word.begin(), word.end(), [](unsigned char c) {
-      return std::isalnum(c) != 0 || c == '-' || c == '.';
-    });
+    return !word.empty() && std::all_of(word.begin(), word.end(),
+                                        [](char c) { return IsAlnum(c) || c == '-' || c == '.'; });
   };
   const std::size_t slash = text.find('/');
   return slash != std::string_view::npos && is_word(text.substr(0, slash)) &&
@@ -193,7 +188,7 @@ Result<void> ReadAccountParties(const YamlNode& node, std::string_view where, Co
   for (std::size_t i = 0; i < node.keys.size(); ++i) {
     const std::string& account = node.keys[i].text;
     const std::string path = "accountParties." + account;
-    if (!IsAccountNumber(account)) {
+    if (!IsAccount(account)) {
       YamlNode at_key;
       at_key.location = node.keys[i].location;
       return reader.Fail(at_key, path, "must be the 12 digits of an AWS account, in quotes");

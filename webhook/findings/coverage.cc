@@ -185,13 +185,9 @@ class Coverage final {
       // Of no webhook at all is told once.
       if (group.unsent.empty() || entries_.empty()) continue;
       std::sort(group.unsent.begin(), group.unsent.end());
-      std::string kinds;
-      for (const std::string& kind : group.unsent) {
-        kinds.append(kinds.empty() ? "" : ", ").append(kind);
-      }
       Add({GapReason::kXrdGroup, OneLine(name, kShownBytesMax),
            "The webhook's rules leave out this group of claims and composites (" +
-               OneLine(kinds, kShownBytesMax) +
+               OneLine(Joined(group.unsent), kShownBytesMax) +
                "): a claim that binds somebody else's composite is found by the watch only.",
            "Add it to the chart's value webhook.xrdGroups; `truce doctor` prints the whole value.",
            group.objects});

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cctype>
 #include <string_view>
 #include <utility>
 
@@ -45,9 +44,7 @@ std::string EventName(const ObjectEvent& event) {
   for (const std::string* part : {&event.uid.text, &event.reason, &event.note}) content.Add(*part);
   std::string name;
   for (const char c : event.object.name) {
-    const auto byte = static_cast<unsigned char>(c);
-    const bool is_valid = std::isdigit(byte) != 0 || (c >= 'a' && c <= 'z') || c == '-' || c == '.';
-    name += is_valid ? c : '-';
+    name += IsDnsCharacter(c) ? c : '-';
   }
   const std::string tail = ".truce-" + HexOf(content.value());
   name.resize(std::min(name.size(), kEventNameBytesMax - tail.size()));

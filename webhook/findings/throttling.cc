@@ -7,6 +7,7 @@
 
 #include "policies/people.h"
 #include "registry/base/one_line.h"
+#include "registry/base/text.h"
 #include "registry/identity/uids.h"
 
 namespace truce {
@@ -22,14 +23,6 @@ struct ThrottlingCode {
   std::string lower;  // the same in lower case
   std::string needs;  // in lower case; empty: nothing
 };
-
-std::string Lower(std::string_view text) {
-  std::string out(text);
-  for (char& c : out) {
-    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
-  }
-  return out;
-}
 
 std::string_view TakeUntil(std::string_view& text, char end) {
   const std::size_t at = std::min(text.find(end), text.size());
@@ -49,16 +42,14 @@ const std::vector<ThrottlingCode>& Codes() {
       if (std::exchange(is_header, false)) continue;
       const std::string code(TakeUntil(line, '\t'));
       const std::string_view needs = TakeUntil(line, '\t');
-      out.push_back({code, Lower(code), needs == "-" ? std::string() : Lower(needs)});
+      out.push_back({code, LowerOf(code), needs == "-" ? std::string() : LowerOf(needs)});
     }
     return out;
   }();
   return kCodes;
 }
 
-bool IsWordCharacter(char c) {
-  return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '_' || c == '-' || c == '.';
-}
+bool IsWordCharacter(char c) { return IsDnsCharacter(c) || c == '_'; }
 
 // Where a code can stand: behind "api error ", or as AWS spells it, as a word of its own, before
 // ": " (objects' names have no capitals).
@@ -142,7 +133,7 @@ bool MayBeOf(const LocatedWar& war, const std::string& account, const std::strin
 
 std::optional<ThrottledCall> ReadThrottledCall(std::string_view message) {
   message = message.substr(0, kMessageBytesRead);
-  const std::string lower = Lower(message);
+  const std::string lower = LowerOf(message);
   const ThrottlingCode* code = CodeIn(message, lower);
   if (code == nullptr) return std::nullopt;
   ThrottledCall out{code->code, {}, {}};
@@ -166,6 +157,7 @@ ThrottledCalls::Throttled& ThrottledCalls::Note(const Uid& uid, ThrottledCall ca
   // An Event and a condition tell of one try.
   constexpr std::chrono::milliseconds kOneTry{1000};
   if (objects_.size() >= kThrottledMax && !objects_.contains(uid)) {
+    // Whoever was silent for longest is likeliest to be over it.
     const auto earlier = [](const auto& a, const auto& b) { return a.second.last < b.second.last; };
     objects_.erase(std::min_element(objects_.begin(), objects_.end(), earlier));
   }
@@ -213,6 +205,7 @@ void ThrottledCalls::OnObject(const Sighting& sighting, Timestamp now) {
   auto call = sighting.trouble.empty() ? std::nullopt : ReadThrottledCall(sighting.trouble);
   if (!call) {
     const auto known = objects_.find(facts.uid);
+    // It may come back at the next look: it is over only after a while of silence.
     if (known != objects_.end()) known->second.stands = false;
     return;
   }
@@ -259,6 +252,7 @@ bool ThrottledCalls::IsFound(const Group& group, Timestamp now) {
     tries += each->tries;
     if (each->stands && now - each->first >= kThrottledStands) return true;
   }
+  // A single try that AWS turns away is nothing: SDKs try again by themselves.
   return group.size() > 1 || tries >= kThrottledTries;
 }
 
@@ -329,6 +323,7 @@ std::vector<LiveFinding> ThrottledCalls::Find(std::span<const LocatedWar> wars,
       at = objects_.erase(at);
       continue;
     }
+    // An Event names its object by uid alone; whose calls they are is looked up first.
     if (!entry.slot.kind.empty()) {
       groups[{entry.account, entry.service, entry.call.api}].push_back(&entry);
     }

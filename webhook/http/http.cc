@@ -1,10 +1,10 @@
 #include "webhook/http/http.h"
 
 #include <algorithm>
-#include <cctype>
 #include <utility>
 
 #include "registry/base/random_id.h"
+#include "registry/base/text.h"
 
 namespace truce {
 namespace {
@@ -31,8 +31,8 @@ std::optional<std::string_view> HttpRequest::Query(std::string_view name) const 
 std::string RequestIdOf(const HttpRequest& request) {
   const std::string_view given = request.Header("x-request-id");
   const bool usable = !given.empty() && given.size() <= kRequestIdBytesMax &&
-                      std::all_of(given.begin(), given.end(), [](unsigned char c) {
-                        return std::isalnum(c) != 0 || c == '-' || c == '_' || c == '.';
+                      std::all_of(given.begin(), given.end(), [](char c) {
+                        return IsAlnum(c) || c == '-' || c == '_' || c == '.';
                       });
   return usable ? std::string(given) : NewId();
 }

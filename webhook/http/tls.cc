@@ -12,7 +12,7 @@
 #include <cerrno>
 #include <exception>
 
-#include "registry/base/assert.h"
+#include "certs/openssl_handle.h"
 
 namespace truce {
 namespace {
@@ -177,10 +177,6 @@ struct TlsBio {
     return size;
   }
 
-  static long Control(BIO* /*bio*/, int command, long /*number*/, void* /*pointer*/) noexcept {
-    return command == BIO_CTRL_FLUSH ? 1 : 0;
-  }
-
   // Called with each record's header, and with much else.
   // NOLINTNEXTLINE(readability-function-size): the library gives the parameters
   static void OnMessage(int sent, int /*version*/, int type, const void* /*bytes*/, size_t /*size*/,
@@ -189,14 +185,7 @@ struct TlsBio {
   }
 
   static const BIO_METHOD* Methods() {
-    static BIO_METHOD* const kMethods = [] {
-      BIO_METHOD* made = BIO_meth_new(BIO_get_new_index() | BIO_TYPE_SOURCE_SINK, "truce");
-      TRUCE_ASSERT(made != nullptr);
-      BIO_meth_set_read(made, Read);
-      BIO_meth_set_write(made, Write);
-      BIO_meth_set_ctrl(made, Control);
-      return made;
-    }();
+    static const BIO_METHOD* const kMethods = NewBioMethods("truce", Read, Write);
     return kMethods;
   }
 };

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "registry/identity/evidence.h"
 #include "registry/identity/parts.h"
 #include "webhook/imports/import_list.h"
 
@@ -10,13 +11,9 @@ namespace {
 
 using Values = std::vector<std::pair<std::string, std::string>>;
 
-bool IsDigits(std::string_view text) {
-  return std::all_of(text.begin(), text.end(), [](char c) { return c >= '0' && c <= '9'; });
-}
-
 // What a place of a template may hold.
 bool Holds(std::string_view name, std::string_view value) {
-  if (name == "account") return value.size() == 12 && IsDigits(value);
+  if (name == "account") return IsAccount(value);
   if (name == "partition") return !value.empty() && value.find(':') == std::string_view::npos;
   if (name == "region") return value.find(':') == std::string_view::npos;
   if (name == "path") return value.starts_with('/') && value.ends_with('/');

@@ -22,21 +22,13 @@ Error BadItem(std::size_t item, const std::string& message) {
 // The object at the begin of `text`, with everything to its closing bracket; empty: there is none.
 std::string_view FirstObject(std::string_view text) {
   int depth = 0;
-  bool in_text = false;
-  for (std::size_t i = 0; i < text.size(); ++i) {
-    const char c = text[i];
-    if (in_text) {
-      if (c == '\\') ++i;
-      if (c == '"') in_text = false;
-    } else if (c == '"') {
-      in_text = true;
-    } else if (c == '{' || c == '[') {
-      if (++depth > kDepthMax) return {};
-    } else if (c == '}' || c == ']') {
-      if (--depth == 0) return text.substr(0, i + 1);
-    }
-  }
-  return {};
+  std::string_view object;
+  ForEachBracket(text, [&](std::size_t place, bool opens) {
+    depth += opens ? 1 : -1;
+    if (depth == 0) object = text.substr(0, place + 1);
+    return depth > 0 && depth <= kDepthMax;
+  });
+  return object;
 }
 
 void SkipBetween(std::string_view& rest) {

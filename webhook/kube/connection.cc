@@ -18,7 +18,6 @@
 
 #include "certs/certificate.h"
 #include "certs/openssl_handle.h"
-#include "registry/base/assert.h"
 
 namespace truce {
 namespace {
@@ -148,19 +147,8 @@ struct ConnectionBio {
     return static_cast<int>(count);
   }
 
-  static long Control(BIO* /*bio*/, int command, long /*number*/, void* /*pointer*/) noexcept {
-    return command == BIO_CTRL_FLUSH ? 1 : 0;
-  }
-
   static const BIO_METHOD* Methods() {
-    static BIO_METHOD* const kMethods = [] {
-      BIO_METHOD* made = BIO_meth_new(BIO_get_new_index() | BIO_TYPE_SOURCE_SINK, "truce client");
-      TRUCE_ASSERT(made != nullptr);
-      BIO_meth_set_read(made, Read);
-      BIO_meth_set_write(made, Write);
-      BIO_meth_set_ctrl(made, Control);
-      return made;
-    }();
+    static const BIO_METHOD* const kMethods = NewBioMethods("truce client", Read, Write);
     return kMethods;
   }
 };

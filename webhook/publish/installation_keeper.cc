@@ -6,6 +6,7 @@
 
 #include "certs/self_signed.h"
 #include "registry/base/file.h"
+#include "registry/base/text.h"
 #include "webhook/wire/endpoints.h"
 
 namespace truce {
@@ -19,12 +20,6 @@ constexpr std::chrono::milliseconds kBreath{200};
 constexpr std::chrono::milliseconds kAgain{500};
 
 ServedKind SecretKind() { return {"", "v1", "Secret", "secrets", true}; }
-
-std::string Joined(const std::vector<std::string>& parts) {
-  std::string out;
-  for (const std::string& part : parts) out += (out.empty() ? "" : ", ") + part;
-  return out;
-}
 
 // 32 hex digits and a line end, as the file of the path's secret has them.
 std::string FirstLine(std::string text) {

@@ -7,6 +7,7 @@
 #include <set>
 #include <utility>
 
+#include "registry/base/text.h"
 #include "webhook/wire/json_text.h"
 
 namespace truce {
@@ -230,12 +231,6 @@ void ExamineStatuses(const CoverageReport& coverage, std::vector<Checkup>& out) 
   }
 }
 
-std::string Listed(const std::vector<std::string>& texts) {
-  std::string out;
-  for (const std::string& text : texts) out.append(out.empty() ? "" : ", ").append(text);
-  return out;
-}
-
 // Whether claims and composites come to Truce; the remedy is to be pasted into values of the chart.
 void ExamineXrdGroups(const CoverageReport& coverage, std::vector<Checkup>& out) {
   const std::size_t missing = coverage.missing_xrd_groups.size();
@@ -249,8 +244,8 @@ void ExamineXrdGroups(const CoverageReport& coverage, std::vector<Checkup>& out)
       {"xrd-groups", State::kWarning,
        "claims and composites of " + std::to_string(missing) +
            " API groups of XRDs do not come to Truce, or it cannot read them: " +
-           Listed(coverage.missing_xrd_groups),
-       "put into the chart's values: webhook: {xrdGroups: [" + Listed(coverage.xrd_groups) + "]}"});
+           Joined(coverage.missing_xrd_groups),
+       "put into the chart's values: webhook: {xrdGroups: [" + Joined(coverage.xrd_groups) + "]}"});
 }
 
 void ExamineWebhook(const ExaminedServer& server, std::vector<Checkup>& out) {

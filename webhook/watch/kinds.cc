@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "registry/base/name_table.h"
+#include "registry/base/text.h"
 #include "registry/identity/evidence.h"
 #include "webhook/watch/accounts.h"
 
@@ -52,13 +53,10 @@ std::optional<Role> RoleOf(const GroupKind& kind, const KindRules& rules,
 bool IsDefinedGroup(std::string_view group) {
   constexpr std::size_t kNameBytesMax = 253;  // of a DNS name
   constexpr std::string_view kOwn = "k8s.io";
-  const auto fits = [](char c) {
-    return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '-' || c == '.';
-  };
   const bool is_own = group == kOwn || group.ends_with(".k8s.io");
   return !is_own && group.size() <= kNameBytesMax && group.find('.') != std::string_view::npos &&
          group.front() != '.' && group.back() != '.' &&
-         std::all_of(group.begin(), group.end(), fits);
+         std::all_of(group.begin(), group.end(), IsDnsCharacter);
 }
 
 bool IsAlways(Role role) {

@@ -2,6 +2,7 @@
 #ifndef TRUCE_WEBHOOK_WIRE_JSON_TEXT_H_
 #define TRUCE_WEBHOOK_WIRE_JSON_TEXT_H_
 
+#include <cstddef>
 #include <nlohmann/json_fwd.hpp>
 #include <string>
 #include <string_view>
@@ -16,6 +17,24 @@ std::string TextIn(const nlohmann::ordered_json& json, const char* name);
 // nor list nor anything else.
 nlohmann::json ParseJson(std::string_view text);
 nlohmann::ordered_json ParseOrderedJson(std::string_view text);
+
+// Calls `visit(place, opens)` for each bracket of `json` that stands outside of texts, until that
+// returns false.
+template <typename Visit>
+void ForEachBracket(std::string_view json, const Visit& visit) {
+  bool in_text = false;
+  for (std::size_t i = 0; i < json.size(); ++i) {
+    const char c = json[i];
+    if (in_text) {
+      if (c == '\\') ++i;
+      if (c == '"') in_text = false;
+    } else if (c == '"') {
+      in_text = true;
+    } else if (c == '{' || c == '[' || c == '}' || c == ']') {
+      if (!visit(i, c == '{' || c == '[')) return;
+    }
+  }
+}
 
 // On one line, or indented by two; bytes that are no UTF-8 are replaced.
 std::string Dump(const nlohmann::json& json);

@@ -13,12 +13,6 @@ bool IsOneOf(std::string_view text, std::initializer_list<std::string_view> word
   return std::find(words.begin(), words.end(), text) != words.end();
 }
 
-std::string Joined(std::initializer_list<std::string_view> words) {
-  std::string out;
-  for (const std::string_view word : words) out.append(out.empty() ? "" : ", ").append(word);
-  return out;
-}
-
 }  // namespace
 
 std::string NodeReader::LocationOf(const YamlNode& node) const {

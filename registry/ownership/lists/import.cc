@@ -12,9 +12,6 @@
 namespace truce {
 namespace {
 
-constexpr std::string_view kGroup = "truce.dev";
-constexpr std::string_view kKind = "Import";
-
 std::string ReasonOf(const ImportList& list, const ImportedResource& item) {
   return item.address.empty() ? list.source : list.source + " " + item.address;
 }
@@ -72,16 +69,6 @@ std::string_view Name(ImportAction action) {
   static constexpr NameTable<ImportAction::kConflicting> kWords("new", "owned", "changed",
                                                                 "conflicting");
   return kWords.Of(action);
-}
-
-Slot ImportRoot(std::string_view source) {
-  return {"", std::string(kGroup), std::string(kKind), "", std::string(source)};
-}
-
-std::string_view SourceOf(const Owner& owner) {
-  const bool is_import =
-      owner.record == Record::kImported && owner.root.group == kGroup && owner.root.kind == kKind;
-  return is_import ? std::string_view(owner.root.name) : std::string_view();
 }
 
 ImportPlan PlanImport(const ImportList& list, const AllFacts& facts) {

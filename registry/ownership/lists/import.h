@@ -48,11 +48,6 @@ struct ImportPlan {
   std::vector<Owner> retired;  // by key; empty unless the list retires
 };
 
-// The root that stands for a source: kind Import of group truce.dev.
-Slot ImportRoot(std::string_view source);
-// The source of an imported owner; empty for any other owner.
-std::string_view SourceOf(const Owner& owner);
-
 // What `list` would do on `facts`. Passes over all imported owners when the list retires.
 ImportPlan PlanImport(const ImportList& list, const AllFacts& facts);
 

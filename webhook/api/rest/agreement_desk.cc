@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "registry/base/result.h"
+#include "registry/base/text.h"
 #include "registry/identity/identity.h"
 #include "registry/ownership/ledger.h"
 
@@ -17,9 +18,7 @@ constexpr std::size_t kNameBytesMax = 253;
 
 bool IsName(std::string_view text) {
   return !text.empty() && text.size() <= kNameBytesMax &&
-         std::all_of(text.begin(), text.end(), [](char c) {
-           return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '-' || c == '.';
-         });
+         std::all_of(text.begin(), text.end(), IsDnsCharacter);
 }
 
 bool Matches(const std::string& if_match, const std::string& tag) {
@@ -34,8 +33,7 @@ std::optional<Slot> SlotOfObject(const std::string& text, const std::string& clu
   Slot slot{cluster, text.substr(dot + 1, slash - dot - 1), text.substr(0, dot), "",
             text.substr(slash + 1)};
   if (!IsName(slot.group) || !IsName(slot.name)) return std::nullopt;
-  const bool is_kind = std::all_of(slot.kind.begin(), slot.kind.end(),
-                                   [](unsigned char c) { return std::isalnum(c) != 0; });
+  const bool is_kind = std::all_of(slot.kind.begin(), slot.kind.end(), IsAlnum);
   return is_kind ? std::optional(std::move(slot)) : std::nullopt;
 }
 

@@ -12,21 +12,11 @@ namespace truce {
 
 bool NestsTooDeep(std::string_view json) {
   int depth = 0;
-  bool in_text = false;
-  for (std::size_t i = 0; i < json.size(); ++i) {
-    const char c = json[i];
-    if (in_text) {
-      if (c == '\\') ++i;
-      if (c == '"') in_text = false;
-    } else if (c == '"') {
-      in_text = true;
-    } else if (c == '{' || c == '[') {
-      if (++depth > kBodyDepthMax) return true;
-    } else if (c == '}' || c == ']') {
-      --depth;
-    }
-  }
-  return false;
+  ForEachBracket(json, [&](std::size_t /*place*/, bool opens) {
+    depth += opens ? 1 : -1;
+    return depth <= kBodyDepthMax;
+  });
+  return depth > kBodyDepthMax;
 }
 
 std::string TooDeepText() {
@@ -52,11 +42,7 @@ Result<std::map<std::string, std::string>> ReadTexts(
   std::map<std::string, std::string> texts;
   for (const auto& [name, value] : json.items()) {
     if (std::find(allowed.begin(), allowed.end(), name) == allowed.end()) {
-      std::string list;
-      for (const std::string_view each : allowed) {
-        list.append(list.empty() ? "" : ", ").append(each);
-      }
-      return InvalidArgument("the body has an unknown member; it takes " + list);
+      return InvalidArgument("the body has an unknown member; it takes " + Joined(allowed));
     }
     constexpr std::size_t kTextBytesMax = 1024;
     if (!value.is_string() || !IsLine(value.get_ref<const std::string&>(), kTextBytesMax)) {
@@ -72,12 +58,9 @@ Result<void> RestCall::AllowOnly(std::initializer_list<std::string_view> allowed
     const std::string& name = it->first;
     const std::string& value = it->second;
     if (std::find(allowed.begin(), allowed.end(), name) == allowed.end()) {
-      std::string list;
-      for (const std::string_view each : allowed) {
-        list.append(list.empty() ? "" : ", ").append(each);
-      }
-      return InvalidArgument(list.empty() ? "this takes no parameters"
-                                          : "unknown parameter; this takes " + list);
+      return InvalidArgument(allowed.size() == 0
+                                 ? "this takes no parameters"
+                                 : "unknown parameter; this takes " + Joined(allowed));
     }
     const auto same = [&](const auto& other) { return other.first == name; };
     if (std::any_of(request.query.begin(), it, same))
@@ -108,6 +91,7 @@ Result<std::size_t> RestCall::Limit() const {
   std::int64_t limit = 0;
   const auto [end, code] = std::from_chars(value->data(), value->data() + value->size(), limit);
   const bool whole = end == value->data() + value->size() && !value->empty();
+  // A number however large asks for the largest page, as a smaller one beyond it does.
   if (code == std::errc::result_out_of_range && whole && value->front() != '-') return kPageMax;
   if (code != std::errc() || !whole || limit < 1)
     return InvalidArgument("limit is not a number from 1 on");

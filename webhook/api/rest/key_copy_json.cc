@@ -7,6 +7,7 @@
 #include <optional>
 #include <utility>
 
+#include "registry/base/random_id.h"
 #include "registry/base/text.h"
 #include "registry/identity/uids.h"
 #include "registry/ownership/lineage.h"
@@ -19,7 +20,6 @@ namespace {
 using Json = nlohmann::json;
 
 constexpr std::size_t kCopyTextBytesMax = 4096;
-constexpr std::size_t kCopyIdBytes = 13;
 
 void Say(JsonWriter& json, std::string_view name, std::string_view value) {
   if (!value.empty()) json.Field(name, value);
@@ -222,15 +222,9 @@ class Members {
   std::size_t read_ = 0;
 };
 
-bool IsId(const PublicId& id) {
-  return id.text.size() == kCopyIdBytes && std::all_of(id.text.begin(), id.text.end(), [](char c) {
-           return (c >= 'a' && c <= 'z') || (c >= '2' && c <= '7');
-         });
-}
-
 PublicId ReadId(Members& members) {
   PublicId id{members.Text("id", true)};
-  if (!IsId(id)) members.Fail(".id is not an id");
+  if (!IsId(id.text)) members.Fail(".id is not an id");
   return id;
 }
 

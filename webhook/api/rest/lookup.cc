@@ -4,6 +4,7 @@
 #include <map>
 #include <utility>
 
+#include "registry/base/random_id.h"
 #include "registry/base/text.h"
 #include "registry/catalogue/name_form.h"
 #include "registry/identity/evidence.h"
@@ -19,15 +20,9 @@ constexpr std::size_t kObjectsMax = 1000;    // of one chain
 constexpr std::size_t kPassedOver = 10'000;  // owners or rows looked at for an object's name
 constexpr std::size_t kPage = 500;
 
-std::string Folded(std::string_view text) {
-  std::string folded(text);
-  for (char& c : folded) c = Lower(c);
-  return folded;
-}
-
 // As kubectl names kinds: the kind or its plural, whatever the case.
 bool IsKind(std::string_view word, std::string_view kind) {
-  const std::string lower = Folded(kind);
+  const std::string lower = LowerOf(kind);
   if (word == lower) return true;
   if (lower.ends_with('s')) return word == lower + "es";
   if (lower.ends_with('y')) return word == lower.substr(0, lower.size() - 1) + "ies";
@@ -82,7 +77,7 @@ class Reader {
     if (LooksLikeAddress(word)) return ReadAddress(word);
     if (word.find('|') != std::string::npos) return ReadKey(word);
     if (word.find('/') != std::string::npos) return ReadPath(word);
-    if (IsPublicId(word)) out_.id = PublicId{word};
+    if (IsId(word)) out_.id = PublicId{word};
     AddTold(word);
     out_.named.push_back({word, {}});
     return std::nullopt;
@@ -156,9 +151,9 @@ class Reader {
   // False: there is no such kind.
   bool AddObjects(const std::string& kind_word, const std::string& name) {
     const std::size_t dot = kind_word.find('.');
-    const std::string kind = Folded(std::string_view(kind_word).substr(0, dot));
+    const std::string kind = LowerOf(std::string_view(kind_word).substr(0, dot));
     const std::string group =
-        dot == std::string::npos ? std::string() : Folded(kind_word.substr(dot + 1));
+        dot == std::string::npos ? std::string() : LowerOf(kind_word.substr(dot + 1));
     Lookup::Objects objects{{}, policy_.identity.cluster, name, words_.ns};
     std::set<std::string> types;
     const auto fits = [&](std::string_view of_group, std::string_view of_kind) {
@@ -200,9 +195,8 @@ class Reader {
   // Whatever the case.
   const TypeSpec* FindType(const std::string& name) const {
     if (const TypeSpec* type = policy_.catalogue->FindType(name)) return type;
-    const std::string lower = Folded(name);
     for (const TypeSpec& type : policy_.catalogue->types()) {
-      if (Folded(type.name) == lower) return &type;
+      if (EqualsIgnoringCase(type.name, name)) return &type;
     }
     return nullptr;
   }
@@ -264,6 +258,7 @@ class Finder {
     const bool any_account = told.account.empty() && AccountIn(told.name) == kAnyAccount;
     if (!any_account) {
       if (auto owner = OwnerByName(told.name, facts_)) return Add(std::move(owner));
+      // Nothing else is asked for: the name itself says that there is no account in it.
       if (told.account.empty()) return;
     }
     const std::string shape = ShapeOf(told.name);
@@ -278,7 +273,7 @@ class Finder {
   void FindNamed(const Lookup::Named& named, const std::vector<KeyText>& keys) {
     for (const KeyText& key : keys) {
       auto owner = facts_.OwnerOf(key);
-      if (!owner || Folded(owner->name) != Folded(named.name)) continue;
+      if (!owner || !EqualsIgnoringCase(owner->name, named.name)) continue;
       if (!named.types.empty() && !named.types.contains(owner->identity.type)) continue;
       // Another case is another name, unless AWS folds it.
       if (owner->name == named.name || Folds(owner->identity.type)) Add(std::move(owner));
@@ -405,13 +400,6 @@ std::string_view LookupForms() {
   return "name it by its name, TYPE/NAME (s3/Bucket/NAME), ARN, URL, an id that AWS gave "
          "(sg-0a1b2c3d), a name or id that truce describe prints, or by an object that declares "
          "it: KIND/NAME or KIND.GROUP/NAME, with its namespace";
-}
-
-bool IsPublicId(std::string_view text) {
-  constexpr std::size_t kIdBytes = 13;
-  return text.size() == kIdBytes && std::all_of(text.begin(), text.end(), [](char c) {
-           return (c >= 'a' && c <= 'z') || (c >= '2' && c <= '7');
-         });
 }
 
 LookupReading ReadLookup(const LookupWords& words, const AdmissionPolicy& policy) {

@@ -18,9 +18,6 @@
 
 namespace truce {
 
-// Whether `text` is spelt as a public id.
-bool IsPublicId(std::string_view text);
-
 // What was asked; empty fields say nothing. Exactly one of the first four.
 struct LookupWords {
   std::string resource;  // any of the forms below

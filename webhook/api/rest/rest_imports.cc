@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "registry/base/result.h"
+#include "registry/base/text.h"
 #include "registry/ownership/ledger.h"
 #include "registry/ownership/lists/import.h"
 #include "webhook/api/rest/operations.h"
@@ -69,8 +70,8 @@ Result<void> OnlyMembers(const Json& json, std::initializer_list<std::string_vie
 
 bool IsSource(std::string_view text) {
   return !text.empty() && text.size() <= kSourceBytesMax &&
-         std::all_of(text.begin(), text.end(), [](unsigned char c) {
-           return std::isalnum(c) != 0 || c == '-' || c == '_' || c == '.' || c == ':';
+         std::all_of(text.begin(), text.end(), [](char c) {
+           return IsAlnum(c) || c == '-' || c == '_' || c == '.' || c == ':';
          });
 }
 

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "policies/rule_case.h"
+#include "registry/base/random_id.h"
 #include "registry/base/result.h"
 #include "registry/base/text.h"
 #include "registry/ownership/agreements.h"
@@ -162,7 +163,7 @@ Result<HttpResponse> RestApi::ListResources(RestCall& call) const {
 Result<HttpResponse> RestApi::GetResource(RestCall& call) const {
   TRUCE_RETURN_IF_ERROR(call.AllowOnly({}));
   const std::string_view id = std::string_view(call.request.path).substr(kResourcesPath.size());
-  if (!IsPublicId(id)) {
+  if (!IsId(id)) {
     return ProblemResponse(ProblemType::kNotFound, "that is not the id of a resource");
   }
   TRUCE_ASSIGN_OR_RETURN(const auto view, queries_.ById(PublicId{std::string(id)}, call.deadline));
@@ -247,6 +248,7 @@ Result<HttpResponse> RestApi::Lookup(RestCall& call) const {
   std::size_t shown = 0;
   bool complete = found.value().complete;
   for (const FoundResource& each : found.value().resources) {
+    // That an object owns something is told to those who may read it alone.
     if (each.by_object) {
       TRUCE_ASSIGN_OR_RETURN(const bool may_read, MayRead(call, each.owner.root.ns));
       if (!may_read) continue;
@@ -273,7 +275,7 @@ Result<HttpResponse> RestApi::ActOnResource(RestCall& call) const {
   const std::string_view verb =
       colon == std::string_view::npos ? std::string_view() : rest.substr(colon + 1);
   const bool known = verb == "release" || verb == "protect" || verb == "unprotect";
-  if (!IsPublicId(id) || !known) {
+  if (!IsId(id) || !known) {
     return ProblemResponse(ProblemType::kNotFound, "there is no such resource or action");
   }
   if (verb == "release") return Release(call, PublicId{std::string(id)});

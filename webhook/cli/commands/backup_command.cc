@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "registry/base/clock.h"
+#include "registry/base/text.h"
 #include "registry/store/sqlite/backup.h"
 #include "webhook/cli/command.h"
 #include "webhook/cli/command_line.h"
@@ -140,7 +141,7 @@ bool IsCopyName(std::string_view name) {
   if (!name.starts_with(kCopyBegin) || !name.ends_with(kCopyEnd)) return false;
   name.remove_prefix(kCopyBegin.size());
   name.remove_suffix(kCopyEnd.size());
-  const auto is_part = [](char c) { return (c >= '0' && c <= '9') || c == 'T' || c == 'Z'; };
+  const auto is_part = [](char c) { return IsDigit(c) || c == 'T' || c == 'Z'; };
   return name.size() == kCopyTimeBytes && std::all_of(name.begin(), name.end(), is_part);
 }
 

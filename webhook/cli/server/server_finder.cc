@@ -36,9 +36,7 @@ Result<NamespacedName> NameIn(const std::string& text, const char* flag) {
   const bool good =
       slash != std::string::npos && slash > 0 && slash + 1 < text.size() &&
       text.size() <= 2 * kNameBytesMax && text.find('/', slash + 1) == std::string::npos &&
-      std::all_of(text.begin(), text.end(), [](char c) {
-        return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '-' || c == '.' || c == '/';
-      });
+      std::all_of(text.begin(), text.end(), [](char c) { return IsDnsCharacter(c) || c == '/'; });
   if (good) return NamespacedName{text.substr(0, slash), text.substr(slash + 1)};
   return Error{ErrorCode::kInvalidArgument,
                std::string(flag) + ": '" + text + "' is not of the form NAMESPACE/NAME"};

@@ -6,6 +6,7 @@
 
 #include "policies/finding.h"
 #include "registry/base/one_line.h"
+#include "registry/base/text.h"
 #include "webhook/wire/text_table.h"
 
 namespace truce {
@@ -22,12 +23,10 @@ std::string ResourceOf(const LiveFinding& finding) {
   return OneLine(finding.resource.empty() ? finding.subject : finding.resource, kAboutBytesMax);
 }
 
-std::string Joined(const std::vector<std::string>& words) {
-  std::string out;
-  for (const std::string& word : words) {
-    if (!word.empty()) out.append(out.empty() ? "" : ", ").append(word);
-  }
-  return OneLine(out, kAboutBytesMax);
+// On one line; an empty word, as of what has no namespace, says nothing.
+std::string Listed(std::vector<std::string> words) {
+  std::erase(words, "");
+  return OneLine(Joined(words), kAboutBytesMax);
 }
 
 std::string_view MeaningOf(Severity severity) {
@@ -88,7 +87,7 @@ std::string FindingsText(std::span<const LiveFinding> findings, std::size_t mute
     for (const LiveFinding& finding : findings) {
       rows.push_back({finding.id, std::string(Name(SeverityOf(finding.mode))),
                       std::string(Name(finding.detector)), ResourceOf(finding),
-                      Joined(finding.namespaces), FormatTimestamp(SinceOf(finding))});
+                      Listed(finding.namespaces), FormatTimestamp(SinceOf(finding))});
     }
     out = TextTable({"ID", "SEVERITY", "RULE", "ABOUT", "NAMESPACES", "SINCE"}, rows);
   }
@@ -119,8 +118,8 @@ std::string FindingText(const LiveFinding& finding, const std::optional<Mute>& m
   AddLine("Seen", finding.evidence, out);
   AddLine("Key", finding.key.text, out);
   out += ObjectsOf(finding);
-  AddLine("Namespaces", Joined(finding.namespaces), out);
-  AddLine("Services", Joined(finding.services), out);
+  AddLine("Namespaces", Listed(finding.namespaces), out);
+  AddLine("Services", Listed(finding.services), out);
   AddLine("Remedy", finding.remedy, out);
   if (mute) {
     AddLine("Muted",
