@@ -1,7 +1,9 @@
-// Guarded<T>: data that can be reached only while its lock is held.
+// Guarded<T>: data that can be reached only while its lock is held. InForce<T>: a value that is
+// replaced as a whole.
 #ifndef TRUCE_REGISTRY_BASE_GUARDED_H_
 #define TRUCE_REGISTRY_BASE_GUARDED_H_
 
+#include <memory>
 #include <mutex>
 #include <utility>
 
@@ -29,6 +31,27 @@ class Guarded {
  private:
   mutable std::mutex mutex_;
   T value_;
+};
+
+// An immutable value that many read and few replace. Thread-safe. Whoever took the present one may
+// keep it: it never changes.
+template <typename T>
+class InForce {
+ public:
+  InForce() = default;
+  explicit InForce(std::shared_ptr<const T> first) : value_(std::move(first)) {}
+
+  // Null before there is one.
+  std::shared_ptr<const T> Current() const {
+    return value_.With([](const auto& value) { return value; });
+  }
+  // From the next Current on.
+  void Replace(std::shared_ptr<const T> next) {
+    value_.With([&](auto& value) { value.swap(next); });
+  }
+
+ private:
+  Guarded<std::shared_ptr<const T>> value_;
 };
 
 }  // namespace truce

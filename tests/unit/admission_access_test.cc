@@ -172,8 +172,8 @@ TEST_F(AccessFiles, TokensAreOneWord) {
 class AccessRoutes : public AdmissionFixture {
  protected:
   HttpResponse Call(const AdmissionAccess& access, const std::string& path) {
-    const auto routes = AdmissionRoutes(
-        service_, [access] { return std::make_shared<const AdmissionAccess>(access); });
+    const InForce<AdmissionAccess> in_force(std::make_shared<const AdmissionAccess>(access));
+    const auto routes = AdmissionRoutes(service_, in_force);
     for (const HttpRoute& route : routes) {
       const bool fits =
           route.match == RouteMatch::kExact ? path == route.path : path.starts_with(route.path);

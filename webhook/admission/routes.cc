@@ -168,18 +168,19 @@ std::optional<HttpResponse> AnswerReview(AdmissionService& service, Endpoint end
   return answer_with(own);
 }
 
-std::vector<HttpRoute> AdmissionRoutes(AdmissionService& service, const AccessSource& access) {
+std::vector<HttpRoute> AdmissionRoutes(AdmissionService& service,
+                                       const InForce<AdmissionAccess>& access) {
   std::vector<HttpRoute> routes;
   for (const Endpoint endpoint : kEndpoints) {
     HttpRoute route;
     route.method = "POST";
     route.media_type = "application/json";
     route.path = PathOf(endpoint);
-    route.deferring = [&service, access, endpoint, path_size = route.path.size()](
+    route.deferring = [&service, &access, endpoint, path_size = route.path.size()](
                           HttpRequest& request, HttpDeferral& deferral) {
       std::string_view secret = std::string_view(request.path).substr(path_size);
       if (secret.starts_with('/')) secret.remove_prefix(1);
-      auto refusal = Refusal(*access(), request, endpoint, secret);
+      auto refusal = Refusal(*access.Current(), request, endpoint, secret);
       return refusal ? std::move(refusal) : AnswerReview(service, endpoint, request, deferral);
     };
     routes.push_back(route);

@@ -5,7 +5,6 @@
 
 #include <atomic>
 #include <chrono>
-#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -14,6 +13,7 @@
 #include <vector>
 
 #include "registry/base/clock.h"
+#include "registry/base/guarded.h"
 #include "registry/base/result.h"
 #include "webhook/admission/service.h"
 #include "webhook/http/http.h"
@@ -85,13 +85,11 @@ Deadline BudgetOf(const HttpRequest& request);
 std::optional<HttpResponse> AnswerReview(AdmissionService& service, Endpoint endpoint,
                                          HttpRequest& request, HttpDeferral& deferral);
 
-// The access rules in force; thread-safe, never gives null.
-using AccessSource = std::function<std::shared_ptr<const AdmissionAccess>()>;
-
 // The routes of the admission listener: POST to each of kEndpoints' paths, and each with
-// /<its secret>. Refused callers get 403, or 401 when a bearer token is asked for. `service` must
-// outlive the routes.
-std::vector<HttpRoute> AdmissionRoutes(AdmissionService& service, const AccessSource& access);
+// /<its secret>. Refused callers get 403, or 401 when a bearer token is asked for. `service` and
+// `access`, which is never null, must outlive the routes.
+std::vector<HttpRoute> AdmissionRoutes(AdmissionService& service,
+                                       const InForce<AdmissionAccess>& access);
 
 }  // namespace truce
 

@@ -585,14 +585,4 @@ std::optional<AdmissionAnswer> AdmissionService::Answer(const IncomingReview& in
       ->Run(incoming.request, later);
 }
 
-bool AdmissionService::ready() const { return ready_.load(std::memory_order_acquire); }
-
-void AdmissionService::SetPolicy(std::shared_ptr<const AdmissionPolicy> policy) {
-  policy_.With([&](auto& present) { present = std::move(policy); });
-}
-
-std::shared_ptr<const AdmissionPolicy> AdmissionService::policy() const {
-  return policy_.With([](const auto& present) { return present; });
-}
-
 }  // namespace truce

@@ -6,6 +6,7 @@
 #include <memory>
 #include <optional>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "policies/lifecycle/restore_rules.h"
@@ -98,19 +99,21 @@ class AdmissionService final {
 
   // Until ready every answer is unknown (cause not_ready), but for those about a status.
   void SetReady(bool ready) { ready_.store(ready, std::memory_order_release); }
-  bool ready() const;
+  bool ready() const { return ready_.load(std::memory_order_acquire); }
 
   // The server ends: no answer is kept back any more.
   void EndLateness() { memory_.late.EndAll(); }
   const LateAnswers& late_answers() const { return memory_.late; }
 
   // From the next review on. Not null.
-  void SetPolicy(std::shared_ptr<const AdmissionPolicy> policy);
-  std::shared_ptr<const AdmissionPolicy> policy() const;
+  void SetPolicy(std::shared_ptr<const AdmissionPolicy> policy) {
+    policy_.Replace(std::move(policy));
+  }
+  std::shared_ptr<const AdmissionPolicy> policy() const { return policy_.Current(); }
 
  private:
   AdmissionPorts ports_;
-  Guarded<std::shared_ptr<const AdmissionPolicy>> policy_;
+  InForce<AdmissionPolicy> policy_;
   std::atomic<bool> ready_{false};
   RefusalMemory memory_;
 };

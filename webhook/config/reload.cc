@@ -31,10 +31,6 @@ ConfigHolder::ConfigHolder(ConfigSources sources, LoadedConfig initial)
       last_content_(std::move(initial.file_content)),
       current_(std::make_shared<const Config>(std::move(initial.config))) {}
 
-std::shared_ptr<const Config> ConfigHolder::Current() const {
-  return current_.With([](const auto& current) { return current; });
-}
-
 ReloadOutcome ConfigHolder::Refuse(std::string content, std::string message) {
   // The same bad content is reported once, not at every look.
   if (content == last_content_) return {};
@@ -62,7 +58,7 @@ ReloadOutcome ConfigHolder::Poll(const TakeOver& take_over) {
     return Refuse(std::move(content).value(), std::move(message));
   }
   last_content_ = std::move(content).value();
-  current_.With([&](auto& current) { current = std::move(snapshot); });
+  current_.Replace(std::move(snapshot));
   return outcome;
 }
 

@@ -31,7 +31,7 @@ class ConfigHolder final {
  public:
   ConfigHolder(ConfigSources sources, LoadedConfig initial);
 
-  std::shared_ptr<const Config> Current() const;
+  std::shared_ptr<const Config> Current() const { return current_.Current(); }
 
   // Builds what follows from a new snapshot (identity rules, say) and puts it in force; its error
   // refuses the snapshot, and then it must have changed nothing.
@@ -47,7 +47,7 @@ class ConfigHolder final {
 
   const ConfigSources sources_;
   std::string last_content_;  // used by Poll() only
-  Guarded<std::shared_ptr<const Config>> current_;
+  InForce<Config> current_;
 };
 
 }  // namespace truce

@@ -188,7 +188,7 @@ void ClusterPart::OnOther(const FollowedKind& kind, Value object, bool gone) {
 Surroundings ClusterPart::Around() const {
   const auto policy = ports_.admission.policy();
   const auto config = ports_.config.Current();
-  const auto access = ports_.credentials.access();
+  const auto access = ports_.credentials.access().Current();
   Surroundings around;
   around.policy = policy;
   around.webhook.name = config->webhook_configuration;

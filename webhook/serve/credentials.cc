@@ -202,7 +202,7 @@ Result<void> Credentials::Reread() {
   const auto config = ports_.config.Current();
   TRUCE_ASSIGN_OR_RETURN(AdmissionAccess read, ReadAccess(*config));
   auto next = std::make_shared<AdmissionAccess>(std::move(read));
-  const auto now = access();
+  const auto now = access_.Current();
   if (now != nullptr) {
     next->former = now->former;
     if (now->secrets && next->secrets != now->secrets) {
@@ -211,17 +211,13 @@ Result<void> Credentials::Reread() {
       if (others_write) next->former->EndSoon(std::chrono::steady_clock::now());
     }
   }
-  access_.With([&](auto& current) { current = std::move(next); });
+  access_.Replace(std::move(next));
   return {};
 }
 
 void Credentials::EndFormerSecrets() {
-  const auto now = access();
+  const auto now = access_.Current();
   if (now->former != nullptr) now->former->EndSoon(std::chrono::steady_clock::now());
-}
-
-std::shared_ptr<const AdmissionAccess> Credentials::access() const {
-  return access_.With([](const auto& current) { return current; });
 }
 
 void Credentials::WriteMetrics(MetricWriter& writer) const {

@@ -53,7 +53,7 @@ class Credentials final {
   void Wake();
 
   // Who may call the admission listener. Not null once open.
-  std::shared_ptr<const AdmissionAccess> access() const;
+  const InForce<AdmissionAccess>& access() const { return access_; }
   const CertificateStore& certificates() const { return *certificates_; }
   // Null: the API asks for no client certificates.
   const CertificateStore* api_certificates() const { return api_certificates_.get(); }
@@ -66,7 +66,7 @@ class Credentials final {
 
   const CredentialPorts ports_;
   std::mutex reading_;  // from the files to access_
-  Guarded<std::shared_ptr<const AdmissionAccess>> access_;
+  InForce<AdmissionAccess> access_;
   std::unique_ptr<CertificateStore> certificates_;
   std::unique_ptr<CertificateStore> api_certificates_;
   std::unique_ptr<SelfManagement> self_management_;  // null: others keep certificates

@@ -253,8 +253,7 @@ class Server final : private OwnReviewHost {
 
   ListenerRoutes Routes() {
     ListenerRoutes routes;
-    routes.admission =
-        AdmissionRoutes(admission_->service(), [this] { return credentials_->access(); });
+    routes.admission = AdmissionRoutes(admission_->service(), credentials_->access());
     routes.metrics = HealthRoutes(health_, metrics_, [this] { Refresh(); });
     routes.probes = ProbeRoutes(health_);
     std::vector<HttpRoute> both = api_->Routes();

@@ -66,19 +66,11 @@ std::optional<std::vector<std::string>> GroupsIn(std::string_view list) {
 
 }  // namespace
 
-void ApiAccess::SetRules(std::shared_ptr<const AccessRules> rules) {
-  rules_.With([&](auto& present) { present = std::move(rules); });
-}
-
-std::shared_ptr<const AccessRules> ApiAccess::rules() const {
-  return rules_.With([](const auto& present) { return present; });
-}
-
 std::variant<Caller, Problem> ApiAccess::Authenticate(const HttpRequest& request) {
   if (request.remote_address == kSocketAddress) {
     return Caller{CallerKind::kOperator, "operator", ApiRole::kAdmin, {}, request.remote_address};
   }
-  const auto rules = this->rules();
+  const auto rules = rules_.Current();
   const std::string_view direct = request.Header("authorization");
   const std::string_view forwarded = request.Header("x-truce-authorization");
   // Which of two tokens counts would hang on who reads them: here, or a proxy before us.

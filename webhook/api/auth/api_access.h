@@ -9,6 +9,7 @@
 #include <set>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <variant>
 
 #include "registry/base/guarded.h"
@@ -43,7 +44,7 @@ class ApiAccess final {
   ApiAccess(TokenReviewer* tokens, AccessReviewer* access) : tokens_(tokens), access_(access) {}
 
   // From the next request on.
-  void SetRules(std::shared_ptr<const AccessRules> rules);
+  void SetRules(std::shared_ptr<const AccessRules> rules) { rules_.Replace(std::move(rules)); }
 
   // Who sends `request`, by the first that it shows: the operator socket, a bearer token (static,
   // else Kubernetes'), a client certificate, nothing. A token that is no good never counts as
@@ -69,11 +70,10 @@ class ApiAccess final {
                                                               const AccessRules& rules);
   std::variant<Caller, Problem> ByToken(std::string_view field, const HttpRequest& request,
                                         const AccessRules& rules);
-  std::shared_ptr<const AccessRules> rules() const;
 
   TokenReviewer* tokens_;
   AccessReviewer* access_;
-  Guarded<std::shared_ptr<const AccessRules>> rules_{std::make_shared<const AccessRules>()};
+  InForce<AccessRules> rules_{std::make_shared<const AccessRules>()};
 };
 
 }  // namespace truce
