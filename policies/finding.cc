@@ -66,7 +66,7 @@ std::string Headline(std::span<const Finding> findings) {
 
 }  // namespace
 
-std::string_view Name(Rule rule) { return RuleList()[static_cast<std::size_t>(rule)].id; }
+std::string_view Name(Rule rule) { return SpecOf(rule).id; }
 
 std::optional<Rule> RuleFromName(std::string_view name) {
   for (const RuleSpec& spec : RuleList()) {

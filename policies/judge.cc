@@ -4,7 +4,6 @@
 #include <iterator>
 #include <utility>
 
-#include "policies/lifecycle/claim_rules.h"
 #include "registry/ownership/facts.h"
 #include "registry/ownership/grant.h"
 #include "registry/ownership/names.h"
@@ -228,12 +227,10 @@ Decision Judgement::Judge(const Facts& facts, const IdSource& ids) {
   Decision decision = deletes ? Undecided(review_.request) : AskRegistry(facts, ids);
   const RuleCase c = CaseOf(decision.root, &facts, &decision);
   if (review_.question) Settle(c, decision);
-  findings_ = JudgeByRules(deletes ? Entry::kDeletions : Entry::kDeclarations, c);
+  const Entry entry = deletes ? Entry::kDeletions : Entry::kDeclarations;
+  findings_ = JudgeByRules(entry, c);
   to_look_at_.clear();
-  if (!live_ && !deletes) {
-    to_look_at_ = ToLookAt(c);
-    if (auto composite = CompositeToLookAt(c)) to_look_at_.push_back(*std::move(composite));
-  }
+  if (!live_) to_look_at_ = ToLookAt(entry, c);
   if (AnyRefuses(findings_)) {
     decision.allowed = false;
     decision.changes = {};

@@ -108,7 +108,7 @@ void ApplyEntries(const ModeRules& rules, const ModeSubject& subject, Timestamp 
   }
 }
 
-bool IsExemptible(Rule rule) { return RuleList()[static_cast<std::size_t>(rule)].exemptible; }
+bool IsExemptible(Rule rule) { return SpecOf(rule).exemptible; }
 
 void ApplyExemptions(const ModeRules& rules, const ModeSubject& subject, Timestamp now,
                      AppliedMode& out) {
@@ -160,9 +160,9 @@ const Override* OverrideFor(const ModeRules& rules, const ModeSubject& subject, 
 
 }  // namespace
 
-bool IsOptIn(Rule rule) { return RuleList()[static_cast<std::size_t>(rule)].opt_in; }
+bool IsOptIn(Rule rule) { return SpecOf(rule).opt_in; }
 
-bool OnlyWarns(Rule rule) { return RuleList()[static_cast<std::size_t>(rule)].warns; }
+bool OnlyWarns(Rule rule) { return SpecOf(rule).warns; }
 
 bool IsConfigured(const ModeRules& rules, Rule rule) {
   return !rules.rules[static_cast<std::size_t>(rule)].empty();

@@ -15,57 +15,117 @@
 namespace truce {
 namespace {
 
-constexpr Entry kDeclared = Entry::kDeclarations;
-
 constexpr std::array<RuleSpec, kRuleCount> kRules = {{
-    {Rule::kDuplicateOwnership, "duplicate-ownership", "a resource has one owner", false, false,
-     kDeclared, nullptr},
-    {Rule::kResourceName, "resource-name", "names contain no invisible or look-alike characters",
-     false, false, kDeclared, nullptr},
-    {Rule::kReservationCap, "reservation-cap",
-     "a namespace stays below the cap of unconfirmed reservations", false, false, kDeclared,
-     nullptr},
-    {Rule::kUnclearDeclaration, "unclear-declaration", "what is declared is protected", false,
-     false, kDeclared, nullptr},
-    {Rule::kForeignAttachment, "foreign-attachment", "nothing is written into another's resource",
-     false, true, kDeclared, &JudgeAttachments},
-    {Rule::kObserverWithoutShare, "observer-without-share",
-     "another's resource is observed where its owner shares it", true, true, kDeclared,
-     &JudgeObservers},
-    {Rule::kAccountParty, "account-party", "a namespace declares in its own accounts", false, true,
-     kDeclared, &JudgeAccounts},
-    // Both rules about names: they propose one name.
-    {Rule::kAwsName, "aws-name", "AWS takes the name", false, true, kDeclared, &JudgeNames},
-    {Rule::kNamingConvention, "naming-convention", "the name follows the template", true, true,
-     kDeclared, nullptr},
-    {Rule::kDeletionProtection, "deletion-protection",
-     "shared, observed or protected resources are not deleted", false, true, Entry::kDeletions,
-     &JudgeDeletions, true},
-    {Rule::kStatusNames, "status-names", "what a status shows is its provider's to say", false,
-     false, Entry::kStatuses, &JudgeStatusNames},
-    {Rule::kRerolledNames, "rerolled-names",
-     "what is refused is not tried again and again under other names", false, false,
-     Entry::kRerolls, &JudgeRerolledNames},
-    {Rule::kQuota, "quota", "nobody has more of a type than is allowed", false, true, kDeclared,
-     &JudgeQuotas},
-    {Rule::kOrphaningUpdate, "orphaning-update",
-     "a composite drops nothing that was restored and not adopted", false, false, kDeclared,
-     &JudgeOrphanings, true},
-    {Rule::kRestoredTwin, "restored-twin", "what a restored object has gets no second one", false,
-     false, kDeclared, &JudgeTwins, true},
-    {Rule::kRestoredDelete, "restored-delete",
-     "Crossplane deletes nothing that was restored and not adopted", false, false,
-     Entry::kDeletions, &JudgeRestoredDeletions, true},
-    {Rule::kCompositionChange, "composition-change",
-     "who changes a Composition knows what that does to composites", false, false,
-     Entry::kCompositions, &JudgeCompositions, true},
-    {Rule::kCompositeNotSeen, "composite-not-seen",
-     "who creates what Crossplane does not see is told so", false, false, Entry::kCreations,
-     &JudgeUnseen, true},
-    {Rule::kClaimBinding, "claim-binding", "a claim names no composite that another claim has",
-     false, false, kDeclared, &JudgeClaimBindings, true},
-    {Rule::kClaimTakeover, "claim-takeover", "a composite keeps its claim", false, false, kDeclared,
-     &JudgeClaimTakeovers, true},
+    {.rule = Rule::kDuplicateOwnership,
+     .id = "duplicate-ownership",
+     .about = "a resource has one owner"},
+    {.rule = Rule::kResourceName,
+     .id = "resource-name",
+     .about = "names contain no invisible or look-alike characters"},
+    {.rule = Rule::kReservationCap,
+     .id = "reservation-cap",
+     .about = "a namespace stays below the cap of unconfirmed reservations",
+     .configurable = false},
+    {.rule = Rule::kUnclearDeclaration,
+     .id = "unclear-declaration",
+     .about = "what is declared is protected",
+     .configurable = false},
+    {.rule = Rule::kForeignAttachment,
+     .id = "foreign-attachment",
+     .about = "nothing is written into another's resource",
+     .judge = &JudgeAttachments,
+     .exemptible = true},
+    {.rule = Rule::kObserverWithoutShare,
+     .id = "observer-without-share",
+     .about = "another's resource is observed where its owner shares it",
+     .judge = &JudgeObservers,
+     .opt_in = true,
+     .exemptible = true},
+    {.rule = Rule::kAccountParty,
+     .id = "account-party",
+     .about = "a namespace declares in its own accounts",
+     .judge = &JudgeAccounts,
+     .exemptible = true},
+    // Judges both rules about names: they propose one name.
+    {.rule = Rule::kAwsName,
+     .id = "aws-name",
+     .about = "AWS takes the name",
+     .judge = &JudgeNames,
+     .exemptible = true},
+    {.rule = Rule::kNamingConvention,
+     .id = "naming-convention",
+     .about = "the name follows the template",
+     .opt_in = true,
+     .exemptible = true},
+    {.rule = Rule::kDeletionProtection,
+     .id = "deletion-protection",
+     .about = "shared, observed or protected resources are not deleted",
+     .entry = Entry::kDeletions,
+     .judge = &JudgeDeletions,
+     .exemptible = true,
+     .warns = true},
+    {.rule = Rule::kStatusNames,
+     .id = "status-names",
+     .about = "what a status shows is its provider's to say",
+     .entry = Entry::kStatuses,
+     .judge = &JudgeStatusNames},
+    {.rule = Rule::kRerolledNames,
+     .id = "rerolled-names",
+     .about = "what is refused is not tried again and again under other names",
+     .entry = Entry::kRerolls,
+     .judge = &JudgeRerolledNames},
+    {.rule = Rule::kQuota,
+     .id = "quota",
+     .about = "nobody has more of a type than is allowed",
+     .judge = &JudgeQuotas,
+     .exemptible = true},
+    {.rule = Rule::kOrphaningUpdate,
+     .id = "orphaning-update",
+     .about = "a composite drops nothing that was restored and not adopted",
+     .when = When::kChanged,
+     .judge = &JudgeOrphanings,
+     .look_at = &DroppedToLookAt,
+     .warns = true,
+     .forbids = true},
+    {.rule = Rule::kRestoredTwin,
+     .id = "restored-twin",
+     .about = "what a restored object has gets no second one",
+     .when = When::kNew,
+     .judge = &JudgeTwins,
+     .look_at = &EldersToLookAt,
+     .warns = true,
+     .forbids = true},
+    {.rule = Rule::kRestoredDelete,
+     .id = "restored-delete",
+     .about = "Crossplane deletes nothing that was restored and not adopted",
+     .entry = Entry::kDeletions,
+     .judge = &JudgeRestoredDeletions,
+     .warns = true,
+     .forbids = true},
+    {.rule = Rule::kCompositionChange,
+     .id = "composition-change",
+     .about = "who changes a Composition knows what that does to composites",
+     .entry = Entry::kCompositions,
+     .judge = &JudgeCompositions,
+     .warns = true},
+    {.rule = Rule::kCompositeNotSeen,
+     .id = "composite-not-seen",
+     .about = "who creates what Crossplane does not see is told so",
+     .entry = Entry::kCreations,
+     .judge = &JudgeUnseen,
+     .warns = true},
+    {.rule = Rule::kClaimBinding,
+     .id = "claim-binding",
+     .about = "a claim names no composite that another claim has",
+     .judge = &JudgeClaimBindings,
+     .look_at = &CompositeToLookAt,
+     .warns = true},
+    {.rule = Rule::kClaimTakeover,
+     .id = "claim-takeover",
+     .about = "a composite keeps its claim",
+     .when = When::kChanged,
+     .judge = &JudgeClaimTakeovers,
+     .warns = true},
 }};
 
 constexpr bool IsOrdered() {
@@ -78,7 +138,14 @@ static_assert(IsOrdered(), "the list has one line per enumerator of Rule, in the
 
 // Nobody asked for the rule. Deletions are another matter: a mark is enforced unasked.
 bool IsIdle(const RuleSpec& spec, const RuleCase& c) {
-  return spec.opt_in && spec.entry == kDeclared && !IsConfigured(c.policy->modes, spec.rule);
+  return spec.opt_in && spec.entry == Entry::kDeclarations &&
+         !IsConfigured(c.policy->modes, spec.rule);
+}
+
+bool IsAsked(const RuleSpec& spec, Entry entry, const RuleCase& c) {
+  if (spec.entry != entry || IsIdle(spec, c)) return false;
+  const bool is_new = c.old_object == nullptr;
+  return spec.when == When::kAlways || (spec.when == When::kNew) == is_new;
 }
 
 }  // namespace
@@ -88,10 +155,21 @@ std::span<const RuleSpec> RuleList() { return kRules; }
 std::vector<Finding> JudgeByRules(Entry entry, const RuleCase& c) {
   std::vector<Finding> out;
   for (const RuleSpec& spec : kRules) {
-    if (spec.judge == nullptr || spec.entry != entry || IsIdle(spec, c)) continue;
+    if (spec.judge == nullptr || !IsAsked(spec, entry, c)) continue;
     std::vector<Finding> found = spec.judge(c);
     std::move(found.begin(), found.end(), std::back_inserter(out));
   }
+  return out;
+}
+
+std::vector<Slot> ToLookAt(Entry entry, const RuleCase& c) {
+  std::vector<Slot> out;
+  for (const RuleSpec& spec : kRules) {
+    if (spec.look_at == nullptr || !IsAsked(spec, entry, c)) continue;
+    std::vector<Slot> wanted = spec.look_at(c);
+    std::move(wanted.begin(), wanted.end(), std::back_inserter(out));
+  }
+  if (out.size() > kLookedAtMax) out.resize(kLookedAtMax);
   return out;
 }
 

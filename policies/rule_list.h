@@ -2,12 +2,14 @@
 #ifndef TRUCE_POLICIES_RULE_LIST_H_
 #define TRUCE_POLICIES_RULE_LIST_H_
 
+#include <cstddef>
 #include <cstdint>
 #include <span>
 #include <string_view>
 #include <vector>
 
 #include "policies/finding.h"
+#include "registry/identity/values.h"
 
 namespace truce {
 
@@ -25,23 +27,36 @@ enum class Entry : std::uint8_t {
   kCreations
 };
 
+// Of its entry, which a rule is asked about.
+enum class When : std::uint8_t {
+  kAlways,
+  kNew,      // without an old version: creations, and what is asked before one
+  kChanged,  // updates
+};
+
 // What holds for one rule, whatever the object. The rule itself is the file `policies/<id>.cc` with
 // '_' for '-': its head has spec, parameters and vectors.
 struct RuleSpec {
   Rule rule;
   std::string_view id;     // "naming-convention": stable, in metrics, logs and configuration
   std::string_view about;  // one line, for people
-  bool opt_in;             // off until configuration names it
-  bool exemptible;         // an exemption that names no rule means it too
-  Entry entry;
+  Entry entry = Entry::kDeclarations;
+  When when = When::kAlways;
   // Pure: what the rule finds, in the mode that configuration has for it. Null: the registry finds
   // it while it decides, and the rule has the words for it alone.
-  std::vector<Finding> (*judge)(const RuleCase&);
-  bool warns = false;  // at most, until configuration names it
+  std::vector<Finding> (*judge)(const RuleCase&) = nullptr;
+  // Pure: objects that must be looked at before the rule may refuse. Null: none ever.
+  std::vector<Slot> (*look_at)(const RuleCase&) = nullptr;
+  bool configurable = true;  // `rules` may give it a mode, an exemption may name it
+  bool opt_in = false;       // off until configuration names it
+  bool exemptible = false;   // an exemption that names no rule means it too
+  bool warns = false;        // at most, until configuration names it
+  bool forbids = false;      // a denial by it has code 403, whoever is denied
 };
 
 // Ordered as the enumerators of Rule.
 std::span<const RuleSpec> RuleList();
+inline const RuleSpec& SpecOf(Rule rule) { return RuleList()[static_cast<std::size_t>(rule)]; }
 
 }  // namespace truce
 

@@ -84,12 +84,13 @@ std::optional<Slot> NewlyNamed(const RuleCase& c) {
   return Slot{claim.cluster, kinds->second.group, kinds->second.kind, "", named->name};
 }
 
-std::optional<Slot> CompositeToLookAt(const RuleCase& c) {
+std::vector<Slot> CompositeToLookAt(const RuleCase& c) {
+  std::vector<Slot> out;
   std::optional<Slot> named = NewlyNamed(c);
-  if (!named) return named;
+  if (!named) return out;
   const Mode mode = ModeIn(c, Rule::kClaimBinding, {.type = {}, .name = named->name}).mode;
-  if (mode < Mode::kWarn) named.reset();
-  return named;
+  if (mode >= Mode::kWarn) out.push_back(*std::move(named));
+  return out;
 }
 
 std::vector<Finding> JudgeClaimBindings(const RuleCase& c) {

@@ -21,8 +21,9 @@ struct Owner;
 // was there before, and for a composite controller, which names what it makes next.
 std::optional<Slot> NewlyNamed(const RuleCase& c);
 
-// The same where the rule is told of: it must be looked at before it may refuse.
-std::optional<Slot> CompositeToLookAt(const RuleCase& c);
+// The same, where the rule speaks at all: what must be looked at before it may refuse
+// (RuleSpec::look_at).
+std::vector<Slot> CompositeToLookAt(const RuleCase& c);
 
 // What judges them (RuleSpec::judge). claim-binding warns at most of what RuleCase::live has not.
 std::vector<Finding> JudgeClaimBindings(const RuleCase& c);

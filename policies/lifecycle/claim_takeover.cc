@@ -50,7 +50,7 @@ bool IsHandedOver(const Slot& from, const Slot& to, const RuleCase& c) {
 
 std::vector<Finding> JudgeClaimTakeovers(const RuleCase& c) {
   std::vector<Finding> out;
-  if (c.old_object == nullptr || !c.old_object->lineage.claim || !c.object->composite) return out;
+  if (!c.old_object->lineage.claim || !c.object->composite) return out;
   if (c.requester == nullptr || c.requester->composite_controller) return out;
   const std::optional<Slot> from = ClaimIn(*c.old_object);
   const std::optional<Slot> to = ClaimIn(*c.object);

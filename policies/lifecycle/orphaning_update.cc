@@ -37,8 +37,7 @@ Slot SlotOfReference(const ObjectRef& ref, const Slot& composite) {
 std::vector<Dropped> DroppedBy(const RuleCase& c) {
   std::vector<Dropped> out;
   const bool may_drop = c.requester != nullptr && c.requester->composite_controller &&
-                        c.old_object != nullptr && c.facts != nullptr &&
-                        !c.old_object->lineage.resources.empty();
+                        c.facts != nullptr && !c.old_object->lineage.resources.empty();
   if (!may_drop || c.old_object->lineage.resources == c.object->lineage.resources) return out;
   std::set<Slot> kept;
   for (const ObjectRef& ref : c.object->lineage.resources) {
@@ -84,15 +83,12 @@ LiveObject ReadLiveObject(Value object) {
   return out;
 }
 
-std::vector<Slot> ToLookAt(const RuleCase& c) {
+std::vector<Slot> DroppedToLookAt(const RuleCase& c) {
   std::vector<Slot> out;
   for (const Dropped& dropped : DroppedBy(c)) {
     const Mode mode = ModeIn(c, Rule::kOrphaningUpdate, dropped.topic).mode;
     const bool matters = mode == Mode::kEnforce || (dropped.uncontrolled && mode != Mode::kOff);
-    if (matters && out.size() < kLookedAtMax) out.push_back(dropped.slot);
-  }
-  for (const Slot& elder : EldersOf(c)) {
-    if (out.size() < kLookedAtMax) out.push_back(elder);
+    if (matters) out.push_back(dropped.slot);
   }
   return out;
 }
@@ -112,11 +108,6 @@ std::vector<Finding> JudgeOrphanings(const RuleCase& c) {
 std::string DeclaredInWords(const DeclaredResource& resource) {
   return TypeForPeople(resource.identity.type) + " \"" +
          OneLine(resource.name, kShownTextBytesMax) + "\"";
-}
-
-bool IsForbidden(Rule rule) {
-  return rule == Rule::kOrphaningUpdate || rule == Rule::kRestoredTwin ||
-         rule == Rule::kRestoredDelete;
 }
 
 Finding OrphaningUpdate(const Slot& dropped, const Wording& wording) {

@@ -37,12 +37,10 @@ using LiveObjects = std::map<Slot, std::optional<LiveObject>>;
 // More objects are not looked at for one review: of them is only warned.
 inline constexpr std::size_t kLookedAtMax = 16;
 
-// Objects that must be looked at before one of these rules may refuse, at most kLookedAtMax, each
-// once. Only what a composite controller does is judged; none where nothing was restored and no
-// rule enforces. Pure.
-std::vector<Slot> ToLookAt(const RuleCase& c);
-// Of them, for rule restored-twin alone: restored objects that have what is created.
-std::vector<Slot> EldersOf(const RuleCase& c);
+// What must be looked at before orphaning-update and restored-twin may refuse (RuleSpec::look_at),
+// each object once: what a composite controller drops; restored objects that have what it creates.
+std::vector<Slot> DroppedToLookAt(const RuleCase& c);
+std::vector<Slot> EldersToLookAt(const RuleCase& c);
 
 // Whether rule restored-delete is about the deletion of `object` by `requester`.
 bool IsRestoredDeletion(const ObjectFacts& object, const Requester& requester);
@@ -51,9 +49,6 @@ bool IsRestoredDeletion(const ObjectFacts& object, const Requester& requester);
 std::vector<Finding> JudgeOrphanings(const RuleCase& c);
 std::vector<Finding> JudgeTwins(const RuleCase& c);
 std::vector<Finding> JudgeRestoredDeletions(const RuleCase& c);
-
-// Whether a denial by `rule` has code 403 whoever is denied.
-bool IsForbidden(Rule rule);
 
 // S3 bucket "orders-files"
 std::string DeclaredInWords(const DeclaredResource& resource);

@@ -35,7 +35,7 @@ std::optional<Slot> ElderOf(const Clash& clash, const RuleCase& c) {
 template <typename With>
 void ForTwins(const RuleCase& c, const With& with) {
   const bool may_be = c.requester != nullptr && c.requester->composite_controller &&
-                      c.old_object == nullptr && c.decision != nullptr && c.facts != nullptr;
+                      c.decision != nullptr && c.facts != nullptr;
   if (!may_be) return;
   for (const std::vector<Clash>* clashes : {&c.decision->denied, &c.decision->conflicts}) {
     for (const Clash& clash : *clashes) {
@@ -60,7 +60,7 @@ std::optional<bool> IsTwin(const Slot& elder, const RuleCase& c) {
 
 }  // namespace
 
-std::vector<Slot> EldersOf(const RuleCase& c) {
+std::vector<Slot> EldersToLookAt(const RuleCase& c) {
   std::vector<Slot> out;
   ForTwins(c, [&](const Clash& clash, const Slot& elder) {
     const bool is_new = std::find(out.begin(), out.end(), elder) == out.end();

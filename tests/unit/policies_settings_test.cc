@@ -30,10 +30,10 @@ TEST(PolicySettings, FaultyOnesAreRefusedWithPlacePathAndRemedy) {
   const std::vector<Row> rows = {
       {"rules: {names: {mode: warn}}\n",
        "t.yaml:1: rules: no rule 'names'; the rules are duplicate-ownership, resource-name, "
-       "foreign-attachment, aws-name, naming-convention, observer-without-share, "
-       "deletion-protection, status-names, account-party, orphaning-update, restored-twin, "
-       "restored-delete, composition-change, composite-not-seen, rerolled-names, quota, "
-       "claim-binding, claim-takeover"},
+       "foreign-attachment, observer-without-share, account-party, aws-name, naming-convention, "
+       "deletion-protection, status-names, rerolled-names, quota, orphaning-update, "
+       "restored-twin, restored-delete, composition-change, composite-not-seen, claim-binding, "
+       "claim-takeover"},
       {"rules: {aws-names: {mode: warn}}\n",
        "t.yaml:1: rules: no rule 'aws-names'; did you mean 'aws-name'?"},
       {"rules: {aws-name: {mode: strict}}\n",

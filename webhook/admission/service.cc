@@ -12,6 +12,7 @@
 #include "policies/check_judgement.h"
 #include "policies/judge.h"
 #include "policies/ownership_check.h"
+#include "policies/rule_list.h"
 #include "registry/ownership/review.h"
 #include "registry/ownership/rows.h"
 #include "registry/store/store.h"
@@ -461,7 +462,7 @@ class Call final : public std::enable_shared_from_this<Call> {
     }
     const bool is_forbidden = std::any_of(
         findings_.begin(), findings_.end(),
-        [](const Finding& finding) { return Refuses(finding) && IsForbidden(finding.rule); });
+        [](const Finding& finding) { return Refuses(finding) && SpecOf(finding.rule).forbids; });
     // A composite's other resources go on behind a 422; behind a 403 Crossplane stops.
     return Denied(is_composed && !is_forbidden ? policy_->composite_denial_code : kDeniedCode);
   }

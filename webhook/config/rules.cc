@@ -3,32 +3,29 @@
 #include <array>
 #include <charconv>
 #include <utility>
+#include <vector>
 
+#include "policies/rule_list.h"
 #include "registry/base/nearest.h"
+#include "registry/base/text.h"
 #include "webhook/config/keys.h"
 #include "webhook/wire/node_reader.h"
 
 namespace truce {
 namespace {
 
-constexpr std::array<std::string_view, 18> kRules = {
-    "duplicate-ownership", "resource-name",          "foreign-attachment",  "aws-name",
-    "naming-convention",   "observer-without-share", "deletion-protection", "status-names",
-    "account-party",       "orphaning-update",       "restored-twin",       "restored-delete",
-    "composition-change",  "composite-not-seen",     "rerolled-names",      "quota",
-    "claim-binding",       "claim-takeover"};
-
 Result<Rule> ReadRuleName(const NodeReader& reader, const YamlNode& node, const std::string& path,
                           const std::string& rule) {
-  std::string all;
-  for (const std::string_view known : kRules) {
-    if (known == rule) return RuleFromName(rule).value();
-    all.append(all.empty() ? "" : ", ").append(known);
+  std::vector<std::string_view> ids;
+  for (const RuleSpec& spec : RuleList()) {
+    if (!spec.configurable) continue;
+    if (spec.id == rule) return spec.rule;
+    ids.push_back(spec.id);
   }
-  const std::string_view nearest = Nearest(rule, kRules);
+  const std::string_view nearest = Nearest(rule, ids);
   return reader.Fail(node, path,
                      "no rule '" + rule + "'; " +
-                         (nearest.empty() ? "the rules are " + all
+                         (nearest.empty() ? "the rules are " + Joined(ids)
                                           : "did you mean '" + std::string(nearest) + "'?"));
 }
 
