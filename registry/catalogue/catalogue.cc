@@ -29,6 +29,7 @@ void AddNumber(std::size_t number, Fingerprint& fingerprint) {
 }
 
 void AddPath(const std::vector<std::string>& path, Fingerprint& fingerprint) {
+  // Or the end of one list and the begin of the next could change places unseen.
   AddNumber(path.size(), fingerprint);
   for (const std::string& step : path) fingerprint.Add(step);
 }
@@ -40,6 +41,7 @@ void AddParts(const std::vector<KeyPart>& parts, Fingerprint& fingerprint) {
     AddNumber(static_cast<std::size_t>(part.source), fingerprint);
     AddNumber(part.paths.size(), fingerprint);
     for (const auto& path : part.paths) AddPath(path, fingerprint);
+    // An empty default is a value; without one the part is unknown.
     fingerprint.Add(part.default_value ? "default" : "no default");
     fingerprint.Add(part.default_value.value_or(""));
     fingerprint.Add(part.list ? "list" : "one");

@@ -59,12 +59,14 @@ Result<void> CheckParts(const TypeSpec& spec) {
                  "must name " + NamesOf(spec.extra) + " in this order, as column extra");
   }
   for (const KeyPart& part : spec.extra) {
+    // A link or a template that names it could not tell which is meant.
     if (HasPart(spec.parts, part.name)) {
       return Fault(spec, "extra", InQuotes(part.name) + " is a part of the key already");
     }
   }
   const auto lists = std::count_if(spec.parts.begin(), spec.parts.end(),
                                    [](const KeyPart& part) { return part.list; });
+  // Of two lists nobody could tell which of their elements go together.
   if (lists > 1) return Fault(spec, "parts", "at most one part may be a list");
   return {};
 }
@@ -157,6 +159,7 @@ Result<void> CheckAttachment(const TypeSpec& spec, std::span<const TypeSpec> typ
       return Fault(spec, "attachment", InQuotes(link.own_part) + " is neither a part nor an extra");
     }
   }
+  // Half a parent's key names nobody: the rule about attachments would find no owner, and pass.
   if (!attachment.links.empty() && attachment.links.size() != parent->parts.size()) {
     return Fault(spec, "attachment",
                  "links must cover all key parts of " + parent->name + " (" +
@@ -188,6 +191,7 @@ Result<void> CheckReferences(const TypeSpec& spec, std::span<const TypeSpec> typ
       if (target == nullptr) {
         return Fault(spec, "parts", "ref: there is no type " + InQuotes(part.refers_to));
       }
+      // A reference gives one name; the other parts would have to be guessed.
       if (target->parts.size() != 1) {
         return Fault(spec, "parts",
                      "ref: " + part.refers_to + " has not exactly one key part; leave the ref out");

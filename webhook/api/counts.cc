@@ -129,6 +129,7 @@ Result<void> CountAll(const IndexedStore& store, Deadline deadline, Matrix& matr
     matrix.Count(key, service, number);
   };
   TRUCE_RETURN_IF_ERROR(store.CountAll(count, deadline));
+  // What the directory keeps of an owner does not say whether it is contested.
   std::vector<Owner> contested;
   const auto look = [&](const AllFacts& facts) {
     contested = facts.OwnersIn(OwnerList::kContested, {}, kContestedMax);

@@ -29,6 +29,7 @@ Aftermath AftermathOf(const Denial& denial, const Facts& facts) {
   if (!object) return {};
   std::optional<Row> other;
   for (Row& row : facts.RowsOfUid(object->uid)) {
+    // What it declared before is no answer to the refusal.
     if (row.at < denial.last) continue;
     if (row.id.key == denial.key) {
       auto owner = facts.OwnerOf(row.id.key);

@@ -122,6 +122,7 @@ void IndexedStore::Submit(const Locks& locks, DecideFn decide, Deadline deadline
     return changes;
   };
   auto enter = [this, submitted, decided, done = std::move(done)](Result<void> applied) {
+    // Nothing is unsure here: a commit that has begun is waited for, past the deadline too.
     if (applied.ok() && decided->is_some()) {
       state_.With([&](State& state) { Enter(decided, state); });
     }

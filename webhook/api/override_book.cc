@@ -72,6 +72,7 @@ Result<void> OverrideBook::LoadLocked(Deadline deadline) {
   TRUCE_RETURN_IF_ERROR(store_.Read(look, deadline));
   auto read = FromText(text);
   if (!read) return Error{ErrorCode::kDataLoss, "the overrides in the registry cannot be read"};
+  // The policy judges by `until` itself; this only keeps the list short.
   DropPast(*read, clock_.Now());
   std::vector<Override> overrides;
   for (const StoredOverride& each : *read) overrides.push_back(each.what);
@@ -97,6 +98,7 @@ Result<void> OverrideBook::Change(
   TRUCE_RETURN_IF_ERROR(Administer(store_, clock_.Now(), deadline, [&](Administration& books) {
     auto overrides = FromText(books.Setting(kOverridesSetting).value_or(""));
     readable = overrides.has_value();
+    // Nothing is written over it: somebody's way out may still stand there.
     if (!readable) return;
     DropPast(*overrides, books.now());
     const auto before = *overrides;

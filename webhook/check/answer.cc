@@ -47,6 +47,7 @@ Result<std::vector<AnsweredItem>> ReadAnswer(const std::string& text, std::size_
   const Json json = ParseJson(text);
   if (!json.is_object()) return strange;
   const Json* list = ListOf(json, "items");
+  // What is missing would pass as clean.
   if (list == nullptr || list->size() != items) return strange;
   std::vector<AnsweredItem> out;
   for (const Json& each : *list) {
@@ -61,6 +62,7 @@ Result<std::vector<AnsweredItem>> ReadAnswer(const std::string& text, std::size_
       declared.identity.type = TextOf(resource, "type");
       declared.name = TextOf(resource, "name");
       declared.key.text = TextOf(resource, "key");
+      // A word that is not known counts as the strongest: better told of in vain than not at all.
       declared.intent = IntentFromName(TextOf(resource, "intent")).value_or(Intent::kDeletes);
       item.declares.push_back(std::move(declared));
     }
@@ -69,6 +71,7 @@ Result<std::vector<AnsweredItem>> ReadAnswer(const std::string& text, std::size_
                       (known != each.end() && known->is_boolean() && known->get<bool>());
     for (const Json& finding : *findings) {
       if (!finding.is_object()) return strange;
+      // The whole input is compared here, with lines; the server sees a part of it.
       if (!finding.contains("sameCheck")) item.findings.push_back(FindingOf(finding));
     }
     out.push_back(std::move(item));

@@ -26,7 +26,6 @@ constexpr std::size_t kBatchNamespacesMax = 20;
 constexpr std::size_t kBatchBytesMax = 900 * 1024;
 constexpr std::size_t kItemBytesMax = kBatchBytesMax;
 constexpr int kItemDepthMax = 1000;  // as for reviews
-// One `List` is many objects; lists in lists are not Kubernetes'.
 constexpr std::size_t kFindingTextMax = 2048;
 constexpr std::size_t kKindsNamedMax = 10;  // in one line
 constexpr std::size_t kKindTextMax = 128;
@@ -108,13 +107,13 @@ CheckFinding FromRule(const Finding& finding) {
           .key = finding.key.text};
 }
 
-// The answer does not say it.
 // Refusals quote names; warnings, which are short, do not.
 bool NamesIt(const std::string& text, const std::string& name) {
   return text.find("\"" + name + "\"") != std::string::npos ||
          text.find(" " + name + " ") != std::string::npos;
 }
 
+// The answer does not say it.
 void SetSure(DeclaredResource& resource, const Catalogue& catalogue) {
   const TypeSpec* type = catalogue.FindType(resource.identity.type);
   resource.sure = type != nullptr && type->certainty == Certainty::kResearched;
@@ -225,6 +224,7 @@ Result<void> Checker::Impl::AddObject(const YamlNode& object, const CheckLocatio
   if (subject.slot.ns.empty() && !clustered) subject.slot.ns = settings.ns;
   subject.slot.name = TextAt(object, {"metadata", "name"});
   const std::string generated = TextAt(object, {"metadata", "generateName"});
+  // As the API server would: five characters, which nobody knows before.
   if (subject.slot.name.empty() && !generated.empty()) subject.slot.name = generated + "00000";
   if (subject.slot.name.empty()) {
     return Bad(location.file, location.at, kind + " lacks metadata.name");
@@ -245,6 +245,7 @@ Result<void> Checker::Impl::AddObject(const YamlNode& object, const CheckLocatio
   JudgeHere(object, facts, subject);
   subject.known_kind = subject.apart || facts.known_kind;
   const auto [first, is_new] = slots.try_emplace(subject.slot, subjects.size());
+  // Each creation by generateName is another object.
   if (!is_new && generated.empty()) {
     CheckFinding twice;
     twice.severity = CheckSeverity::kWarning;
@@ -301,6 +302,7 @@ void Checker::Impl::JudgeHere(const YamlNode& object, const ObjectFacts& facts,
 }
 
 Result<void> Checker::Impl::Enqueue(std::size_t subject, YamlNode object, std::string json) {
+  // Whoever did not answer once is not waited for again.
   if (registry == nullptr || !report.unreachable.empty()) return {};
   if (json.size() > kItemBytesMax) {
     return Bad(subjects[subject].location.file, subjects[subject].location.at,
@@ -402,7 +404,9 @@ void Checker::Impl::Compare(std::size_t index,
     const auto [found, is_new] = seen.try_emplace(resource.key.text, index, i);
     const auto [other_index, other_i] = found->second;
     const Subject& other = subjects[other_index];
+    // One object may tell a resource by several fields; values that name it twice are two claims.
     if (is_new || (other_index == index && !subject.apart)) continue;
+    // The same object twice is told as that.
     if (other_index != index && other.slot == subject.slot) continue;
     CheckLocation first = other.location;
     first.at = other.declared[other_i].location;

@@ -16,9 +16,9 @@ constexpr std::array<std::string_view, 5> kNulls = {"", "~", "null", "Null", "NU
 constexpr std::array<std::string_view, 22> kBools = {
     "y", "Y", "yes", "Yes", "YES", "on",  "On",  "ON",  "true",  "True",  "TRUE",
     "n", "N", "no",  "No",  "NO",  "off", "Off", "OFF", "false", "False", "FALSE"};
-constexpr std::array<std::string_view, 15> kOddFloats = {
-    ".nan",  ".NaN",  ".NAN",  ".inf",  ".Inf", ".INF", "+.inf", "+.Inf",
-    "+.INF", "-.inf", "-.Inf", "-.INF", ".nan", ".NaN", ".NAN"};
+constexpr std::array<std::string_view, 12> kOddFloats = {".nan",  ".NaN",  ".NAN",  ".inf",
+                                                         ".Inf",  ".INF",  "+.inf", "+.Inf",
+                                                         "+.INF", "-.inf", "-.Inf", "-.INF"};
 
 template <std::size_t kSize>
 bool IsOneOf(std::string_view text, const std::array<std::string_view, kSize>& words) {
@@ -96,6 +96,7 @@ bool IsNumber(std::string_view text) {
   if (!IsDigit(first) && first != '-' && first != '+') return false;
   if (IsOneOf(text, kOddFloats)) return true;
   std::string plain(text);
+  // YAML 1.1 of Go lets underscores stand within numbers.
   plain.erase(std::remove(plain.begin(), plain.end(), '_'), plain.end());
   return IsInteger(plain) || IsFloat(plain);
 }

@@ -78,6 +78,7 @@ void NameCensus::Count(const std::string& service, Judged judged) {
     case State::kViolating:
       ++counts.violating;
       ++report_.violating;
+      // Counted all the same: what is not listed is told as a number.
       if (report_.violations.size() >= kNameViolationsMax) return;
       judged.violation.service = service;
       report_.violations.push_back(std::move(judged.violation));
@@ -112,6 +113,7 @@ void NameCensus::Add(Value object, const GroupKind& kind) {
     if (resource.intent == Intent::kObserves) continue;
     const AwsNameRule* rule = policy_->names->aws->Find(resource.identity.type);
     if (rule == nullptr || NameOf(resource, *rule).empty()) continue;
+    // What a claim declares its managed resource declares again: one name.
     if (!resource.key.empty() && !seen_.insert(resource.key).second) continue;
     if (service.empty() && registry_ != nullptr) service = registry_->ServiceOf(resource.key);
     Judged judged = Judge(c, resource, *rule);

@@ -39,12 +39,15 @@ Result<OwnedSecret> ReadOwnedSecret(std::string_view json) {
   OwnedSecret secret;
   secret.certificates = {part("ca.crt"), part("ca.key"), part("tls.crt"), part("tls.key")};
   secret.path_secret = part("admission.secret");
+  // As if it were missing: this server's own takes its place.
   if (!IsPathSecret(secret.path_secret)) secret.path_secret.clear();
   secret.resource_version = TextIn(ObjectOf(object, "metadata"), "resourceVersion");
   return secret;
 }
 
 std::string PatchOfOwnedSecret(const OwnedSecret& wanted) {
+  // With the version it is refused where somebody else wrote meanwhile, instead of overwriting
+  // theirs.
   const Json patch = {{"metadata", {{"resourceVersion", wanted.resource_version}}},
                       {"data", DataOf(wanted)}};
   return patch.dump();

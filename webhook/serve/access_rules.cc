@@ -51,6 +51,7 @@ Result<AccessRules> AccessRulesOf(const Config& config) {
   }
   if (config.api_proxy_names.empty()) return rules;
   for (const std::string& name : config.api_proxy_names) {
+    // Else whoever has it could drop the fields and act in its role, or set them and be anybody.
     if (rules.clients.contains(name)) {
       return InvalidArgument("apiProxyNames: '" + name +
                              "' has a role in apiClients too; one certificate is of a caller or of "

@@ -73,6 +73,8 @@ Result<std::unique_ptr<Listeners>> Listeners::Start(const Config& config,
                                                     ListenerRoutes routes) {
   std::unique_ptr<Listeners> all(new Listeners);
   const HttpLimits reads_only = SmallLimits(HttpLimits::kSmallBodyBytes);
+  // Probes first, admission last: what is asked whether the server lives is there before what it is
+  // asked for.
   TRUCE_ASSIGN_OR_RETURN(
       all->probes_,
       StartOne("probesAddress",

@@ -48,6 +48,7 @@ PolicySource::PolicySource(std::shared_ptr<const Catalogue> catalogue, PolicyLis
 Result<EffectivePolicy> PolicySource::Build(const Config& config, const Objects& objects) const {
   auto merged = std::make_shared<Config>(config);
   for (const OwnObject* object : objects) TRUCE_RETURN_IF_ERROR(Add(*object, *merged));
+  // Once: no configuration changes AWS's own rules.
   if (types_.names == nullptr) {
     TRUCE_ASSIGN_OR_RETURN(types_, WithNames(types_.catalogue));
   }
@@ -142,6 +143,7 @@ std::vector<OwnVerdict> PolicySource::Apply(std::span<const OwnObject> objects) 
   if (!built.ok()) {
     accepted.clear();
     for (const std::size_t i : OrderOf(objects)) verdicts[i] = Admit(objects[i], accepted);
+    // Admitted in another order, they still say the same together at every server.
     std::sort(accepted.begin(), accepted.end(), IsOlder);
     built = Build(config_, accepted);
   }

@@ -80,6 +80,7 @@ class PgOwnerFinder final : public OwnerFinder {
 
   Result<std::vector<KeyText>> OfService(const std::string& service, const KeyText& after,
                                          std::size_t limit, Deadline deadline) const override {
+    // An index takes no longer values; the whole one is compared behind it.
     return Keys({KeysWhere("left(o.service, 500) COLLATE \"C\" = left($1, 500) AND o.service = $1 "
                            "AND n.name > $3"),
                  {service, Limited(limit), after.text}},

@@ -39,6 +39,7 @@ Result<std::unique_ptr<PgPool::Loan>> PgPool::Borrow(Deadline deadline) {
     if (link.ok()) return std::make_unique<Loan>(*this, std::move(link).value());
     Return(nullptr);
     if (link.error().code != ErrorCode::kUnavailable) return std::move(link).error();
+    // The server takes no more: of those that are open one will be free.
     refused = std::move(link).error();
   }
 }
@@ -74,6 +75,7 @@ Result<std::unique_ptr<PgLink>> PgPool::OpenOne(Deadline deadline) {
 void PgPool::Return(std::unique_ptr<PgLink> link) {
   const std::lock_guard lock(mutex_);
   if (link != nullptr && link->is_lost()) {
+    // The others lead to the same server, and would be found lost one call each.
     open_ -= idle_.size();
     idle_.clear();
   }

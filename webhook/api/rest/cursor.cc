@@ -16,6 +16,7 @@ constexpr std::size_t kCursorBytesMax = 8192;
 std::string Joined(const std::vector<std::string>& texts) {
   std::string out;
   for (const std::string& text : texts) {
+    // With lengths no text can pass for the begin of the next, whatever it holds.
     out.append(std::to_string(text.size())).append(":").append(text);
   }
   return out;
