@@ -8,8 +8,8 @@
 
 #include "policies/policy.h"
 #include "registry/base/clock.h"
+#include "registry/base/document.h"
 #include "registry/base/result.h"
-#include "registry/identity/document.h"
 
 namespace truce {
 

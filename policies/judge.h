@@ -17,8 +17,8 @@
 #include "policies/quotas.h"
 #include "policies/rule_case.h"
 #include "registry/base/clock.h"
+#include "registry/base/document.h"
 #include "registry/base/result.h"
-#include "registry/identity/document.h"
 #include "registry/ownership/review_request.h"
 #include "registry/ownership/terms.h"
 

@@ -14,8 +14,8 @@
 #include "policies/names/aws_names.h"
 #include "policies/names/naming.h"
 #include "policies/rules.h"
+#include "registry/base/document.h"
 #include "registry/catalogue/catalogue.h"
-#include "registry/identity/document.h"
 #include "registry/identity/identity.h"
 
 namespace truce {

@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "policies/judge.h"
+#include "registry/base/document.h"
 #include "registry/base/result.h"
-#include "registry/identity/document.h"
 #include "registry/identity/values.h"
 
 namespace truce {

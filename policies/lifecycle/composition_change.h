@@ -10,7 +10,7 @@
 #include "policies/finding.h"
 #include "policies/rules.h"
 #include "registry/base/clock.h"
-#include "registry/identity/document.h"
+#include "registry/base/document.h"
 #include "registry/identity/values.h"
 #include "registry/ownership/terms.h"
 

@@ -13,7 +13,7 @@
 
 #include "policies/finding.h"
 #include "policies/rules.h"
-#include "registry/identity/document.h"
+#include "registry/base/document.h"
 #include "registry/identity/identity.h"
 #include "registry/identity/values.h"
 

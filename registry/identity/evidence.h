@@ -7,8 +7,8 @@
 #include <string>
 #include <string_view>
 
+#include "registry/base/document.h"
 #include "registry/catalogue/catalogue.h"
-#include "registry/identity/document.h"
 #include "registry/identity/identity.h"
 
 namespace truce {

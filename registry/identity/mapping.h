@@ -15,9 +15,9 @@
 #include <utility>
 #include <vector>
 
+#include "registry/base/document.h"
 #include "registry/base/result.h"
 #include "registry/catalogue/catalogue.h"
-#include "registry/identity/document.h"
 #include "registry/identity/values.h"
 
 namespace truce {

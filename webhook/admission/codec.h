@@ -11,8 +11,8 @@
 #include <vector>
 
 #include "policies/review_record.h"
+#include "registry/base/document.h"
 #include "registry/base/result.h"
-#include "registry/identity/document.h"
 
 namespace truce {
 

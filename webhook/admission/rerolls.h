@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "registry/identity/document.h"
+#include "registry/base/document.h"
 #include "registry/identity/values.h"
 #include "webhook/admission/repeated_refusals.h"
 

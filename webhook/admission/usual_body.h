@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "registry/identity/document.h"
+#include "registry/base/document.h"
 
 namespace truce {
 

@@ -11,8 +11,8 @@
 #include <optional>
 #include <string>
 
+#include "registry/base/document.h"
 #include "registry/base/result.h"
-#include "registry/identity/document.h"
 #include "webhook/wire/yaml.h"
 #include "webhook/wire/yaml_events.h"
 

@@ -4,7 +4,7 @@
 
 #include <string_view>
 
-#include "registry/identity/document.h"
+#include "registry/base/document.h"
 
 namespace truce {
 

@@ -16,7 +16,7 @@
 
 #include "policies/policy.h"
 #include "registry/base/clock.h"
-#include "registry/identity/document.h"
+#include "registry/base/document.h"
 
 namespace truce {
 

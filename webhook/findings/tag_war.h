@@ -25,7 +25,7 @@
 #include <vector>
 
 #include "registry/base/clock.h"
-#include "registry/identity/document.h"
+#include "registry/base/document.h"
 #include "registry/identity/values.h"
 #include "webhook/findings/conflicts.h"
 

@@ -28,7 +28,7 @@
 #include <vector>
 
 #include "registry/base/clock.h"
-#include "registry/identity/document.h"
+#include "registry/base/document.h"
 #include "registry/identity/values.h"
 #include "webhook/findings/findings_book.h"
 #include "webhook/findings/tag_war.h"

@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-#include "registry/identity/document.h"
+#include "registry/base/document.h"
 #include "webhook/findings/findings_book.h"
 #include "webhook/kube/cluster_api.h"
 #include "webhook/wire/endpoints.h"

@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "registry/identity/document.h"
+#include "registry/base/document.h"
 #include "webhook/kube/cluster_api.h"
 #include "webhook/wire/yaml.h"
 

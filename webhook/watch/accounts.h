@@ -10,8 +10,8 @@
 #include <string_view>
 #include <utility>
 
+#include "registry/base/document.h"
 #include "registry/base/result.h"
-#include "registry/identity/document.h"
 #include "registry/identity/identity.h"
 #include "webhook/watch/kinds.h"
 #include "webhook/watch/reconcile_store.h"

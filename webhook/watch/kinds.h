@@ -12,8 +12,8 @@
 #include <utility>
 #include <vector>
 
+#include "registry/base/document.h"
 #include "registry/catalogue/catalogue.h"
-#include "registry/identity/document.h"
 #include "registry/identity/mapping.h"
 #include "registry/identity/values.h"
 #include "webhook/kube/cluster_api.h"

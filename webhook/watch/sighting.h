@@ -8,8 +8,8 @@
 #include <string_view>
 
 #include "registry/base/clock.h"
+#include "registry/base/document.h"
 #include "registry/base/result.h"
-#include "registry/identity/document.h"
 #include "registry/identity/identity.h"
 #include "webhook/watch/kinds.h"
 

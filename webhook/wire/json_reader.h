@@ -11,8 +11,8 @@
 #include <utility>
 #include <vector>
 
+#include "registry/base/document.h"
 #include "registry/base/result.h"
-#include "registry/identity/document.h"
 
 // Only sources that parse have the header of simdjson.
 namespace simdjson::dom {

@@ -27,7 +27,7 @@
 #include <vector>
 
 #include "policies/lifecycle/composition_change.h"
-#include "registry/identity/document.h"
+#include "registry/base/document.h"
 #include "registry/ownership/facts.h"
 #include "registry/ownership/rows.h"
 #include "webhook/findings/findings_book.h"

@@ -3,8 +3,8 @@
 // One flat array in document order; a Value is a cursor into it. Adapters (simdjson for reviews,
 // libyaml for manifests) fill it through Builder. Depth and size are bounded by the adapter that
 // builds it.
-#ifndef TRUCE_REGISTRY_IDENTITY_DOCUMENT_H_
-#define TRUCE_REGISTRY_IDENTITY_DOCUMENT_H_
+#ifndef TRUCE_REGISTRY_BASE_DOCUMENT_H_
+#define TRUCE_REGISTRY_BASE_DOCUMENT_H_
 
 #include <cstddef>
 #include <cstdint>
@@ -181,4 +181,4 @@ inline Value Document::root() const& { return nodes_.empty() ? Value() : Value(t
 
 }  // namespace truce
 
-#endif  // TRUCE_REGISTRY_IDENTITY_DOCUMENT_H_
+#endif  // TRUCE_REGISTRY_BASE_DOCUMENT_H_

@@ -1,4 +1,4 @@
-#include "registry/identity/document.h"
+#include "registry/base/document.h"
 
 #include <algorithm>
 #include <utility>
