@@ -13,7 +13,7 @@ namespace {
 constexpr std::size_t kSealBytes = 32;
 constexpr std::size_t kCursorBytesMax = 8192;
 
-std::string Joined(const std::vector<std::string>& texts) {
+std::string WithLengths(const std::vector<std::string>& texts) {
   std::string out;
   for (const std::string& text : texts) {
     // With lengths no text can pass for the begin of the next, whatever it holds.
@@ -46,8 +46,8 @@ CursorKey::CursorKey() : key_(RandomBytes(kSealBytes)) {}
 
 std::string CursorSeal::Seal(std::string_view question,
                              const std::vector<std::string>& place) const {
-  const std::string joined = Joined(place);
-  const Digest seal = HmacSha256(key_.Get(), Joined({std::string(question), joined}));
+  const std::string joined = WithLengths(place);
+  const Digest seal = HmacSha256(key_.Get(), WithLengths({std::string(question), joined}));
   return EncodeBase64Url(std::string(seal.begin(), seal.end()) + joined);
 }
 
@@ -59,7 +59,7 @@ Result<std::vector<std::string>> CursorSeal::Open(std::string_view question,
   const std::string joined = bytes->substr(kSealBytes);
   Digest given{};
   for (std::size_t i = 0; i < kSealBytes; ++i) given[i] = static_cast<std::uint8_t>((*bytes)[i]);
-  const Digest seal = HmacSha256(key_.Get(), Joined({std::string(question), joined}));
+  const Digest seal = HmacSha256(key_.Get(), WithLengths({std::string(question), joined}));
   if (!SameDigest(seal, given)) return Refused();
   return Parted(joined);
 }
