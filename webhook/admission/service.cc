@@ -12,6 +12,7 @@
 #include "policies/check_judgement.h"
 #include "policies/judge.h"
 #include "policies/ownership_check.h"
+#include "policies/people.h"
 #include "policies/rule_list.h"
 #include "registry/ownership/review.h"
 #include "registry/ownership/rows.h"
@@ -82,10 +83,10 @@ bool ChangesSpec(const AdmissionRequest& review) {
 Error Stranger(std::string_view path, std::string_view user, std::string_view ns) {
   std::string text(path);
   text.append(": ").append(user).append(" does not speak for namespace ").append(ns);
-  text.append(
-      "; leave out what belongs there, or have it granted: kubectl create rolebinding "
-      "NAME --clusterrole=edit --user=USER -n ");
-  text.append(ns).append(", or any role with verb create on checks.truce.dev");
+  text += "; leave out what belongs there, or have it granted: kubectl create rolebinding NAME ";
+  // A manifest says it: nobody has looked yet whether it is a word for a shell.
+  text.append("--clusterrole=edit --user=USER -n ").append(IsPlainWord(ns) ? ns : "NAMESPACE");
+  text += ", or any role with verb create on checks.truce.dev";
   return {ErrorCode::kInvalidArgument, std::move(text)};
 }
 
