@@ -4,6 +4,7 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <cstdlib>
 #include <set>
 #include <string>
 
@@ -49,11 +50,8 @@ bool HasFault(const Value& value, int depth, bool everywhere) {
   return false;
 }
 
-double NumberIn(std::string_view text) {
-  double number = std::nan("");
-  std::from_chars(text.data(), text.data() + text.size(), number);
-  return number;
-}
+// What is nearer to zero than any number is zero, which std::from_chars does not say.
+double NumberIn(std::string_view text) { return std::strtod(std::string(text).c_str(), nullptr); }
 
 bool IsSame(const Value& plain, int depth, const Value& value) {
   if (plain.kind() != value.kind()) return false;
