@@ -81,8 +81,8 @@ class Facts {
   virtual std::optional<Object> ObjectBySlot(const Slot& slot) const = 0;
   // Objects whose accepted parent is `slot`, ordered by uid.
   virtual std::vector<Object> ChildrenOf(const Slot& slot) const = 0;
-  // Number of reserved rows in `range` of other kinds than `left_out`; counts no further than
-  // `limit`. Takes time in proportion to what it counts and leaves out.
+  // Number of reserved rows in `range` of other kinds than `left_out`, up to `limit`; time grows
+  // with what it passes. A read counts in a later state, perhaps, than that of its other facts.
   virtual std::size_t CountReserved(const ReservedRange& range, const std::set<GroupKind>& left_out,
                                     std::size_t limit) const = 0;
   // Number of ownerships in `range`. Cheap: stores keep the counts. A decision counts in the state

@@ -1,5 +1,5 @@
-// The contract of what is counted (Facts::CountOwned): in the state that a decision changes, on
-// every store.
+// The contract of what is counted (Facts::CountOwned, CountReserved): in the state that a decision
+// changes, on every store.
 #include <gtest/gtest.h>
 
 #include <string>
@@ -136,6 +136,41 @@ TEST_P(CountsContract, TheLastPlaceIsTakenOnce) {
     for (std::size_t i = 0; i < kThreads; ++i) threads.emplace_back(create_all, i);
   }
   EXPECT_EQ(Count(Buckets()), kMax);
+}
+
+TEST_P(CountsContract, ReservationsAsTheyAreAfterTheyChangedOrWent) {
+  const std::string ns = SampleSlot("a").ns;
+  const auto counted = [&](const ReservedRange& range) {
+    std::size_t count = 0;
+    OnFacts([&](const Facts& facts) { count = facts.CountReserved(range, {}, 99); });
+    return count;
+  };
+  Changes changes;
+  for (const char* uid : {"u1", "u2", "u3"}) {
+    changes.put_rows.push_back(SampleRow("a", uid));
+    changes.put_rows.back().user = "alice";
+    changes.put_rows.back().at = At(5);
+  }
+  changes.put_owners.push_back(SampleOwner("a", "u1"));
+  WriteAll(changes);
+  EXPECT_EQ(counted({.ns = ns, .from = At(5)}), 3U);
+
+  Changes later;
+  later.put_rows = {changes.put_rows[0], changes.put_rows[1]};
+  later.put_rows[0].at = At(9);
+  later.put_rows[1].slot.ns = "elsewhere";
+  WriteAll(later);
+  EXPECT_EQ(counted({.ns = ns}), 2U);
+  EXPECT_EQ(counted({.ns = ns, .from = At(6)}), 1U);
+  EXPECT_EQ(counted({.ns = "elsewhere"}), 1U);
+
+  Changes nobodys;
+  nobodys.put_rows = {later.put_rows[0]};
+  nobodys.put_rows[0].user.clear();
+  nobodys.drop_rows = {changes.put_rows[2].id};
+  WriteAll(nobodys);
+  EXPECT_EQ(counted({.ns = ns}), 0U);
+  EXPECT_EQ(counted({.ns = "elsewhere"}), 1U);
 }
 
 INSTANTIATE_TEST_SUITE_P(Stores, CountsContract, EveryStore(), NameOfStore);

@@ -308,6 +308,28 @@ TEST_P(FactsContract, APassOverAKindOutlivesWhatChangesMeanwhile) {
   EXPECT_EQ(seen.size(), 5U);
 }
 
+TEST_P(FactsContract, AnObjectThatBecomesAnotherKindStandsThereOnly) {
+  Changes changes;
+  changes.put_objects = {SampleObject("u1"), SampleObject("u2")};
+  WriteAll(changes);
+  const Slot before = changes.put_objects[0].slot;
+  changes.put_objects[0].slot.kind = "Other";
+  changes.put_objects.pop_back();
+  WriteAll(changes);
+  const Slot after = changes.put_objects[0].slot;
+  OnFacts([&](const PassFacts& facts) {
+    ASSERT_EQ(facts.ObjectsOfKind(before, {}, 9).objects.size(), 1U);
+    EXPECT_EQ(facts.ObjectsOfKind(before, {}, 9).objects[0].uid.text, "u2");
+    EXPECT_EQ(facts.ObjectsOfKind(after, {}, 9).objects, changes.put_objects);
+  });
+  Changes drop;
+  drop.drop_objects = {changes.put_objects[0].uid};
+  WriteAll(drop);
+  OnFacts([&](const PassFacts& facts) {
+    EXPECT_TRUE(facts.ObjectsOfKind(after, {}, 9).objects.empty());
+  });
+}
+
 TEST_P(FactsContract, AnObjectIsFoundInItsSlotAlone) {
   Changes changes;
   changes.put_objects = {SampleObject("u1"), SampleObject("u2")};

@@ -328,7 +328,9 @@ TEST_F(StoreOpen, ASnapshotOlderThanTheSignpostsFindsWhatItHeld) {
   const Object& object = gone.put_objects.at(0);
   ASSERT_TRUE(Write(*store, kept).ok());
   ASSERT_TRUE(Write(*store, gone).ok());
-  HeldSnapshot snapshot(*store, [&](const Facts& facts) {
+  HeldSnapshot snapshot(*store, [&](const AllFacts& facts) {
+    EXPECT_EQ(facts.ObjectsOfKind(object.slot, {}, 9).objects.size(), 2U);
+    EXPECT_EQ(facts.ObjectsOfKind(object.slot, {}, 1).objects.size(), 1U);
     EXPECT_EQ(facts.ObjectByUid(object.uid), object);
     EXPECT_EQ(facts.ObjectBySlot(object.slot), object);
     EXPECT_EQ(facts.RowsOfUid(object.uid), gone.put_rows);
@@ -345,11 +347,40 @@ TEST_F(StoreOpen, ASnapshotOlderThanTheSignpostsFindsWhatItHeld) {
     EXPECT_TRUE(Write(*store, setting).ok());
   }
   snapshot.Release();
-  const ReadFn after = [&](const Facts& facts) {
+  const ReadFn after = [&](const AllFacts& facts) {
+    EXPECT_EQ(facts.ObjectsOfKind(object.slot, {}, 9).objects, kept.put_objects);
     EXPECT_EQ(facts.ObjectBySlot(object.slot), std::nullopt);
     EXPECT_TRUE(facts.RowsOfUid(object.uid).empty());
   };
   EXPECT_TRUE(store->Read(after, Soon()).ok());
+}
+
+// As a release before left it.
+TEST_F(StoreOpen, ARegistryWithIndexesOfKindsAndReservationsIsReadWithoutThem) {
+  Fill(3);
+  Tamper(
+      "DROP INDEX declarations_reserved_at; CREATE INDEX objects_by_kind ON objects (kind);"
+      "CREATE INDEX declarations_reserved ON declarations (namespace, at) WHERE state = "
+      "'reserved'");
+  const Changes sample = SampleCreate("bucket-0", "bucket-0");
+  const Row& row = sample.put_rows.at(0);
+  {
+    const auto store = Open(Options());
+    const ReadFn read = [&](const AllFacts& facts) {
+      EXPECT_EQ(facts.ObjectsOfKind(sample.put_objects.at(0).slot, {}, 9).objects.size(), 3U);
+      const ReservedRange range{.ns = row.slot.ns, .user = row.user};
+      EXPECT_EQ(facts.CountReserved(range, {}, 9), 3U);
+      EXPECT_EQ(facts.ReservedBefore(Timestamp::max(), {}, 9).size(), 3U);
+    };
+    EXPECT_TRUE(store->Read(read, Soon()).ok());
+  }
+  const auto connection = Connection::Open({File(), "", false});
+  EXPECT_EQ(
+      connection.value()
+          ->Text("SELECT group_concat(name) FROM sqlite_schema WHERE type = 'index' AND (name "
+                 "LIKE 'declarations_reserved%' OR name LIKE 'objects_by_kind')")
+          .value(),
+      "declarations_reserved_at");
 }
 
 TEST_F(StoreOpen, AReaderCannotMakeTheLogGrowWithoutBound) {

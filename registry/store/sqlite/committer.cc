@@ -355,6 +355,12 @@ Result<void> Committer::WriteRow(const Row& row, Resources& resources) {
   }
   // Of two puts of one row the last one counts, so the second one must look.
   resource.fresh = false;
+  if (row.id.state == RowState::kReserved) {
+    if (number.has_value()) TRUCE_RETURN_IF_ERROR(CountReservationOut(*number));
+    if (auto made = Reservation::Of(row.slot, row.user, row.at)) {
+      written_.reservations.emplace_back(*std::move(made), 1);
+    }
+  }
   TRUCE_ASSIGN_OR_RETURN(const std::int64_t at, PutRow(writer_, number, resource.number, row));
   if (!number.has_value()) signposts_.rows_by_uid.Add(row.id.uid.text, at);
   return {};
@@ -365,8 +371,20 @@ Result<void> Committer::DropRow(const RowId& id) {
   if (!resource.has_value()) return {};
   TRUCE_ASSIGN_OR_RETURN(const RowNumber number, FindRow(*resource, id));
   if (!number.has_value()) return {};
+  if (id.state == RowState::kReserved) TRUCE_RETURN_IF_ERROR(CountReservationOut(*number));
   TRUCE_RETURN_IF_ERROR(DropAt(writer_, Sql::kDropRow, *number));
   signposts_.rows_by_uid.Drop(id.uid.text, *number);
+  return {};
+}
+
+// Of the row that stands there: it is about to go, or to change.
+Result<void> Committer::CountReservationOut(std::int64_t row) {
+  TRUCE_ASSIGN_OR_RETURN(Statement statement, writer_.Use(Sql::kReservation));
+  statement.BindInteger(0, row);
+  TRUCE_ASSIGN_OR_RETURN(const bool found, statement.Step());
+  if (!found) return {};
+  TRUCE_ASSIGN_OR_RETURN(auto gone, ReadReservation(statement));
+  if (gone) written_.reservations.emplace_back(*std::move(gone), -1);
   return {};
 }
 
@@ -421,7 +439,8 @@ Result<void> Committer::WriteObject(const Object& object) {
   const std::string slot = ToText(object.slot);
   if (stored && stored->slot == slot) return {};
   signposts_.objects_by_slot.Add(slot, at);
-  if (stored) signposts_.objects_by_slot.Drop(stored->slot, at);
+  signposts_.objects_by_kind.Add(KindOf(object.slot), at);
+  if (stored) DropFromSlot(*stored);
   return {};
 }
 
@@ -430,8 +449,17 @@ Result<void> Committer::DropObject(const Uid& uid) {
   if (!stored) return {};
   TRUCE_RETURN_IF_ERROR(DropAt(writer_, Sql::kDropObject, stored->number));
   signposts_.objects_by_uid.Drop(uid.text, stored->number);
-  signposts_.objects_by_slot.Drop(stored->slot, stored->number);
+  DropFromSlot(*stored);
   return {};
+}
+
+void Committer::DropFromSlot(const StoredObject& stored) {
+  signposts_.objects_by_slot.Drop(stored.slot, stored.number);
+  // Its first three parts (KindOf).
+  const std::string_view slot = stored.slot;
+  const std::size_t group = slot.find('/') + 1;
+  const std::size_t kind = slot.find('/', group) + 1;
+  signposts_.objects_by_kind.Drop(slot.substr(0, slot.find('/', kind)), stored.number);
 }
 
 Result<void> Committer::WriteOthers(const Changes& changes) {

@@ -159,6 +159,7 @@ class Committer {
   Result<void> WriteOwner(const Owner& owner, Resources& resources);
   Result<void> WriteRow(const Row& row, Resources& resources);
   Result<void> DropRow(const RowId& id);
+  Result<void> CountReservationOut(std::int64_t row);
   Result<void> DropOwner(const KeyText& key);
   Result<void> WriteName(const ResourceName& name);
   Result<void> WriteOthers(const Changes& changes);
@@ -171,6 +172,7 @@ class Committer {
     std::string slot;
   };
   Result<std::optional<StoredObject>> FindObject(const Uid& uid);
+  void DropFromSlot(const StoredObject& stored);
   bool IsNew(const KeyText& key) const;
   Result<void> Measure(const Changes& changes, KeyChanges& written);
   void CountPlaces(const KeyChanges& changed);

@@ -25,10 +25,6 @@ constexpr int kBusyMilliseconds = 5000;
 #define TRUCE_ROW_VALUES                                                                 \
   "slot, root, intent, terminating, managed, identity, review, digest, base, user, at, " \
   "created, namespace, account_fields"
-// As the index declarations_reserved: it is found by the same words only.
-#define TRUCE_RESERVED_IN_RANGE                                                                \
-  "WHERE state = 'reserved' AND (CASE WHEN user = '' THEN NULL WHEN namespace = '' THEN user " \
-  "ELSE '' END) = ? AND namespace = ? AND at >= ? AND at < ? "
 #define TRUCE_OBJECT_VALUES                                                               \
   "uid, kind, namespace, name, parent, parent_uid, root, link, names, service, contact, " \
   "composes, own_party, transfer_to, told, stripped, at"
@@ -109,11 +105,13 @@ const char* TextOf(Sql sql) {
     case Sql::kSearchObjectsOfSlot:
       return TRUCE_SELECT_OBJECTS "WHERE kind = ? AND namespace = ? AND name = ?";
     case Sql::kChildrenOf: return TRUCE_SELECT_OBJECTS "WHERE parent = ? ORDER BY uid";
-    case Sql::kCountReserved:
-      return "SELECT count(*) FROM (SELECT 1 FROM declarations " TRUCE_RESERVED_IN_RANGE "LIMIT ?)";
-    case Sql::kReservedSlots: return "SELECT slot FROM declarations " TRUCE_RESERVED_IN_RANGE;
+    case Sql::kReservation: return "SELECT slot, user, at FROM declarations WHERE id = ?";
+    case Sql::kAllReservations:
+      return "SELECT slot, user, at FROM declarations WHERE state = 'reserved'";
     case Sql::kKeysAfter: return "SELECT key FROM resources WHERE key > ? ORDER BY key LIMIT ?";
-    case Sql::kObjectsOfKind:
+    case Sql::kObjectOfKind:
+      return "SELECT " TRUCE_OBJECT_VALUES ", id FROM objects WHERE kind = ? AND id = ?";
+    case Sql::kSearchObjectsOfKind:
       return "SELECT " TRUCE_OBJECT_VALUES
              ", id FROM objects WHERE kind = ? AND id > ? ORDER BY id LIMIT ?";
     case Sql::kReservedBefore:
@@ -184,7 +182,7 @@ const char* TextOf(Sql sql) {
     case Sql::kDropName: return "DELETE FROM names WHERE name = ?";
     case Sql::kAllResources: return TRUCE_SELECT_OWNERS;
     case Sql::kRowUids: return "SELECT uid, id, resource FROM declarations ORDER BY resource";
-    case Sql::kObjectTexts: return "SELECT uid, id, " TRUCE_OBJECT_SLOT " FROM objects";
+    case Sql::kObjectTexts: return "SELECT uid, id, " TRUCE_OBJECT_SLOT ", kind FROM objects";
     case Sql::kRootsOfResource:
       return "SELECT key, count(DISTINCT CASE WHEN intent <> 'observes' "
              "THEN coalesce(declarations.root, slot) END) " TRUCE_ROWS_BY_KEY

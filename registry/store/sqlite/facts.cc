@@ -168,6 +168,11 @@ std::vector<ResourceName> SqlFacts::NamesFromSql(Sql sql, const KeyText& text) c
       sql, [&](Statement& statement) { statement.BindText(0, text.text); }, ReadName);
 }
 
+SqlFacts::RowNumbers SqlFacts::NumbersOf(const Signposts& signposts, std::string_view text) const {
+  const std::optional<std::uint64_t> state = StateRead();
+  return state ? signposts.Find(text, *state) : std::vector<std::int64_t>();
+}
+
 template <typename T, typename Bind, typename Read>
 std::vector<T> SqlFacts::CollectAt(const RowNumbers& numbers, std::pair<Sql, Sql> at_search,
                                    const Bind& bind, const Read& read) const {
@@ -225,32 +230,10 @@ std::vector<Object> SqlFacts::ChildrenOf(const Slot& slot) const {
       Sql::kChildrenOf, [&](Statement& statement) { statement.BindText(0, text); }, ReadObject);
 }
 
+// From memory, whatever commit the snapshot is of.
 std::size_t SqlFacts::CountReserved(const ReservedRange& range, const std::set<GroupKind>& left_out,
                                     std::size_t limit) const {
-  const auto bind = [&](Statement& statement) {
-    statement.BindText(0, range.ns.empty() ? range.user : std::string_view());
-    statement.BindText(1, range.ns);
-    statement.BindInteger(2, range.from.time_since_epoch().count());
-    statement.BindInteger(3, range.before.time_since_epoch().count());
-  };
-  // Rows without user belong to no range.
-  if (limit == 0 || (range.ns.empty() && range.user.empty())) return 0;
-  if (left_out.empty()) {
-    const auto bind_all = [&](Statement& statement) {
-      bind(statement);
-      statement.BindInteger(4, LimitOf(limit));
-    };
-    const auto count = First(Collect<std::int64_t>(Sql::kCountReserved, bind_all, ReadInteger));
-    return static_cast<std::size_t>(count.value_or(0));
-  }
-  std::size_t count = 0;
-  Visit(Sql::kReservedSlots, bind, [&](const Statement& statement) -> Result<bool> {
-    const std::optional<Slot> slot = SlotFromText(statement.Text(0));
-    if (!slot) return Error{ErrorCode::kDataLoss, "a declaration's slot cannot be read"};
-    if (!left_out.contains({slot->group, slot->kind})) ++count;
-    return count < limit;
-  });
-  return count;
+  return known_.CountReserved(range, left_out, limit);
 }
 
 std::vector<KeyText> SqlFacts::KeysAfter(const KeyText& after, std::size_t limit) const {
@@ -270,17 +253,34 @@ ObjectPage SqlFacts::ObjectsOfKind(const Slot& slot, std::string_view after,
   const std::string kind = KindOf(slot);
   std::int64_t last = 0;
   std::from_chars(after.data(), after.data() + after.size(), last);
-  const auto bind = [&](Statement& statement) {
-    statement.BindText(0, kind);
-    statement.BindInteger(1, last);
-    statement.BindInteger(2, LimitOf(limit));
-  };
-  const auto read = [&last](const Statement& statement) {
-    last = statement.Integer(kObjectColumnCount);
-    return ReadObject(statement);
-  };
   ObjectPage page;
-  page.objects = Collect<Object>(Sql::kObjectsOfKind, bind, read);
+  const auto read = [&](const Statement& statement) -> Result<bool> {
+    last = statement.Integer(kObjectColumnCount);
+    TRUCE_ASSIGN_OR_RETURN(Object object, ReadObject(statement));
+    page.objects.push_back(std::move(object));
+    return true;
+  };
+  const auto find = [&](Sql sql, std::int64_t number) {
+    const std::size_t missing = limit - page.objects.size();
+    const auto bind = [&](Statement& statement) {
+      statement.BindText(0, kind);
+      statement.BindInteger(1, number);
+      if (sql == Sql::kSearchObjectsOfKind) statement.BindInteger(2, LimitOf(missing));
+    };
+    Visit(sql, bind, read);
+  };
+  while (page.objects.size() < limit) {
+    const std::optional<std::uint64_t> state = StateRead();
+    if (!state) break;
+    const RowNumbers numbers =
+        signposts_.objects_by_kind.After(kind, last, limit - page.objects.size(), *state);
+    if (!numbers) find(Sql::kSearchObjectsOfKind, last);
+    if (!numbers || numbers->empty()) break;
+    // Some may be another kind's by its hash, or not in the state that is read.
+    for (const std::int64_t number : *numbers) find(Sql::kObjectOfKind, number);
+    last = numbers->back();
+  }
+  if (error_.has_value()) page.objects.clear();
   if (page.objects.size() == limit) page.next = std::to_string(last);
   return page;
 }
@@ -448,6 +448,16 @@ std::vector<ResourceName> BatchFacts::FurtherNamesOf(const KeyText& key) const {
   return names;
 }
 
+std::size_t BatchFacts::CountReserved(const ReservedRange& range,
+                                      const std::set<GroupKind>& left_out,
+                                      std::size_t limit) const {
+  const ReservationChanges& changes = written_.reservations;
+  saw_uncommitted_ = saw_uncommitted_ || std::ranges::any_of(changes, [&](const auto& change) {
+                       return Counts(range, left_out, change.first);
+                     });
+  return known_.CountReserved(range, left_out, limit, changes);
+}
+
 std::uint64_t BatchFacts::CountOwned(const OwnedRange& range) const {
   auto count = static_cast<std::int64_t>(known_.CountOwned(range));
   for (const auto& [place, change] : written_.places.all()) {
@@ -485,9 +495,8 @@ Connection* BatchFacts::Reader() const {
 }
 
 // The writer's own state is never older than memory.
-SqlFacts::RowNumbers BatchFacts::NumbersOf(const Signposts& signposts,
-                                           std::string_view text) const {
-  return signposts.Find(text, std::numeric_limits<std::uint64_t>::max() / 2);
+std::optional<std::uint64_t> BatchFacts::StateRead() const {
+  return std::numeric_limits<std::uint64_t>::max() / 2;
 }
 
 std::optional<Owner> SnapshotFacts::OwnerOf(const KeyText& key) const {
@@ -572,10 +581,9 @@ Connection* SnapshotFacts::Reader() const {
 }
 
 // Of the snapshot: memory may have moved on meanwhile, or come behind by a commit.
-SqlFacts::RowNumbers SnapshotFacts::NumbersOf(const Signposts& signposts,
-                                              std::string_view text) const {
-  if (Reader() == nullptr) return std::vector<std::int64_t>();
-  return signposts.Find(text, loan_->version());
+std::optional<std::uint64_t> SnapshotFacts::StateRead() const {
+  if (Reader() == nullptr) return std::nullopt;
+  return loan_->version();
 }
 
 void SnapshotFacts::Saw(std::uint64_t version) const {

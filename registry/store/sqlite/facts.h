@@ -100,9 +100,8 @@ class SqlFacts : public AllFacts {
   // The connection to read from, or null after an error.
   virtual Connection* Reader() const = 0;
 
-  // Where the rows of a text may stand; nothing: search the table.
-  using RowNumbers = std::optional<std::vector<std::int64_t>>;
-  virtual RowNumbers NumbersOf(const Signposts& signposts, std::string_view text) const = 0;
+  // The commit that what is read is the state after; nothing after an error.
+  virtual std::optional<std::uint64_t> StateRead() const = 0;
 
   std::vector<Row> RowsOfKeyFromSql(const KeyText& key) const;
   std::optional<Owner> OwnerOfFromSql(const KeyText& key) const;
@@ -118,6 +117,9 @@ class SqlFacts : public AllFacts {
   // Binds with `bind` and collects what `read` makes of each row.
   template <typename T, typename Bind, typename Read>
   std::vector<T> Collect(Sql sql, const Bind& bind, const Read& read) const;
+  // Where the rows of a text may stand; nothing: search the table.
+  using RowNumbers = std::optional<std::vector<std::int64_t>>;
+  RowNumbers NumbersOf(const Signposts& signposts, std::string_view text) const;
   // What `bind` asks for: with `at` from the rows that are known, else with `search` from the
   // whole table. `bind` gets the number of the first parameter that it binds.
   template <typename T, typename Bind, typename Read>
@@ -142,6 +144,8 @@ class BatchFacts final : public SqlFacts {
   std::optional<ResourceName> FurtherName(const KeyText& name) const override;
   std::vector<ResourceName> FurtherNamesOf(const KeyText& key) const override;
   std::vector<Owner> OwnersOfShape(std::string_view shape, std::size_t limit) const override;
+  std::size_t CountReserved(const ReservedRange& range, const std::set<GroupKind>& left_out,
+                            std::size_t limit) const override;
   std::uint64_t CountOwned(const OwnedRange& range) const override;
 
   // True when an answer may rest on something of this batch, which is not on the disk yet.
@@ -149,7 +153,7 @@ class BatchFacts final : public SqlFacts {
 
  private:
   Connection* Reader() const override;
-  RowNumbers NumbersOf(const Signposts& signposts, std::string_view text) const override;
+  std::optional<std::uint64_t> StateRead() const override;
 
   Connection& writer_;
   const Written& written_;
@@ -186,7 +190,7 @@ class SnapshotFacts final : public SqlFacts {
 
  private:
   Connection* Reader() const override;
-  RowNumbers NumbersOf(const Signposts& signposts, std::string_view text) const override;
+  std::optional<std::uint64_t> StateRead() const override;
   void Saw(std::uint64_t version) const;
   // Whether memory at commit `version` is the state that this read is of.
   bool IsOfMemory(std::uint64_t version) const;

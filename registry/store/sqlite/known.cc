@@ -9,6 +9,7 @@
 #include <mutex>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <utility>
 
 #include "registry/store/adapter.h"
@@ -346,23 +347,28 @@ namespace {
 // memory.
 constexpr std::uint64_t kCommitsKept = 1000;
 
-}  // namespace
-
-std::optional<std::vector<std::int64_t>> Signposts::Find(std::string_view text,
-                                                         std::uint64_t version) const {
-  std::vector<std::int64_t> found;
-  std::shared_lock lock(mutex_);
-  // What that snapshot has may have lost its signpost.
-  if (version + kCommitsKept < version_) return std::nullopt;
-  table_.Find(HashOf(text), [&](std::int64_t id) {
-    // A row that went and came back has two.
-    if (std::find(found.begin(), found.end(), id) == found.end()) found.push_back(id);
-    return false;
-  });
-  return found;
+// One of several equal entries: a row's id may serve again while its old post stands.
+void EraseFrom(HashTable<std::int64_t>& table, const std::pair<TextHash, std::int64_t>& entry) {
+  table.Erase(entry.first, [&](std::int64_t id) { return id == entry.second; });
+}
+void EraseFrom(Numbers& numbers, const std::pair<TextHash, std::int64_t>& entry) {
+  numbers.Erase(entry.first, entry.second);
 }
 
-void Signposts::Add(std::string_view text, std::int64_t id) {
+}  // namespace
+
+template <typename Table>
+template <typename Find>
+std::optional<std::vector<std::int64_t>> Posts<Table>::FindAt(std::uint64_t version,
+                                                              const Find& find) const {
+  std::shared_lock lock(mutex_);
+  // What that snapshot has may have lost its post.
+  if (version + kCommitsKept < version_) return std::nullopt;
+  return find(table_);
+}
+
+template <typename Table>
+void Posts<Table>::Add(std::string_view text, std::int64_t id) {
   const Entry entry(HashOf(text), id);
   std::unique_lock lock(mutex_);
   // Before the commit, so that no reader of it misses the row; earlier ones look for nothing once.
@@ -370,37 +376,68 @@ void Signposts::Add(std::string_view text, std::int64_t id) {
   added_.push_back(entry);
 }
 
-void Signposts::Drop(std::string_view text, std::int64_t id) {
+template <typename Table>
+void Posts<Table>::Drop(std::string_view text, std::int64_t id) {
   std::unique_lock lock(mutex_);
   dropped_.emplace_back(HashOf(text), id);
 }
 
-void Signposts::Commit(std::uint64_t version) {
+template <typename Table>
+void Posts<Table>::Commit(std::uint64_t version) {
   std::unique_lock lock(mutex_);
   version_ = version;
   added_.clear();
   for (const Entry& entry : dropped_) leaving_.emplace_back(version, entry);
   dropped_.clear();
   while (!leaving_.empty() && leaving_.front().first + kCommitsKept < version) {
-    Erase(leaving_.front().second);
+    EraseFrom(table_, leaving_.front().second);
     leaving_.pop_front();
   }
 }
 
-void Signposts::Rollback() {
+template <typename Table>
+void Posts<Table>::Rollback() {
   std::unique_lock lock(mutex_);
-  for (const Entry& entry : added_) Erase(entry);
+  for (const Entry& entry : added_) EraseFrom(table_, entry);
   added_.clear();
   dropped_.clear();
 }
 
-void Signposts::Load(std::string_view text, std::int64_t id) { table_.Append(HashOf(text), id); }
+template <typename Table>
+void Posts<Table>::Load(std::string_view text, std::int64_t id) {
+  if constexpr (std::is_same_v<Table, Numbers>) {
+    table_.Insert(HashOf(text), id);
+  } else {
+    table_.Append(HashOf(text), id);
+  }
+}
 
-void Signposts::LoadVersion(std::uint64_t version) { version_ = version; }
+template <typename Table>
+void Posts<Table>::Loaded() {
+  if constexpr (!std::is_same_v<Table, Numbers>) table_.Settle();
+}
 
-// One of several equal entries: a row's id may serve again while its old signpost stands.
-void Signposts::Erase(const Entry& entry) {
-  table_.Erase(entry.first, [&](std::int64_t id) { return id == entry.second; });
+template class Posts<HashTable<std::int64_t>>;
+template class Posts<Numbers>;
+
+std::optional<std::vector<std::int64_t>> Signposts::Find(std::string_view text,
+                                                         std::uint64_t version) const {
+  return FindAt(version, [&](const HashTable<std::int64_t>& table) {
+    std::vector<std::int64_t> found;
+    table.Find(HashOf(text), [&](std::int64_t id) {
+      // A row that went and came back has two.
+      if (std::find(found.begin(), found.end(), id) == found.end()) found.push_back(id);
+      return false;
+    });
+    return found;
+  });
+}
+
+std::optional<std::vector<std::int64_t>> KindPosts::After(std::string_view kind, std::int64_t after,
+                                                          std::size_t limit,
+                                                          std::uint64_t version) const {
+  return FindAt(version,
+                [&](const Numbers& numbers) { return numbers.After(HashOf(kind), after, limit); });
 }
 
 void NameChanges::Put(const ResourceName& name) {
@@ -479,9 +516,16 @@ std::vector<PlaceCount> Known::PlacesOf(std::string_view type, std::size_t limit
   return tally_.PlacesOf(type, limit);
 }
 
+std::size_t Known::CountReserved(const ReservedRange& range, const std::set<GroupKind>& left_out,
+                                 std::size_t limit, const ReservationChanges& changes) const {
+  std::shared_lock lock(mutex_);
+  return reserved_.Count(range, left_out, limit, changes);
+}
+
 void Known::Commit(const Written& written, std::uint64_t version) {
   std::unique_lock lock(mutex_);
   tally_.Add(written.places);
+  for (const auto& [reservation, count] : written.reservations) reserved_.Add(reservation, count);
   for (const auto& [key, change] : written.keys) Bring(key, change);
   for (const auto& [text, name] : written.names.by_name()) {
     name == nullptr ? names_.Erase(text.text) : names_.Put(*name);
@@ -524,6 +568,8 @@ void Known::LoadRowsWithoutOwner(std::string_view key) { without_owner_.emplace(
 void Known::LoadConflict(std::string_view key) { conflicts_.emplace(key); }
 
 void Known::LoadName(const ResourceName& name) { names_.Load(name); }
+
+void Known::LoadReservation(const Reservation& reservation) { reserved_.Add(reservation, 1); }
 
 void Known::LoadVersion(std::uint64_t version) { version_ = version; }
 

@@ -2,13 +2,13 @@
 #ifndef TRUCE_REGISTRY_STORE_SQLITE_KNOWN_H_
 #define TRUCE_REGISTRY_STORE_SQLITE_KNOWN_H_
 
-#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <deque>
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <shared_mutex>
 #include <string>
 #include <string_view>
@@ -18,6 +18,8 @@
 
 #include "registry/base/result.h"
 #include "registry/ownership/rows.h"
+#include "registry/store/numbers.h"
+#include "registry/store/reserved_times.h"
 #include "registry/store/sqlite/hash_table.h"
 #include "registry/store/sqlite/packing.h"
 #include "registry/store/sqlite/records.h"
@@ -102,20 +104,15 @@ class NameIndex {
   HashTable<const char*> by_key_;  // those of blobs_
 };
 
-// Where in a table the rows of a text (a uid, a slot) stand, instead of an index on disk. Uids and
-// slots come in no order: an index of them changes another page with every new object,
-// which costs more than all else a grant writes. A signpost may point at a row of another text, or
-// at none; it never misses one: the reader looks whether the row is really there, in the state that
-// it reads. About 24 bytes for each row. Thread-safe: one writer, any number of readers.
-class Signposts {
+// Where in a table the rows of a text stand, instead of an index on disk: from before the commit
+// that makes a row until long after the one that deletes it. `Table` keeps numbers under hashes.
+// Thread-safe: one writer, any number of readers.
+template <typename Table>
+class Posts {
  public:
-  Signposts() = default;
-  Signposts(const Signposts&) = delete;
-  Signposts& operator=(const Signposts&) = delete;
-
-  // Ids of all rows of `text` in the state after commit `version`, and perhaps of others. Nothing
-  // when that state is so old that rows of it were forgotten: search the table.
-  std::optional<std::vector<std::int64_t>> Find(std::string_view text, std::uint64_t version) const;
+  Posts() = default;
+  Posts(const Posts&) = delete;
+  Posts& operator=(const Posts&) = delete;
 
   // Writer: the transaction under way makes, or deletes, a row.
   void Add(std::string_view text, std::int64_t id);
@@ -127,17 +124,19 @@ class Signposts {
   // Filling, by one thread, before others have it: without a lock, and nobody finds anything before
   // Loaded.
   void Load(std::string_view text, std::int64_t id);
-  void Loaded() { table_.Settle(); }
-  void LoadVersion(std::uint64_t version);
+  void Loaded();
+  void LoadVersion(std::uint64_t version) { version_ = version; }
+
+ protected:
+  // Runs `find(table)`; nothing when rows of the state after commit `version` were forgotten.
+  template <typename Find>
+  std::optional<std::vector<std::int64_t>> FindAt(std::uint64_t version, const Find& find) const;
 
  private:
   using Entry = std::pair<TextHash, std::int64_t>;
 
-  void Erase(const Entry& entry);
-
   mutable std::shared_mutex mutex_;
-  // Ids by the text's hash; all guarded by mutex_.
-  HashTable<std::int64_t> table_;
+  Table table_;  // this and below guarded by mutex_
   std::uint64_t version_ = 0;
   // Of the transaction under way.
   std::vector<Entry> added_;
@@ -146,24 +145,50 @@ class Signposts {
   std::deque<std::pair<std::uint64_t, Entry>> leaving_;
 };
 
-// All signposts of a database.
+// Of a uid or a slot. They come in no order: an index of them changes another page with every new
+// object, which costs more than all else a grant writes. A signpost may point at a row of another
+// text, or at none; it never misses one: the reader looks whether the row is really there, in the
+// state that it reads. About 24 bytes for each row.
+class Signposts : public Posts<HashTable<std::int64_t>> {
+ public:
+  // Ids of all rows of `text` in the state after commit `version`, and perhaps of others. Nothing
+  // when that state is so old that rows of it were forgotten: search the table.
+  std::optional<std::vector<std::int64_t>> Find(std::string_view text, std::uint64_t version) const;
+};
+
+// Of a kind, whose objects are many: two bits for each where they came together, 16 bytes at most.
+class KindPosts : public Posts<Numbers> {
+ public:
+  // As Find, of a kind, ascending: the first `limit` that follow `after`.
+  std::optional<std::vector<std::int64_t>> After(std::string_view kind, std::int64_t after,
+                                                 std::size_t limit, std::uint64_t version) const;
+};
+
+// All posts of a database.
 struct SignpostsOfTables {
   Signposts rows_by_uid;
   Signposts objects_by_uid;
   Signposts objects_by_slot;
+  KindPosts objects_by_kind;
 
   void Commit(std::uint64_t version) {
-    for (Signposts* const each : All()) each->Commit(version);
+    ForEach([&](auto& posts) { posts.Commit(version); });
   }
   void Rollback() {
-    for (Signposts* const each : All()) each->Rollback();
+    ForEach([](auto& posts) { posts.Rollback(); });
   }
   void LoadVersion(std::uint64_t version) {
-    for (Signposts* const each : All()) each->LoadVersion(version);
+    ForEach([&](auto& posts) { posts.LoadVersion(version); });
   }
 
  private:
-  std::array<Signposts*, 3> All() { return {&rows_by_uid, &objects_by_uid, &objects_by_slot}; }
+  template <typename Each>
+  void ForEach(const Each& each) {
+    each(rows_by_uid);
+    each(objects_by_uid);
+    each(objects_by_slot);
+    each(objects_by_kind);
+  }
 };
 
 // What a transaction leaves of one key. Lives no longer than the changes of its requests.
@@ -199,12 +224,14 @@ struct Written {
   KeyChanges keys;
   NameChanges names;
   PlaceChanges places;  // of the owners in `keys`
+  ReservationChanges reservations;
 
   bool empty() const { return keys.empty() && names.empty(); }
   void clear() {
     keys.clear();
     names.clear();
     places.clear();
+    reservations.clear();
   }
 };
 
@@ -239,6 +266,8 @@ class Known {
   std::optional<Place> PlaceOf(const KeyText& key) const;
   std::uint64_t CountOwned(const OwnedRange& range) const;
   std::vector<PlaceCount> PlacesOf(std::string_view type, std::size_t limit) const;
+  std::size_t CountReserved(const ReservedRange& range, const std::set<GroupKind>& left_out,
+                            std::size_t limit, const ReservationChanges& changes = {}) const;
 
   // Brings in what a commit changed; `version` is its number.
   void Commit(const Written& written, std::uint64_t version);
@@ -249,6 +278,7 @@ class Known {
   void LoadRowsWithoutOwner(std::string_view key);
   void LoadConflict(std::string_view key);
   void LoadName(const ResourceName& name);
+  void LoadReservation(const Reservation& reservation);
   void LoadVersion(std::uint64_t version);
   void Loaded();
 
@@ -262,6 +292,7 @@ class Known {
   std::unordered_set<std::string> conflicts_;
   StoreCounts counts_;
   Tally tally_;
+  ReservedTimes reserved_;
   std::uint64_t version_ = 0;
 };
 

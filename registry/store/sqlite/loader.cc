@@ -80,10 +80,22 @@ Result<void> LoadObjects(Connection& connection, SignpostsOfTables& signposts) {
     if (!more) break;
     signposts.objects_by_uid.Load(objects.Text(0), objects.Integer(1));
     signposts.objects_by_slot.Load(objects.Text(2), objects.Integer(1));
+    signposts.objects_by_kind.Load(objects.Text(3), objects.Integer(1));
   }
   signposts.objects_by_uid.Loaded();
   signposts.objects_by_slot.Loaded();
+  signposts.objects_by_kind.Loaded();
   return {};
+}
+
+Result<void> LoadReservations(Connection& connection, Known& known) {
+  TRUCE_ASSIGN_OR_RETURN(Statement reservations, connection.Use(Sql::kAllReservations));
+  while (true) {
+    TRUCE_ASSIGN_OR_RETURN(const bool more, reservations.Step());
+    if (!more) return {};
+    TRUCE_ASSIGN_OR_RETURN(const auto reservation, ReadReservation(reservations));
+    if (reservation) known.LoadReservation(*reservation);
+  }
 }
 
 Result<void> LoadNames(Connection& connection, Known& known) {
@@ -99,6 +111,7 @@ Result<void> LoadNames(Connection& connection, Known& known) {
 Result<void> LoadKnown(Connection& connection, Known& known) {
   TRUCE_RETURN_IF_ERROR(LoadResources(connection, known));
   TRUCE_RETURN_IF_ERROR(LoadNames(connection, known));
+  TRUCE_RETURN_IF_ERROR(LoadReservations(connection, known));
   known.Loaded();
   return {};
 }

@@ -101,6 +101,24 @@ Result<void> GiveUidsTheirCluster(Connection& connection) {
   return std::move(changed).error().Within("giving uids their cluster");
 }
 
+Result<void> DropIndexesOfMemory(Connection& connection) {
+  TRUCE_ASSIGN_OR_RETURN(
+      const std::int64_t there,
+      connection.Integer("SELECT count(*) FROM sqlite_schema WHERE type = 'index'"
+                         " AND name IN ('objects_by_kind', 'declarations_reserved')"));
+  if (there == 0) return {};
+  TRUCE_RETURN_IF_ERROR(connection.Run(Sql::kBegin));
+  Result<void> changed = connection.Execute(
+      "DROP INDEX IF EXISTS objects_by_kind; DROP INDEX IF EXISTS declarations_reserved;"
+      // Its end is where reservations come, and where most of them go again.
+      "CREATE INDEX IF NOT EXISTS declarations_reserved_at ON declarations (at)"
+      " WHERE state = 'reserved'");
+  if (changed.ok()) changed = connection.Run(Sql::kCommit);
+  if (changed.ok()) return {};
+  if (connection.InTransaction()) static_cast<void>(connection.Run(Sql::kRollback).ok());
+  return std::move(changed).error().Within("dropping indexes");
+}
+
 Result<void> CheckApplied(Connection& connection, std::span<const Migration> migrations) {
   TRUCE_ASSIGN_OR_RETURN(
       Statement applied,

@@ -37,6 +37,11 @@ Result<void> Migrate(Connection& connection, std::span<const Migration> migratio
 // transaction; nothing to do costs four look-ups. Errors: kUnavailable; kDataLoss.
 Result<void> GiveUidsTheirCluster(Connection& connection);
 
+// Indexes for what memory finds now go: objects of a kind, reservations of who shares a limit; of
+// these an index by time stays. No migration: a release before reads without them, slower. One
+// transaction; nothing to do costs one look-up. Errors: kUnavailable; kDataLoss.
+Result<void> DropIndexesOfMemory(Connection& connection);
+
 }  // namespace truce
 
 #endif  // TRUCE_REGISTRY_STORE_SQLITE_MIGRATIONS_H_

@@ -69,6 +69,12 @@ Result<AuditEntry> ReadAudit(const Statement& statement) { return AuditFrom(stat
 Result<Agreement> ReadAgreement(const Statement& statement) { return AgreementFrom(statement); }
 Result<ResourceName> ReadName(const Statement& statement) { return NameFrom(statement); }
 
+Result<std::optional<Reservation>> ReadReservation(const Statement& statement) {
+  const std::optional<Slot> slot = SlotFromText(statement.Text(0));
+  if (!slot) return Error{ErrorCode::kDataLoss, "a declaration's slot cannot be read"};
+  return Reservation::Of(*slot, statement.Text(1), TimeFrom(statement.Integer(2)));
+}
+
 Result<std::int64_t> PutOwner(Connection& connection, RowNumber number, const Owner& owner) {
   const std::string root = ToText(owner.root);
   const std::string identity = ToText(owner.identity);

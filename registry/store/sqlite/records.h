@@ -10,6 +10,7 @@
 #include "registry/base/result.h"
 #include "registry/ownership/rows.h"
 #include "registry/store/columns.h"
+#include "registry/store/reserved_times.h"
 #include "registry/store/sqlite/connection.h"
 
 namespace truce {
@@ -23,6 +24,8 @@ Result<Object> ReadObject(const Statement& statement);
 Result<AuditEntry> ReadAudit(const Statement& statement);
 Result<Agreement> ReadAgreement(const Statement& statement);
 Result<ResourceName> ReadName(const Statement& statement);
+// Of a row: its slot, user and time.
+Result<std::optional<Reservation>> ReadReservation(const Statement& statement);
 inline constexpr int kObjectColumnCount = 17;
 inline constexpr int kAuditColumnCount = 10;
 

@@ -89,6 +89,7 @@ class SqliteStore::Impl {
     TRUCE_RETURN_IF_ERROR(
         Migrate(*writer_, BuiltInMigrations(), connection_.path, *options_.disk.files));
     if (options_.uids_get_clusters) TRUCE_RETURN_IF_ERROR(GiveUidsTheirCluster(*writer_));
+    TRUCE_RETURN_IF_ERROR(DropIndexesOfMemory(*writer_));
     TRUCE_RETURN_IF_ERROR(Load(connection_, memory_));
     TRUCE_ASSIGN_OR_RETURN(
         checkpointer_, Checkpointer::Start(connection_, *writer_,
