@@ -30,6 +30,7 @@ std::vector<Finding> JudgeRestoredDeletions(const RuleCase& c) {
   if (c.requester == nullptr || !IsRestoredDeletion(*c.object, *c.requester)) return out;
   RuleCase below = c;
   const auto known = c.facts->ObjectByUid(c.object->uid);
+  // The object lost its links with the restore; exemptions name the claim that it belonged to.
   if (known) below.root = &known->root;
   const auto& resources = c.object->resources;
   ModeTopic topic;

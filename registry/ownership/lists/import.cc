@@ -52,6 +52,7 @@ ImportPlan::Line LineOf(const ImportList& list, const ImportedResource& item, co
   ImportPlan::Line line;
   line.holder = facts.OwnerOf(item.resource.key);
   if (!line.holder) {
+    // Imported beside it, one resource had two owners until the account is known.
     line.holder = Lookalike(item.resource.key, facts);
     if (line.holder) line.action = ImportAction::kConflicting;
     return line;
@@ -107,6 +108,7 @@ void ApplyImport(const ImportList& list, const ImportPlan& plan, const std::stri
       continue;
     }
     if (line.action != ImportAction::kChanged) continue;
+    // What the registry added (id, since, party) stays: only what the list says is new.
     Owner present = *line.holder;
     present.service = std::move(owner.service);
     present.contact = std::move(owner.contact);

@@ -52,6 +52,7 @@ void AddTo(StoreContents& contents, const KeyCopy& copy) {
     return Manages(row) && row.root == owner.root && row.id.state == RowState::kSeen;
   });
   owner.state = is_seen ? HolderState::kHeld : HolderState::kReserved;
+  // An owner without a line would be a breach of I12, which the import itself mends.
   contents.audit.push_back({.action = AuditAction::kAdministered,
                             .key = owner.key,
                             .id = owner.id,
@@ -100,6 +101,7 @@ CopyPlan::Line LineOf(const KeyCopy& copy, const KeysOfId& ids, const Facts& fac
   const KeyCopy present = CopyOf(copy.key, facts);
   const bool is_same = present.owner == copy.owner && present.rows == copy.rows &&
                        present.agreements == copy.agreements && present.names == copy.names;
+  // Asked again after a time-out, an import must not call its own work a conflict.
   if (is_same && (present.owner || !present.rows.empty())) {
     line.action = CopyAction::kOwned;
     return line;
@@ -141,6 +143,7 @@ KeyCopy CopyOf(const KeyText& key, const Facts& facts) {
   for (const Row& row : copy.rows) AddChain(row.id.uid, facts, objects);
   for (auto& [uid, object] : objects) copy.objects.push_back(std::move(object));
   if (!copy.owner) return copy;
+  // What the other registry derives itself is not carried: its rules may differ.
   const Owner nothing;
   copy.owner->party = nothing.party;
   copy.owner->shape = nothing.shape;

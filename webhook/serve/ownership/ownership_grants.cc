@@ -159,6 +159,7 @@ std::vector<OwnVerdict> OwnershipGrants::Take(std::span<const OwnObject> objects
   Living living;
   auto verdicts = TakeEach(objects, *policy, living);
   if (!verdicts.ok()) return {};
+  // Before all were listed once, one that is missing may only not have come yet.
   if (complete_ && settled_ != living) {
     if (!TakeBackAll(living, *policy).ok()) return {};
     settled_ = living;
@@ -183,6 +184,7 @@ Result<std::vector<OwnVerdict>> OwnershipGrants::TakeEach(std::span<const OwnObj
 
 Result<OwnVerdict> OwnershipGrants::TakeOne(const OwnObject& object, const AdmissionPolicy& policy,
                                             Living& living) {
+  // Also one that cannot be read: what it gave before stays (a bad edit takes nothing back).
   std::optional<KeyText>& lives = living[ActorOf(ports_.cluster, object)];
   const Result<ReadGrant> read = ReadOwnershipGrant(object, ports_.cluster, policy);
   if (!read.ok()) return OwnVerdict{false, read.error().message};
@@ -263,6 +265,7 @@ Result<void> OwnershipGrants::Write(const KeyText& key, const AdmissionPolicy& p
   };
   TRUCE_RETURN_IF_ERROR(ports_.store.Read(look, Soon()));
   if (!changes) return {};
+  // Told before it is done: a round more costs less than a resource without protection.
   ended_ = ended_ || ends;
   Locks locks;
   locks.keys.push_back(key);

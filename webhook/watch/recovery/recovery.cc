@@ -65,6 +65,7 @@ Result<void> BindCluster(Store& store, std::string_view cluster, const Uid& kube
   const std::string name = BindingName(cluster);
   TRUCE_RETURN_IF_ERROR(Administer(store, Timestamp{}, deadline, [&](Administration& books) {
     bound = books.Setting(name).value_or(kube_system.text);
+    // Another cluster's binding is never written over: who comes second is the one that is wrong.
     if (bound == kube_system.text) books.PutSetting(name, kube_system.text);
   }));
   return CheckUid(bound, cluster, kube_system);
@@ -152,6 +153,7 @@ Result<std::optional<RecoveryState>> ReadRecovery(const Store& store, Deadline d
 
 void EnterRecovery(const std::string& reason, const std::string& actor, Administration& books) {
   const std::string name(kRecovery);
+  // The first reason counts, and a resync that is done is not forgotten.
   if (FromText(books.Setting(name).value_or(""))) return;
   books.PutSetting(name, ToText(RecoveryState{reason, books.now(), false}));
   books.Audit(actor, "recovery mode: " + reason);
