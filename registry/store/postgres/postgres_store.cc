@@ -346,7 +346,7 @@ class PostgresStore::Impl {
       return attempt;
     }
     if (FailsOthersToo(attempt.result.error(), began)) {
-      NoteTrouble(attempt.result.error(), !link.usable());
+      NoteTrouble(attempt.result.error(), link.is_lost());
     }
     attempt.again = !attempt.in_doubt && link.usable() && link.may_repeat();
     return attempt;
@@ -391,27 +391,28 @@ class PostgresStore::Impl {
   // `of_way`: to the server, which refused nothing itself.
   void NoteTrouble(const Error& error, bool of_way) {
     health_.With([&](auto& last) { last = error; });
-    if (!of_way) return;
     {
       const std::lock_guard lock(mutex_);
-      is_way_blocked_ = true;
+      is_way_blocked_ = of_way;
     }
-    trouble_came_.notify_one();
+    if (of_way) trouble_came_.notify_one();
   }
 
-  // Where nobody writes for hours nothing else would find out that the way is free again.
+  // Where nobody writes for hours nothing else would find out that the way is free again. Commits
+  // nothing: a commit that waits for a standby occupies the server's connection as long as it does.
   void Probe() {
-    const DecideFn nothing = [](const AllFacts&) { return Changes{.repeatable = true}; };
+    const DecideFn nothing = [](const AllFacts&) { return Changes(); };
     const Locks no_locks;
     std::unique_lock lock(mutex_);
     while (true) {
       trouble_came_.wait(lock, [this] { return closing_ || is_way_blocked_; });
       if (trouble_came_.wait_for(lock, kProbeEvery, [this] { return closing_; })) return;
-      is_way_blocked_ = false;
       lock.unlock();
       const bool is_free = Apply({Writer::kReview, no_locks, nothing, In(kProbeEvery)}).ok();
       lock.lock();
-      is_way_blocked_ = is_way_blocked_ || !is_free;
+      if (!is_free || !is_way_blocked_) continue;
+      is_way_blocked_ = false;
+      health_.With([](auto& last) { last.reset(); });
     }
   }
 
