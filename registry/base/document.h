@@ -47,8 +47,8 @@ class Document final {
   struct Node {
     std::string_view key;           // member name; empty in arrays and at the root
     mutable std::string_view text;  // string contents; number and bool as written
-    std::uint32_t end;              // index after the last descendant
-    Kind kind;
+    std::uint32_t end = 0;          // index after the last descendant
+    Kind kind = Kind::kMissing;
     mutable bool is_written = false;  // its text is yet to be read
   };
 
@@ -144,8 +144,15 @@ class Builder final {
  private:
   static constexpr std::uint32_t kNone = 0xFFFFFFFF;
 
-  // By copy: to move a node is a call of its own for each value of each review.
-  void Add(const Document::Node& node) { document_.nodes_.push_back(node); }
+  // Written where it stands: a node that is copied there is read before its stores are through,
+  // and the processor waits for them.
+  Document::Node& Add(Kind kind, std::string_view key, std::uint32_t end) {
+    Document::Node& node = document_.nodes_.emplace_back();
+    node.key = key;
+    node.end = end;
+    node.kind = kind;
+    return node;
+  }
 
   Document document_;
   // The innermost open value, or kNone. While a value is open, its `end` is the one around it.
@@ -155,7 +162,7 @@ class Builder final {
 inline void Builder::Open(Kind kind, std::string_view key) {
   TRUCE_ASSERT(kind == Kind::kArray || kind == Kind::kObject);
   const auto index = static_cast<std::uint32_t>(document_.nodes_.size());
-  Add({key, {}, open_, kind});
+  Add(kind, key, open_);
   open_ = index;
 }
 
@@ -167,7 +174,7 @@ inline void Builder::Close() {
 
 inline void Builder::Scalar(Kind kind, std::string_view key, std::string_view text) {
   const auto end = static_cast<std::uint32_t>(document_.nodes_.size()) + 1;
-  Add({key, text, end, kind});
+  Add(kind, key, end).text = text;
 }
 
 inline void Builder::Written(std::string_view key, std::string_view written,

@@ -122,12 +122,13 @@ inline bool UsualBody::Open(Kind kind, std::string_view key) {
   if (depth_ == kDepthMax) return false;
   if (IsInRequest() && key == "object") object_begin_ = at_;
   inner_ = &levels_[depth_++];
-  *inner_ = {.key = key,
-             .last = {},
-             .last_begin = 0,
-             .has_unread = false,
-             .is_object = kind == Kind::kObject,
-             .ascends = true};
+  // Each by itself: a whole level would be copied from where it was just written.
+  inner_->key = key;
+  inner_->last = {};
+  inner_->last_begin = 0;
+  inner_->has_unread = false;
+  inner_->is_object = kind == Kind::kObject;
+  inner_->ascends = true;
   builder_->Open(kind, key);
   is_new_ = true;
   ++at_;
