@@ -543,7 +543,7 @@ TEST_P(EveryCall, OfAMigrationMayFailWithoutLoss) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Faults, EveryCall,
+INSTANTIATE_TEST_SUITE_P(RotatingFaults, EveryCall,
                          ::testing::Values(DiskFault::kFull, DiskFault::kBroken, DiskFault::kShort),
                          [](const auto& tested) {
                            switch (tested.param) {

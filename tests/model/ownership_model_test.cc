@@ -74,7 +74,7 @@ INSTANTIATE_TEST_SUITE_P(Rotating, OwnershipHistories, ::testing::Range(0U, kSha
 
 // What a decision is shown is all that it asked for, whatever its hints: the same history leaves
 // the same registry when each is run again until nothing was missing.
-TEST(OwnershipModel, DiscoveryAgreesWithTheReference) {
+TEST(RotatingOwnershipModel, DiscoveryAgreesWithTheReference) {
   const unsigned seeds = Setting("TRUCE_MODEL_STRICT_SEEDS", 40);
   for (unsigned seed = 1; seed <= seeds && !HasFatalFailure(); ++seed) {
     const World::Options options{.bypass = 0.1, .unenforced = 0.1};

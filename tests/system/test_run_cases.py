@@ -101,3 +101,28 @@ def test_each_rotating_case_has_its_share(run_cases):
         assert f"share {share} of 0 to 3" in output
         ran += rotating
     assert sorted(ran) == CASES[4:]
+
+
+MANY = """#!{python}
+import pathlib, sys
+if "--gtest_list_tests" in sys.argv:
+    print("Rotating/Third.")
+    print("\\n".join(f"  Passes/{{share}}  # GetParam() = {{share}}" for share in range(6)))
+    print("First.\\n  Passes")
+else:
+    pathlib.Path("ran").write_text(sys.argv[1])
+"""
+
+
+def test_an_entry_of_many_cases_leaves_out_the_other_shares(tmp_path):
+    program = tmp_path / "program"
+    program.write_text(MANY.format(python=sys.executable))
+    program.chmod(0o700)
+    (tmp_path / "CTestTestfile.cmake").write_text(
+        f"add_test(many {program} --gtest_filter=*s*)\n"
+        f"set_tests_properties(many PROPERTIES LABELS unit TIMEOUT 9 WORKING_DIRECTORY {tmp_path})\n")
+    for share, others in (("1", (0, 2, 3, 4)), ("all", ())):
+        subprocess.run([sys.executable, str(TOOLS / "run_cases.py"), str(tmp_path), "unit", str(tmp_path / "report.xml")],
+                       env={**os.environ, "ROTATE": share}, capture_output=True, timeout=60, check=True)
+        left_out = ":".join(f"Rotating/Third.Passes/{other}" for other in others)
+        assert (tmp_path / "ran").read_text() == "--gtest_filter=*s*" + (left_out and f"-{left_out}")

@@ -145,7 +145,7 @@ TEST(SharedReportsText, WhatIsNotKnownIsLeftOutAlone) {
   EXPECT_EQ(back->wars.size(), 1U);
 }
 
-TEST(SharedReportsText, IsBoundedAndKeepsTheWorst) {
+TEST(RotatingSharedReportsText, IsBoundedAndKeepsTheWorst) {
   SharedReports reports;
   for (int i = 0; i < 12'000; ++i) {
     LiveFinding finding = FindingNamed(std::to_string(100'000 + i), Mode::kAudit);

@@ -65,7 +65,7 @@ TEST(NameIndex, AgreesWithAMapWhileItGrowsAndShrinks) {
   for (std::uint64_t i = 0; i < kKeys; ++i) check_key(SampleKey(std::to_string(i)));
 }
 
-TEST(NameIndex, TakesAtMost200BytesForAName) {
+TEST(RotatingNameIndex, TakesAtMost200BytesForAName) {
   constexpr std::size_t kBytesMax = 200;
   constexpr std::size_t kCount = 100'000;
   const auto measured = [](const auto& name_of) {

@@ -96,7 +96,7 @@ TEST(OwnerIndex, AgreesWithAMapWhileItGrowsAndShrinks) {
   }
 }
 
-TEST(OwnerIndex, TakesAtMost200BytesForABucket) {
+TEST(RotatingOwnerIndex, TakesAtMost200BytesForABucket) {
   constexpr std::size_t kBytesMax = 200;
   constexpr std::size_t kCount = 100'000;
   OwnerIndex index;

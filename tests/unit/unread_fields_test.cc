@@ -138,7 +138,7 @@ TEST(UnreadFields, ManagedFieldsAreLeftOutWhereNothingReadsThemAlone) {
   }
 }
 
-TEST(UnreadFields, ChangedBytesAreReadAsAnywhereElse) {
+TEST(RotatingUnreadFields, ChangedBytesAreReadAsAnywhereElse) {
   constexpr unsigned kSeed = 24;
   std::mt19937 random(kSeed);
   const auto below = [&](std::size_t end) {
