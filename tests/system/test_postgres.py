@@ -10,9 +10,12 @@ import pytest
 
 from support.buckets import grant, refused, review
 from support.objects import bucket_review
+from support.postgres import PORT
 from support.processes import wait_for
+from support.replicas import certificate
 from support.silent_resolver import SilentResolver
 from support.slow_link import SlowLink
+from support.tls_front import TlsFront
 from support.truce_process import TruceProcess
 
 USAGE, CANNOT_RUN = 2, 5
@@ -288,3 +291,17 @@ def test_readiness_and_doctor_name_what_the_database_does_not_promise(postgres, 
     assert any(line["event"] == "durability" and "synchronous_standby_names" in line["message"] for line in lines)
     doctor = server.command("doctor").stdout
     assert "[warn] durability: " in doctor and "storeDurability" in doctor
+
+
+def test_answers_in_long_records_of_tls_are_read_to_their_end(postgres, database, servers, tmp_path):
+    many = 60
+    files = certificate(tmp_path)
+    with TlsFront(postgres.folder / f".s.PGSQL.{PORT}", *files) as front:
+        server = servers(store=f"postgres://truce@127.0.0.1:{front.port}/{database}"
+                               f"?sslmode=verify-full&sslrootcert={files[0]}")
+        server.start()
+        for number in range(many):
+            grant(server, f"bucket-{number}")
+        listed = server.command("list", "--limit", str(many))
+        assert listed.returncode == 0, listed.stderr
+        assert listed.stdout.count("bucket-") >= many
