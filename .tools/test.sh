@@ -76,7 +76,7 @@ run_pytest() {
 }
 # Twice as many as there are processors: these tests wait for servers, clusters and clocks half of their time.
 # The files come in the order in which tests/conftest.py puts them: what takes longest first.
-run_pytest_together() { run_pytest "$@" -n "$((JOBS * 2))" --dist loadfile --no-loadscope-reorder; }
+run_pytest_together() { run_pytest "$@" -n "$((JOBS * 5 / 2))" --dist loadfile --no-loadscope-reorder; }
 
 # of_share: of the lines of its input every fourth, or all.
 of_share() { if [ "$ROTATE" = all ]; then cat; else awk "NR % $SHARES == $ROTATE"; fi; }

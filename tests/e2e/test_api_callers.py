@@ -18,6 +18,8 @@ from support.truce_process import BINARY, OBJECT_STORAGE_MAPPINGS, TruceProcess
 from system.test_client_certificates import Authority
 from system.test_client_certificates import ask as ask_by_certificate
 
+pytestmark = pytest.mark.slow(3)
+
 TERRAFORM = Path(__file__).parents[1] / "system" / "outside" / "terraform.json"
 RELEASE = {"reason": "moved"}
 RIGHTS = {

@@ -8,6 +8,8 @@ import yaml
 
 from support.helm import NAMESPACE, SERVER_CHART, Helm, the
 
+pytestmark = pytest.mark.slow(1.8)
+
 EXAMPLES = SERVER_CHART / "examples"
 PAGE = SERVER_CHART / "CLUSTERS.md"
 CHART = yaml.safe_load((SERVER_CHART / "Chart.yaml").read_text())

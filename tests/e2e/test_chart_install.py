@@ -23,7 +23,7 @@ from support.release import (  # noqa: F401
 from support.truce_process import OBJECT_STORAGE_MAPPINGS
 from support.verdicts import assert_refused, assert_unknown
 
-pytestmark = pytest.mark.slow(4)
+pytestmark = pytest.mark.slow(10)
 
 
 @both_helms

@@ -10,6 +10,8 @@ import yaml
 from support.helm import NAMESPACE, SERVER_CHART, Helm, is_hook, the, value_files
 from support.processes import wait_for
 
+pytestmark = pytest.mark.slow(1.7)
+
 CRDS = Path(__file__).resolve().parent / "chart/crds"
 NAMESPACES = (NAMESPACE, "platform-ownership")
 MINIMUM = {"admission": {"pathSecret": "0123456789abcdef0123456789abcdef"}}

@@ -15,6 +15,8 @@ from support.processes import wait_for
 from support.provider import make_real
 from support.verdicts import assert_refused
 
+pytestmark = pytest.mark.slow(3)
+
 EXAMPLES = Path(__file__).resolve().parents[2] / "charts/truce/examples/sharing"
 NAME = "prod-artifacts"
 SECONDS = 60

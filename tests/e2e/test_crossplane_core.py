@@ -10,7 +10,7 @@ from support.objects import claim
 from support.processes import wait_for
 from support.storm import StormWatch
 
-pytestmark = pytest.mark.peer("crossplane")
+pytestmark = [pytest.mark.peer("crossplane"), pytest.mark.slow(30)]
 
 NAME = "prod-artifacts"
 SECONDS = 30.0  # From a claim to what a busy machine makes of it.

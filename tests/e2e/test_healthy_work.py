@@ -7,7 +7,7 @@ from support.crossplane import ControlPlane
 from support.objects import claim
 from support.processes import wait_for
 
-pytestmark = pytest.mark.peer("crossplane")
+pytestmark = [pytest.mark.peer("crossplane"), pytest.mark.slow(18)]
 
 CLAIMS = 30
 SECONDS = 60.0

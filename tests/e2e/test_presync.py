@@ -23,6 +23,8 @@ from support.release import COPY, OWNER, eventually_refused, release  # noqa: F4
 from support.sync_engine import Outcome, Sync
 from support.truce_process import BINARY, OBJECT_STORAGE_MAPPINGS
 
+pytestmark = pytest.mark.slow(4.5)
+
 CHARTS = REPOSITORY / "charts"
 
 

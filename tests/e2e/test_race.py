@@ -8,6 +8,8 @@ from support.objects import EXTERNAL_NAME, bucket, claim, namespaced_bucket
 from support.race import Racers, Tally
 from support.verdicts import assert_refused
 
+pytestmark = pytest.mark.slow(5)
+
 CREATE_ROUNDS_OF_2 = 300
 CREATE_ROUNDS_OF_8 = 100
 UPDATE_ROUNDS = 100

@@ -85,7 +85,7 @@ def layout(dist) -> ImageLayout:
 # Sums, signature, what must agree
 
 
-@pytest.mark.slow(14)
+@pytest.mark.slow(30)
 def test_sums_cover_every_file_and_are_signed(dist, tmp_path):
     run("sha256sum", "--check", "--strict", "SHA256SUMS", cwd=dist.folder)
     summed = set(re.findall(r"^\w{64}  (\S+)$", dist["SHA256SUMS"].read_text(), re.M))
@@ -356,7 +356,7 @@ print(*(hashlib.sha256(part).hexdigest() for part in parts))
 """
 
 
-@pytest.mark.slow(18)
+@pytest.mark.rotating(40)
 def test_packaging_depends_on_no_place_time_or_habit(dist, tmp_path):
     """The whole of it, compiler included, is built twice by `make release-test`."""
     script = PACKAGING.format(release=str(RELEASE), binary=str(BINARY), cache=str(REPOSITORY / "build/packages"))

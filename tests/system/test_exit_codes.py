@@ -11,6 +11,8 @@ import pytest
 from support.truce_process import BINARY
 from system.test_cli import ASK_NO_SERVER, NEEDS, NO, OK, UNREACHABLE, USAGE, commands_of
 
+pytestmark = pytest.mark.slow(2.8)
+
 # The table: what an answer of HTTP means to the shell.
 MEANS = {400: USAGE, 401: NO, 403: NO, 404: NO, 405: USAGE, 408: UNREACHABLE, 409: NO, 412: NO,
          413: USAGE, 415: USAGE, 422: USAGE, 428: USAGE, 429: UNREACHABLE, 500: UNREACHABLE,

@@ -15,6 +15,8 @@ from support.browser import Browser
 from support.page_world import HOSTILE, TOKENS, PageWorld
 from support.truce_process import REPOSITORY
 
+pytestmark = pytest.mark.slow(2.1)
+
 PICTURES = REPOSITORY / "build/results/page"
 AXE = REPOSITORY / "build/deps/axe-core/axe.min.js"
 COMPRESSED_MAX = 150 * 1024
