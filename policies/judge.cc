@@ -150,9 +150,7 @@ Judgement::Judgement(ReviewCase&& review, const AdmissionPolicy& policy, Timesta
 bool Judgement::must_be_known() const {
   const ReviewRequest& request = review_.request;
   return request.operation != Operation::kDelete ||
-         IsConfigured(policy_->modes, Rule::kDeletionProtection) ||
-         (IsConfigured(policy_->modes, Rule::kRestoredDelete) &&
-          IsRestoredDeletion(request.object, request.requester));
+         WaitsForRegistry(Entry::kDeletions, CaseOf(request.object.slot, nullptr, nullptr));
 }
 
 RuleCase Judgement::CaseOf(const Slot& root, const Facts* facts, const Decision* decision) const {
@@ -341,7 +339,7 @@ std::vector<Finding> Judgement::FindingsOf(const Decision& decision) const {
   const RuleCase c = CaseOf(decision.root, nullptr, &decision);
   const Wording wording = WordingOf(c);
   for (const Clash& clash : decision.denied) {
-    if (SaysWhy(clash)) continue;
+    if (IsExplained(clash)) continue;
     out.push_back(OwnershipIn(clash, wording));
     const std::string doubt = DoubtOf(clash, *policy_);
     if (!doubt.empty()) out.back().remedy += " About the owner: " + doubt + ".";
@@ -362,10 +360,10 @@ std::vector<Finding> Judgement::FindingsOf(const Decision& decision) const {
   return out;
 }
 
-// Rule restored-twin refuses the same, and says why.
-bool Judgement::SaysWhy(const Clash& clash) const {
+// Another rule refuses the same, and says why.
+bool Judgement::IsExplained(const Clash& clash) const {
   return std::any_of(findings_.begin(), findings_.end(), [&](const Finding& finding) {
-    return finding.rule == Rule::kRestoredTwin && finding.mode == Mode::kEnforce &&
+    return SpecOf(finding.rule).explains && finding.mode == Mode::kEnforce &&
            finding.key == clash.resource.key;
   });
 }

@@ -56,7 +56,7 @@ class Judgement final {
   Judgement(ReviewCase&& review, const AdmissionPolicy& policy, Timestamp now);
 
   // False: when the registry cannot be read the request is allowed. A deletion waits for it only
-  // where the rule deletion-protection is configured, not for what somebody marked (I10).
+  // where a rule about it is configured, not for what somebody marked (I10).
   bool must_be_known() const;
   const ReviewRequest& request() const { return review_.request; }
   const ReviewCase& review() const { return review_; }
@@ -97,7 +97,7 @@ class Judgement final {
   Decision AskRegistry(const Facts& facts, const IdSource& ids);
   void CheckListed(const Decision& decision, const Facts& facts);
   void SuggestNames(const RuleCase& c);
-  bool SaysWhy(const Clash& clash) const;
+  bool IsExplained(const Clash& clash) const;
   Finding OwnershipIn(const Clash& clash, Wording wording) const;
   void AddConflicts(const RuleCase& c, std::vector<Finding>& out) const;
   void AddUncertain(const RuleCase& c, std::vector<Finding>& out) const;

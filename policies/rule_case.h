@@ -81,6 +81,9 @@ bool MayBindLate(const RuleCase& c);
 // What all rules of `entry` find, in the order of RuleList.
 std::vector<Finding> JudgeByRules(Entry entry, const RuleCase& c);
 
+// Whether a rule of `entry` that configuration names may have a say, which only the registry tells.
+bool WaitsForRegistry(Entry entry, const RuleCase& c);
+
 // Objects that must be looked at before one of these rules may refuse, at most kLookedAtMax. None
 // where nothing was restored and no rule enforces. Pure.
 std::vector<Slot> ToLookAt(Entry entry, const RuleCase& c);

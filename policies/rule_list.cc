@@ -94,11 +94,13 @@ constexpr std::array<RuleSpec, kRuleCount> kRules = {{
      .judge = &JudgeTwins,
      .look_at = &EldersToLookAt,
      .warns = true,
-     .forbids = true},
+     .forbids = true,
+     .explains = true},
     {.rule = Rule::kRestoredDelete,
      .id = "restored-delete",
      .about = "Crossplane deletes nothing that was restored and not adopted",
      .entry = Entry::kDeletions,
+     .concerns = &IsRestoredDeletion,
      .judge = &JudgeRestoredDeletions,
      .warns = true,
      .forbids = true},
@@ -144,6 +146,7 @@ bool IsIdle(const RuleSpec& spec, const RuleCase& c) {
 
 bool IsAsked(const RuleSpec& spec, Entry entry, const RuleCase& c) {
   if (spec.entry != entry || IsIdle(spec, c)) return false;
+  if (spec.concerns != nullptr && !spec.concerns(c)) return false;
   const bool is_new = c.old_object == nullptr;
   return spec.when == When::kAlways || (spec.when == When::kNew) == is_new;
 }
@@ -160,6 +163,12 @@ std::vector<Finding> JudgeByRules(Entry entry, const RuleCase& c) {
     std::move(found.begin(), found.end(), std::back_inserter(out));
   }
   return out;
+}
+
+bool WaitsForRegistry(Entry entry, const RuleCase& c) {
+  return std::any_of(kRules.begin(), kRules.end(), [&](const RuleSpec& spec) {
+    return IsConfigured(c.policy->modes, spec.rule) && IsAsked(spec, entry, c);
+  });
 }
 
 std::vector<Slot> ToLookAt(Entry entry, const RuleCase& c) {

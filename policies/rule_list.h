@@ -42,6 +42,8 @@ struct RuleSpec {
   std::string_view about;  // one line, for people
   Entry entry = Entry::kDeclarations;
   When when = When::kAlways;
+  // Pure, without the registry: whether the rule has anything to say of this case. Null: it may.
+  bool (*concerns)(const RuleCase&) = nullptr;
   // Pure: what the rule finds, in the mode that configuration has for it. Null: the registry finds
   // it while it decides, and the rule has the words for it alone.
   std::vector<Finding> (*judge)(const RuleCase&) = nullptr;
@@ -52,6 +54,7 @@ struct RuleSpec {
   bool exemptible = false;   // an exemption that names no rule means it too
   bool warns = false;        // at most, until configuration names it
   bool forbids = false;      // a denial by it has code 403, whoever is denied
+  bool explains = false;     // where it refuses what has an owner, its text alone is told
 };
 
 // Ordered as the enumerators of Rule.

@@ -42,8 +42,8 @@ inline constexpr std::size_t kLookedAtMax = 16;
 std::vector<Slot> DroppedToLookAt(const RuleCase& c);
 std::vector<Slot> EldersToLookAt(const RuleCase& c);
 
-// Whether rule restored-delete is about the deletion of `object` by `requester`.
-bool IsRestoredDeletion(const ObjectFacts& object, const Requester& requester);
+// Whether rule restored-delete is about a deletion (RuleSpec::concerns).
+bool IsRestoredDeletion(const RuleCase& c);
 
 // What judges them (RuleSpec::judge). Without RuleCase::live they warn at most.
 std::vector<Finding> JudgeOrphanings(const RuleCase& c);

@@ -20,14 +20,14 @@
 
 namespace truce {
 
-bool IsRestoredDeletion(const ObjectFacts& object, const Requester& requester) {
-  return requester.composite_controller && object.lineage.composed && !object.lineage.controller &&
-         !object.terminating;
+bool IsRestoredDeletion(const RuleCase& c) {
+  const LineageFields& lineage = c.object->lineage;
+  return c.requester != nullptr && c.requester->composite_controller && lineage.composed &&
+         !lineage.controller && !c.object->terminating;
 }
 
 std::vector<Finding> JudgeRestoredDeletions(const RuleCase& c) {
   std::vector<Finding> out;
-  if (c.requester == nullptr || !IsRestoredDeletion(*c.object, *c.requester)) return out;
   RuleCase below = c;
   const auto known = c.facts->ObjectByUid(c.object->uid);
   // The object lost its links with the restore; exemptions name the claim that it belonged to.

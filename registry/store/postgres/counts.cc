@@ -63,7 +63,7 @@ void PgCounts::Keep() {
     changed_.wait(lock, [this] { return ending_ || wanted_; });
     if (ending_) return;
     lock.unlock();
-    const auto answer = pool_.LookUp({kCounts, {}}, In(kCountMax));
+    const auto answer = pool_.ReadOne({kCounts, {}}, In(kCountMax));
     lock.lock();
     if (answer.ok() && answer.value().row_count() == 1) {
       counted_ = std::chrono::steady_clock::now();

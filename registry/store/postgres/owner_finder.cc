@@ -50,7 +50,7 @@ class PgOwnerFinder final : public OwnerFinder {
     if (keys.empty()) return keys;
     TRUCE_ASSIGN_OR_RETURN(
         const PgAnswer rows,
-        pool_.LookUp(
+        pool_.ReadOne(
             {"SELECT o.public_id, n.name FROM truce.owners o JOIN truce.names n ON n.resource = "
              "o.resource AND n.sort = 'key' WHERE o.public_id = ANY ($1::text[]) ORDER BY n.name",
              {std::move(asked).Take()}},
@@ -92,7 +92,7 @@ class PgOwnerFinder final : public OwnerFinder {
     if (!CanBeRead(after)) return std::vector<ServiceCount>();
     TRUCE_ASSIGN_OR_RETURN(
         const PgAnswer rows,
-        pool_.LookUp({"SELECT o.service COLLATE \"C\", count(*) FROM truce.owners o "
+        pool_.ReadOne({"SELECT o.service COLLATE \"C\", count(*) FROM truce.owners o "
                       "WHERE o.service <> '' AND "
                       "o.service COLLATE \"C\" > $1 GROUP BY 1 ORDER BY 1 LIMIT $2",
                       {after, Limited(limit)}},
@@ -115,7 +115,7 @@ class PgOwnerFinder final : public OwnerFinder {
       if (!CanBeRead(kept)) continue;
       TRUCE_ASSIGN_OR_RETURN(
           const PgAnswer rows,
-          pool_.LookUp({kNamespaces, {kept, Limited(kNamespacesMax)}}, deadline));
+          pool_.ReadOne({kNamespaces, {kept, Limited(kNamespacesMax)}}, deadline));
       for (int row = 0; row < rows.row_count(); ++row) {
         namespaces.emplace(rows.Row(row).Text(0));
       }
@@ -126,7 +126,7 @@ class PgOwnerFinder final : public OwnerFinder {
   Result<void> CountAll(const CountFn& count, Deadline deadline) const override {
     TRUCE_ASSIGN_OR_RETURN(
         const PgAnswer rows,
-        pool_.LookUp(
+        pool_.ReadOne(
             {"SELECT split_part(n.name, '|', 1) || '||' || split_part(n.name, '|', 3), o.service, "
              "count(*) FROM truce.owners o JOIN truce.names n ON n.resource = o.resource AND "
              "n.sort "
@@ -145,7 +145,7 @@ class PgOwnerFinder final : public OwnerFinder {
     for (const auto& parameter : statement.parameters) {
       if (!CanBeRead(*parameter)) return std::vector<KeyText>();
     }
-    TRUCE_ASSIGN_OR_RETURN(const PgAnswer rows, pool_.LookUp(statement, deadline));
+    TRUCE_ASSIGN_OR_RETURN(const PgAnswer rows, pool_.ReadOne(statement, deadline));
     std::vector<KeyText> keys;
     for (int row = 0; row < rows.row_count(); ++row) {
       keys.push_back({std::string(rows.Row(row).Text(0))});

@@ -10,7 +10,7 @@ namespace truce {
 namespace {
 
 // The first that is found lost takes the other idle ones with it; then servers may be restarted.
-constexpr int kLooksMax = 4;
+constexpr int kReadsMax = 4;
 
 }  // namespace
 
@@ -44,25 +44,25 @@ Result<std::unique_ptr<PgPool::Loan>> PgPool::Borrow(Deadline deadline) {
   }
 }
 
-Result<void> PgPool::Look(const LookFn& look, Deadline deadline) {
-  for (int looks = 1;; ++looks) {
+Result<void> PgPool::Read(const LinkFn& read, Deadline deadline) {
+  for (int reads = 1;; ++reads) {
     TRUCE_ASSIGN_OR_RETURN(const auto loan, Borrow(deadline));
-    Result<void> looked = look(loan->link());
-    const bool again = !looked.ok() && loan->link().is_lost() && looks < kLooksMax &&
+    Result<void> done = read(loan->link());
+    const bool again = !done.ok() && loan->link().is_lost() && reads < kReadsMax &&
                        std::chrono::steady_clock::now() < deadline;
-    if (!again) return looked;
+    if (!again) return done;
     if (target_.observer != nullptr) target_.observer->OnRepeat(PgRepeat::kConnection);
   }
 }
 
-Result<PgAnswer> PgPool::LookUp(const PgStatement& statement, Deadline deadline) {
+Result<PgAnswer> PgPool::ReadOne(const PgStatement& statement, Deadline deadline) {
   std::optional<PgAnswer> answer;
-  const LookFn look = [&](PgLink& link) -> Result<void> {
+  const LinkFn read = [&](PgLink& link) -> Result<void> {
     TRUCE_ASSIGN_OR_RETURN(auto answers, link.Ask({statement}, deadline));
     answer.emplace(std::move(answers.front()));
     return {};
   };
-  TRUCE_RETURN_IF_ERROR(Look(look, deadline));
+  TRUCE_RETURN_IF_ERROR(Read(read, deadline));
   return *std::move(answer);
 }
 

@@ -46,12 +46,12 @@ class PgPool {
   // kInvalidArgument.
   Result<std::unique_ptr<Loan>> Borrow(Deadline deadline);
 
-  // Runs `look`, which changes nothing, on a connection; anew on another one where that was lost:
-  // one that lay idle may have been for long. Errors: those of Borrow and of `look`.
-  using LookFn = std::function<Result<void>(PgLink&)>;
-  Result<void> Look(const LookFn& look, Deadline deadline);
+  // Runs `read`, which changes nothing, on a connection; anew on another one where that was lost:
+  // one that lay idle may have been for long. Errors: those of Borrow and of `read`.
+  using LinkFn = std::function<Result<void>(PgLink&)>;
+  Result<void> Read(const LinkFn& read, Deadline deadline);
   // The same for one statement.
-  Result<PgAnswer> LookUp(const PgStatement& statement, Deadline deadline);
+  Result<PgAnswer> ReadOne(const PgStatement& statement, Deadline deadline);
 
  private:
   Result<std::unique_ptr<PgLink>> OpenOne(Deadline deadline);

@@ -233,23 +233,23 @@ class PostgresStore::Impl {
 
   Result<void> Read(const Locks& hints, const ReadFn& read, Deadline deadline) {
     if (StandsAside()) return Aside();
-    const auto look = [&](PgLink& link) {
+    const auto on_link = [&](PgLink& link) {
       PgTransaction transaction(link, PgTransaction::Sort::kRead, deadline,
                                 *EpochsOf(Writer::kReview));
       return ReadOn(transaction, hints, read, deadline);
     };
-    return pool_.Look(look, deadline);
+    return pool_.Read(on_link, deadline);
   }
 
   StoreCounts Counts() { return counts_.Get(); }
 
   Result<void> ReadAll(StoreContents& contents) {
     const Deadline deadline = In(kWholeReadMax);
-    const auto look = [&](PgLink& link) -> Result<void> {
+    const auto read = [&](PgLink& link) -> Result<void> {
       TRUCE_ASSIGN_OR_RETURN(const auto answers, link.Ask(ContentsStatements(), deadline));
       return ReadContents(answers, contents);
     };
-    return pool_.Look(look, deadline);
+    return pool_.Read(read, deadline);
   }
 
   Result<void> Health() const {

@@ -91,7 +91,7 @@ bool IsWide(const std::string& output) { return output == "wide"; }
 
 // The resources that are meant.
 Asked Find(const ApiFlags& flags, const NamedResource& named, CommandIo& io) {
-  TRUCE_ASSIGN_OR_RETURN(Json answer, LookUp(flags, {ParametersOf(named), named.resource}, io));
+  TRUCE_ASSIGN_OR_RETURN(Json answer, FindAll(flags, {ParametersOf(named), named.resource}, io));
   Json resources = std::move(answer["resources"]);
   if (answer.contains("complete") && !IsTrue(answer, "complete")) {
     io.err << "truce: there may be more; add --account, --region or -n\n";

@@ -41,7 +41,7 @@ ExitCode ReleaseOne(const ApiFlags& flags, const ReleaseArguments& given, Comman
                               {"name", given.name},
                               {"account", given.account},
                               {"region", given.region}};
-    TRUCE_ASSIGN_OR_RETURN(const Json found, LookUp(flags, {which, "it"}, io));
+    TRUCE_ASSIGN_OR_RETURN(const Json found, FindAll(flags, {which, "it"}, io));
     if (found["resources"].size() > 1) {
       return ComplainOfSeveral(
           io, given.name.empty() ? "the key" : OnOneLine(given.type + " " + given.name),

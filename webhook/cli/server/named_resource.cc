@@ -51,7 +51,7 @@ std::string BodyOf(const std::vector<std::pair<const char*, std::string>>& texts
   return Dump(body);
 }
 
-Asked LookUp(const ApiFlags& flags, const Sought& sought, CommandIo& io) {
+Asked FindAll(const ApiFlags& flags, const Sought& sought, CommandIo& io) {
   ApiQuestion question{.path = "/api/v1/resources:lookup", .parameters = sought.parameters};
   question.list = "resources";
   TRUCE_ASSIGN_OR_RETURN(Json answer, AskForList(flags, question, io));
@@ -61,7 +61,7 @@ Asked LookUp(const ApiFlags& flags, const Sought& sought, CommandIo& io) {
 
 Asked FindOne(const ApiFlags& flags, const NamedResource& named, CommandIo& io) {
   TRUCE_ASSIGN_OR_RETURN(const Json answer,
-                         LookUp(flags, {ParametersOf(named), named.resource}, io));
+                         FindAll(flags, {ParametersOf(named), named.resource}, io));
   const Json& found = answer["resources"];
   const std::string word = OnOneLine(named.resource);
   if (found.size() > 1) return ComplainOfSeveral(io, word, found);

@@ -35,8 +35,8 @@ struct Sought {
   Parameters parameters;
   std::string word;
 };
-// The answer of the lookup, with at least one of "resources". kNo: nobody owns it.
-Asked LookUp(const ApiFlags& flags, const Sought& sought, CommandIo& io);
+// All that fit: the answer of the lookup, with at least one of "resources". kNo: nobody owns it.
+Asked FindAll(const ApiFlags& flags, const Sought& sought, CommandIo& io);
 // The one resource that is named, with everything known of it (GET /resources/{id}). kNo: nobody
 // owns it, several fit, or the caller may not read it.
 Asked FindOne(const ApiFlags& flags, const NamedResource& named, CommandIo& io);
