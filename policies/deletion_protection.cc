@@ -80,7 +80,7 @@ std::vector<Finding> JudgeDeletions(const RuleCase& c) {
 std::optional<Finding> DeletionProtection(const DeletionFacts& facts, const Wording& wording) {
   const Owner& owner = *facts.owner;
   const std::string resource = ResourceInWords(owner);
-  const std::string command = WordOf(owner.identity.type, owner.name, owner.id);
+  const std::string command = WordOf(owner);
   Finding out{.rule = Rule::kDeletionProtection};
   out.resource = resource;
   out.key = owner.key;
@@ -112,8 +112,8 @@ std::optional<Finding> DeletionProtection(const DeletionFacts& facts, const Word
     return std::nullopt;
   }
   out.remedy +=
-      ". To keep it in AWS, first set deletionPolicy: Orphan, or managementPolicies without "
-      "Delete.";
+      ". To keep it in AWS, first set spec.managementPolicies: [\"Observe\"] on its managed "
+      "resource.";
   AddLink(owner, wording, out);
   out.warning = OneLine("truce: would delete " + TypeForPeople(owner.identity.type) + " " +
                             OneLine(owner.name, 63) + ", which is protected or in use",

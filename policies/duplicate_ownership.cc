@@ -323,9 +323,7 @@ class Words final {
     const Owner& holder = clash_.holder;
     std::string way = "`";
     if (IsCheck()) {
-      way.append("truce transfer ")
-          .append(IsSameName() ? WordOf(holder.identity.type, holder.name, holder.id)
-                               : holder.id.text);
+      way.append("truce transfer ").append(IsSameName() ? WordOf(holder) : holder.id.text);
       way.append(" --to ").append(wording_.root->ns).append(" --reason '…'`");
       AppendLine(way, kCommandBytesMax, out);
       return;

@@ -128,15 +128,12 @@ bool IsPlainWord(std::string_view text) {
   });
 }
 
-std::string WordOf(std::string_view type, std::string_view name, const PublicId& id) {
-  if (!IsPlainWord(name)) return id.empty() ? "RESOURCE" : id.text;
-  return std::string(type).append("/").append(name);
-}
-
 namespace {
 
 constexpr std::string_view kRelease = "truce release ";
 constexpr std::string_view kReason = " --reason '…'";
+constexpr int kAccountField = 2;
+constexpr int kRegionField = 3;
 
 // The fields of a key, or of a name: space|partition|account|region|part=value.
 std::string_view KeyField(const KeyText& key, int index) {
@@ -151,16 +148,24 @@ std::string_view KeyField(const KeyText& key, int index) {
 
 }  // namespace
 
+std::string WordOf(const Owner& owner) {
+  const bool is_plain = IsPlainWord(owner.name) && IsPlainWord(owner.identity.type);
+  const bool is_local =
+      !KeyField(owner.key, kAccountField).empty() || !KeyField(owner.key, kRegionField).empty();
+  if (!owner.id.empty() && (!is_plain || is_local)) return owner.id.text;
+  return is_plain ? owner.identity.type + "/" + owner.name : "RESOURCE";
+}
+
 std::string ReleaseCommand(const Owner& owner) {
-  constexpr int kAccountField = 2;
-  constexpr int kRegionField = 3;
   const ResourceIdentity& identity = owner.identity;
-  if (!IsPlainWord(owner.name) || !IsPlainWord(identity.type)) return ReleaseCommand(owner.id);
+  const bool is_of_account = !KeyField(owner.key, kAccountField).empty();
+  const bool is_known = !is_of_account || IsAccount(identity.account);
+  if (!is_known || !IsPlainWord(owner.name) || !IsPlainWord(identity.type)) {
+    return ReleaseCommand(owner.id);
+  }
   std::string out(kRelease);
   out.append(identity.type).append(" ").append(owner.name);
-  if (!KeyField(owner.key, kAccountField).empty() && IsAccount(identity.account)) {
-    out.append(" --account ").append(identity.account);
-  }
+  if (is_of_account) out.append(" --account ").append(identity.account);
   if (!KeyField(owner.key, kRegionField).empty() && IsPlainWord(identity.region)) {
     out.append(" --region ").append(identity.region);
   }
@@ -195,6 +200,15 @@ std::string KubectlTarget(const Slot& slot) {
   std::string out = KubectlKind(slot) + " " + slot.name;
   if (!slot.ns.empty()) out.append(" -n ").append(slot.ns);
   return out;
+}
+
+std::string ObserveCommand(const Slot& slot) {
+  return "kubectl patch " + KubectlTarget(slot) +
+         R"( --type merge -p '{"spec":{"managementPolicies":["Observe"]}}')";
+}
+
+std::string LetGoCommand(const Slot& slot) {
+  return ObserveCommand(slot) + " && kubectl delete " + KubectlTarget(slot);
 }
 
 std::string SuccessorWord(const Slot& root) {

@@ -24,8 +24,9 @@ void AppendObject(const Slot& slot, std::string& out);  // the same, behind `out
 
 // Whether `text` needs no quotes there.
 bool IsPlainWord(std::string_view text);
-// A resource as truce's commands take it: "s3/Bucket/prod-artifacts", else its id, else "RESOURCE".
-std::string WordOf(std::string_view type, std::string_view name, const PublicId& id);
+// A resource as truce's commands take it: "s3/Bucket/prod-artifacts"; by its id where the name says
+// too little (several accounts or regions may have it) or is no plain word; else "RESOURCE".
+std::string WordOf(const Owner& owner);
 // How an operator frees what `owner` has: "truce release s3/Bucket prod-artifacts --reason '…'",
 // with the account and region in which its name counts.
 std::string ReleaseCommand(const Owner& owner);
@@ -36,6 +37,11 @@ std::string KubectlKind(const Slot& slot);
 // Which object kubectl is to act on: "queue.sqs.aws.upbound.io jobs -n team-a", or placeholders
 // where a word of it could mean something to a shell.
 std::string KubectlTarget(const Slot& slot);
+// What makes a managed resource only observe: with that its deletion leaves what it has in AWS,
+// which deletionPolicy: Orphan does not do for every kind (namespaced ones have none).
+std::string ObserveCommand(const Slot& slot);
+// Behind it the deletion, which is not run where that failed.
+std::string LetGoCommand(const Slot& slot);
 // `root` as truce.dev/transfer-to takes it: "ObjectStorage/team-b/files", of a cluster-scoped one
 // "Bucket.s3.aws.upbound.io/files". Placeholders as in KubectlTarget, here and below.
 std::string SuccessorWord(const Slot& root);

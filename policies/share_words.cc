@@ -16,7 +16,7 @@ std::string ResourceInWords(const Owner& owner) {
 }
 
 std::string ShareCommand(const Owner& owner, const PartyId& with, ShareLevel level) {
-  std::string out = "`truce share " + WordOf(owner.identity.type, owner.name, owner.id);
+  std::string out = "`truce share " + WordOf(owner);
   const std::string party = ForPeople(with);
   constexpr std::string_view kNamespace = "namespace ";
   const auto slot =

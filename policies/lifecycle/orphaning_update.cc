@@ -121,7 +121,7 @@ Finding OrphaningUpdate(const Slot& dropped, const Wording& wording) {
   out.remedy =
       "Put its template back into the Composition: at its next look Crossplane adopts it, and then "
       "it can be dropped. Nothing else of this composite is adopted before. To let go of it on "
-      "purpose: `kubectl annotate " +
+      "purpose: `kubectl annotate --overwrite " +
       KubectlTarget(dropped) + " truce.dev/orphan=true`.";
   out.warning =
       OneLine("truce: " + object + " has no controller and would be orphaned", kWarningBytesMax);

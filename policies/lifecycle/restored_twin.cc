@@ -95,8 +95,8 @@ Finding RestoredTwin(const DeclaredResource& resource, const Slot& elder, const 
               "deleted deletes what both have.";
   out.remedy = "Name " + object +
                " in spec.resourceRefs of the composite, which then adopts it. Or, to have a new "
-               "one: set deletionPolicy: Orphan on " +
-               object + " and delete it: `kubectl delete " + KubectlTarget(elder) + "`.";
+               "one, delete it without what it has in AWS: `" +
+               OneLine(LetGoCommand(elder), kCommandBytesMax) + "`.";
   out.warning = OneLine("truce: " + object + ", restored, has this already", kWarningBytesMax);
   out.key = resource.key;
   return out;

@@ -46,7 +46,7 @@ def test_what_was_restored_is_neither_orphaned_nor_deleted(follow, user):
     xr, made = restored_chain(truce, user)
     name = made["metadata"]["name"]
     text = assert_refused(drop(user, xr), f"Bucket {name} would be orphaned")
-    assert f"kubectl annotate bucket.s3.aws.upbound.io {name} truce.dev/orphan=true" in text
+    assert f"kubectl annotate --overwrite bucket.s3.aws.upbound.io {name} truce.dev/orphan=true" in text
     assert_refused(user("crossplane").delete(made), f"Bucket {name} would be deleted",
                    webhook=DELETIONS)
     # Its template is back, Crossplane adopts it: from that moment on it may be dropped, whatever

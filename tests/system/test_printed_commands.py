@@ -30,17 +30,20 @@ def test_kubectl_commands_name_all_that_kubectl_needs():
     of_conflicts = {command for command in commands("kubectl", "reports") if " annotate " in command}
     printed = commands("kubectl")
     assert printed and of_conflicts
-    for command in printed | of_conflicts:
+    for command in [each for line in printed | of_conflicts for each in line.split(" && ")]:
         words = shlex.split(command)
         if words[1] == "delete":
             kind, name = words[2:]
+        elif words[1] == "patch":
+            kind, name, *patch = words[2:]
+            assert patch == ["--type", "merge", "-p", '{"spec":{"managementPolicies":["Observe"]}}'], command
         else:
             at = words.index("annotate")
-            kind, name, annotation = [word for word in words[at + 1:] if word != "--overwrite"]
+            # Who said something else before says this now.
+            overwrite, kind, name, annotation = words[at + 1:]
+            assert overwrite == "--overwrite", command
             transfers = r"transfer-to=\w[\w.]*(/[\w.-]+){1,2}"
             assert re.fullmatch(rf"truce\.dev/({transfers}|orphan=true)", annotation), command
             assert at in (1, 3), command
-            # Who named somebody before names another one.
-            assert ("--overwrite" in words) == ("transfer-to" in annotation), command
         assert re.fullmatch(r"[a-z0-9]+(\.[a-z0-9-]+)+", kind), command
         assert name, command

@@ -108,7 +108,7 @@ TEST_F(AdmissionSharingTest, AProtectionFromGitIsLiftedThere) {
   EXPECT_FALSE(Send(Deletion(bucket)).allowed);
   EXPECT_EQ(OnlyFinding().remedy,
             "To delete it, remove spec.protection from OwnershipGrant team-a/artifacts. To keep it "
-            "in AWS, first set deletionPolicy: Orphan, or managementPolicies without Delete.");
+            "in AWS, first set spec.managementPolicies: [\"Observe\"] on its managed resource.");
 }
 
 TEST_F(AdmissionSharingTest, AProtectedResourceIsNotDeleted) {
@@ -122,8 +122,8 @@ TEST_F(AdmissionSharingTest, AProtectedResourceIsNotDeleted) {
             "is protected: customer data.");
   EXPECT_EQ(OnlyFinding().remedy,
             "To delete it, lift the protection: `truce protect s3/Bucket/prod-artifacts --off "
-            "--reason '…'`. To keep it in AWS, first set deletionPolicy: Orphan, or "
-            "managementPolicies without Delete.");
+            "--reason '…'`. To keep it in AWS, first set spec.managementPolicies: [\"Observe\"] on "
+            "its managed resource.");
   Sent going = Deletion(bucket);
   going.metadata += R"(,"deletionTimestamp":"2026-11-21T07:59:30Z")";
   EXPECT_TRUE(Send(going).allowed) << "I10";

@@ -254,8 +254,10 @@ TEST_F(RecordedTest, OfARestoreTheTwinAndTheOrphanAreFoundAndNoOther) {
       "deletes it; another object of XObjectStorage.platform.example.org r-late-txdbj has the "
       "same cloud resource, and whichever of both is deleted deletes it.");
   EXPECT_EQ(found[0].remedy,
-            "Keep one of them. To keep the other one: set deletionPolicy: Orphan on this one, then "
-            "delete it: `kubectl delete bucket.s3.aws.upbound.io r-late-txdbj-w4ws9`.");
+            "Keep one of them. To keep the other one, delete this one without what it has in AWS: "
+            "`kubectl patch bucket.s3.aws.upbound.io r-late-txdbj-w4ws9 --type merge -p "
+            "'{\"spec\":{\"managementPolicies\":[\"Observe\"]}}' && kubectl delete "
+            "bucket.s3.aws.upbound.io r-late-txdbj-w4ws9`.");
   EXPECT_EQ(found[1].cause,
             "Queue.sqs.aws.upbound.io r-drop-f9gpr-n5gck says that it is composed, for "
             "XObjectStorage.platform.example.org r-drop-f9gpr, but has no controller and no "
@@ -265,7 +267,7 @@ TEST_F(RecordedTest, OfARestoreTheTwinAndTheOrphanAreFoundAndNoOther) {
             "Let XObjectStorage.platform.example.org r-drop-f9gpr adopt it: put its template back "
             "into the Composition and it into spec.resourceRefs; or patch its controller reference "
             "(metadata.ownerReferences). To be rid of it without the cloud resource: set "
-            "deletionPolicy: Orphan, then delete it.");
+            "spec.managementPolicies: [\"Observe\"], then delete it.");
 }
 
 TEST_F(RecordedTest, OfARestoreOnANewerCrossplaneTheTwinIsFoundAndNoOther) {

@@ -69,7 +69,28 @@ TEST(Commands, AReleaseSaysWhichOfThoseOfOneName) {
   EXPECT_EQ(ReleaseCommand(queue),
             "truce release sqs/Queue jobs --account 111111111111 --region eu-west-1 --reason '…'");
   queue.identity.account = "?local/aws.upbound.io/ProviderConfig//default";
-  EXPECT_EQ(ReleaseCommand(queue), "truce release sqs/Queue jobs --region eu-west-1 --reason '…'");
+  EXPECT_EQ(ReleaseCommand(queue), "truce release --id k3j5x7q2m4n6p --reason '…'")
+      << "several accounts may have one of that name";
+}
+
+TEST(Commands, WhatCountsInOneAccountOrRegionAloneIsNamedByItsId) {
+  EXPECT_EQ(WordOf(OwnerOf("logs")), "s3/Bucket/logs");
+  EXPECT_EQ(WordOf(OwnerOf(kHostile)), "k3j5x7q2m4n6p");
+  Owner queue = OwnerOf("jobs");
+  queue.identity = {"sqs/Queue", "aws", "111111111111", "eu-west-1", {}};
+  queue.key = {"sqs/Queue|aws|111111111111|eu-west-1|name=jobs"};
+  EXPECT_EQ(WordOf(queue), "k3j5x7q2m4n6p");
+  queue.id = {};
+  EXPECT_EQ(WordOf(queue), "sqs/Queue/jobs");
+}
+
+TEST(Commands, WhatIsToObserveIsNamedByPlainWordsOnly) {
+  const std::string patch = R"( --type merge -p '{"spec":{"managementPolicies":["Observe"]}}')";
+  EXPECT_EQ(ObserveCommand(kBucket), "kubectl patch bucket.s3.aws.upbound.io files" + patch);
+  Slot odd = kBucket;
+  odd.ns = "team-b";
+  odd.name = kHostile;
+  EXPECT_EQ(ObserveCommand(odd), "kubectl patch KIND NAME -n NAMESPACE" + patch);
 }
 
 }  // namespace policies_commands_test

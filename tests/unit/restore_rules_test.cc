@@ -111,7 +111,8 @@ TEST_F(RestoreTest, EnforcedItIsRefusedWithTheRemedy) {
       OnlyFinding().remedy,
       "Put its template back into the Composition: at its next look Crossplane adopts it, and then "
       "it can be dropped. Nothing else of this composite is adopted before. To let go of it on "
-      "purpose: `kubectl annotate queue.sqs.aws.upbound.io old truce.dev/orphan=true`.");
+      "purpose: `kubectl annotate --overwrite queue.sqs.aws.upbound.io old "
+      "truce.dev/orphan=true`.");
 }
 
 TEST_F(RestoreTest, WhatTheWatchDoesNotKnowIsLookedAtWhereTheRuleEnforces) {

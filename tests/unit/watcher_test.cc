@@ -280,9 +280,10 @@ TEST_F(WatcherTest, AnEmptyListFreezesAndACommandLetsGo) {
   driver_->Advance(2h);
   EXPECT_EQ(OwnerOf("alpha")->record, Record::kNone);
   const std::string doubt = driver_->doubts.DoubtOf(OwnerOf("alpha")->root);
-  EXPECT_EQ(doubt,
-            "the cluster lists no Bucket.s3.aws.upbound.io any more although there were some; if "
-            "they are really gone: `truce brake release --kind Bucket.s3.aws.upbound.io`");
+  EXPECT_EQ(
+      doubt,
+      "the cluster lists no Bucket.s3.aws.upbound.io any more although there were some; if "
+      "they are really gone: `truce brake release --kind Bucket.s3.aws.upbound.io --reason '…'`");
   EXPECT_FALSE(seen_.states.at(kBucket).frozen.empty());
   const auto released = driver_->watcher().ReleaseBrake(driver_->now, kBucket, "me", "really gone");
   ASSERT_TRUE(released.ok());

@@ -49,8 +49,8 @@ constexpr std::array<PolicyHelp, kRuleCount> kOfPolicies = {{
     {"naming-convention", "The name departs from your organisation's template.",
      "Take the name that the finding proposes, or ask your platform team for an exemption."},
     {"deletion-protection", "Others need the resource, or it is marked as protected.",
-     "Keep it with deletionPolicy: Orphan (or managementPolicies without Delete), end the shares, "
-     "or lift the protection (`truce protect --off`)."},
+     "Keep it with managementPolicies: [\"Observe\"], end the shares, or lift the protection "
+     "(`truce protect --off`)."},
     {"status-names", "Names are read from statuses, and only a provider knows what is true.",
      "Leave the status to the provider; who restores backups belongs into the setting restorers."},
     {"rerolled-names", "The resource was refused; other names of its object change nothing.",

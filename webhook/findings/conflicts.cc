@@ -20,13 +20,6 @@ namespace {
 
 std::string ForText(const Slot& slot) { return OneLine(ObjectForPeople(slot), kShownBytesMax); }
 
-std::string KubectlPatch(const Slot& slot) {
-  std::string out = "kubectl patch " + OneLine(KubectlKind(slot), kShownBytesMax) + " " +
-                    OneLine(slot.name, kShownBytesMax);
-  if (!slot.ns.empty()) out += " -n " + OneLine(slot.ns, kShownBytesMax);
-  return out + R"( --type merge -p '{"spec":{"managementPolicies":["Observe"]}}')";
-}
-
 ConflictObject ObjectOf(const Row& row) {
   return {.slot = row.slot,
           .uid = row.id.uid,
@@ -151,7 +144,7 @@ void AddSteps(const ConflictSide& side, std::vector<std::string>& steps) {
   const bool is_composed = side.root != managed->slot;
   std::string stop = "Make " + ForText(managed->slot) +
                      " only observe, so that it neither writes nor deletes: `" +
-                     KubectlPatch(managed->slot) + "`";
+                     OneLine(ObserveCommand(managed->slot), kCommandBytesMax) + "`";
   if (is_composed) stop += " (when its Composition sets that field, set it there)";
   steps.push_back(stop + ".");
   steps.push_back("Remove " + ForText(side.root) +

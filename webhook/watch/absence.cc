@@ -22,7 +22,7 @@ constexpr std::size_t kGoneKeysPage = 1000;
 constexpr std::chrono::minutes kCountAge{1};
 
 std::string ReleaseCommand(const GroupKind& kind) {
-  return "`truce brake release --kind " + KindForPeople(kind.kind, kind.group) + "`";
+  return "`truce brake release --kind " + KindForPeople(kind.kind, kind.group) + " --reason '…'`";
 }
 
 Slot AllOf(const GroupKind& kind, const std::string& cluster) {

@@ -93,10 +93,10 @@ class PgOwnerFinder final : public OwnerFinder {
     TRUCE_ASSIGN_OR_RETURN(
         const PgAnswer rows,
         pool_.ReadOne({"SELECT o.service COLLATE \"C\", count(*) FROM truce.owners o "
-                      "WHERE o.service <> '' AND "
-                      "o.service COLLATE \"C\" > $1 GROUP BY 1 ORDER BY 1 LIMIT $2",
-                      {after, Limited(limit)}},
-                     deadline));
+                       "WHERE o.service <> '' AND "
+                       "o.service COLLATE \"C\" > $1 GROUP BY 1 ORDER BY 1 LIMIT $2",
+                       {after, Limited(limit)}},
+                      deadline));
     std::vector<ServiceCount> services;
     for (int row = 0; row < rows.row_count(); ++row) {
       const PgColumns columns = rows.Row(row);

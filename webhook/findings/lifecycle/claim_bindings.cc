@@ -92,9 +92,8 @@ std::vector<LiveFinding> ClaimBindings::FindTwice(const Present& present, const 
                     "anybody who changes or deletes it.";
     finding.remedy =
         "See with `kubectl get` which of them holds what is in use, and let the claim name that "
-        "one "
-        "in spec.resourceRef. Of the others, set deletionPolicy: Orphan on what they composed and "
-        "must stay, then delete them.";
+        "one in spec.resourceRef. Of the others, set spec.managementPolicies: [\"Observe\"] on "
+        "what they composed and must stay, then delete them.";
     out.push_back(std::move(finding));
   }
   return out;

@@ -65,15 +65,15 @@ bool IsLeft(const Object& object, const Facts& facts) {
 // What is to be done for what has no controller.
 std::string AdoptionRemedy(const UnreferencedObject& found) {
   if (!found.twin.empty()) {
-    return "Keep one of them. To keep the other one: set deletionPolicy: Orphan on this one, then "
-           "delete it: `kubectl delete " +
-           KubectlTarget(found.object.slot) + "`.";
+    return "Keep one of them. To keep the other one, delete this one without what it has in AWS: "
+           "`" +
+           OneLine(LetGoCommand(found.object.slot), kCommandBytesMax) + "`.";
   }
   const std::string composite = found.former ? FullName(*found.former) : "its composite";
   return "Let " + composite +
          " adopt it: put its template back into the Composition and it into spec.resourceRefs; or "
          "patch its controller reference (metadata.ownerReferences). To be rid of it without the "
-         "cloud resource: set deletionPolicy: Orphan, then delete it.";
+         "cloud resource: set spec.managementPolicies: [\"Observe\"], then delete it.";
 }
 
 }  // namespace
