@@ -281,9 +281,9 @@ void ReserveToo(const KeyText& from, const KeyText& to, const std::string& accou
   }
 }
 
-// One name of a declaration whose resource is kept at `home`.
-void JoinName(const DeclaredName& declared, const KeyText& home, const Object& object,
-              Ledger& ledger) {
+// One name of a declaration whose resource is kept at `home`; `located`: of the declaration's own.
+void JoinName(const DeclaredName& declared, const KeyText& home, const KeyText* located,
+              const Object& object, Ledger& ledger) {
   const Slot& root = object.root;
   const KeyText& name = *declared.text;
   if (name.empty() || name == home) return;
@@ -300,7 +300,7 @@ void JoinName(const DeclaredName& declared, const KeyText& home, const Object& o
   }
   const auto there = LocatedNameAt(*at, ledger);
   const auto here = LocatedNameAt(home, ledger);
-  if (Differ(there, here ? &*here : nullptr)) {
+  if (Differ(there, here ? &*here : located)) {
     if (assigned || IsLocated(name) || OthersDeclareBy(name, *at, object, ledger)) return;
     const KeyText kept = KeptUnder(name, *there, ledger);
     // What it would be kept under instead is another owner's: the stand-in stays.
@@ -421,7 +421,7 @@ KeyText JoinNames(const DeclaredResource& resource, const Object& object, Ledger
   }
   KeyText home = HomeOf(resource, object.root, ledger);
   for (const DeclaredName& name : NamesOf(resource)) {
-    JoinName(name, home, object, ledger);
+    JoinName(name, home, located, object, ledger);
     // At once: it tells the resource apart from those that the names after it belong to.
     if (located) NoteAccount(home, *located, ledger);
   }

@@ -433,6 +433,30 @@ TEST_F(HistoriesOfNames, AForgedStatusTakesNoNameWhenItsProviderConfigIsEdited) 
   EXPECT_TRUE(IsAs(QueueName("jobs", kTwo), b_));
 }
 
+// A queue known by its id alone turns out to be called as an orphaned one of its owner's, in
+// another account.
+TEST_F(HistoriesOfNames, AnIdInAnotherAccountIsAnotherQueue) {
+  const KeyText id{"sqs/Queue|aws|||@id=q-1"};
+  End(Live(a_, "u-a", observed_, Intent::kManages));
+  const Slot slot = SlotOf("Queue", "team-a", "again");
+  const Queue there{"jobs", "prod", "", kTwo};
+  ObjectFacts bare = ManagedQueue(slot, "u-2", declared_, Intent::kDeletes, 20);
+  bare.resources.front().key = id;
+  bare.resources.front().further.clear();
+  bare.resources.front().identity.parts.clear();
+  ASSERT_TRUE(registry_.Create(bare).allowed);
+  ObjectFacts told = ManagedQueue(slot, "u-2", there, Intent::kDeletes, 21);
+  told.real = true;
+  told.resources.front().further.push_back({id, false});
+  registry_.See(told);
+  EXPECT_TRUE(IsAs(QueueName("jobs", kTwo), slot));
+  EXPECT_TRUE(IsAs(id, slot));
+  const auto old_queue = registry_.OwnerNamed(QueueName("jobs", kOne));
+  ASSERT_TRUE(old_queue);
+  EXPECT_EQ(old_queue->record, Record::kOrphaned);
+  EXPECT_NE(old_queue->id, registry_.OwnerNamed(id)->id);
+}
+
 // The status of before excuses nothing: it shows another account only because it is old.
 TEST_F(HistoriesOfNames, AnOldStatusOpensNoRecord) {
   End(Live(a_, "u-a", {"jobs", "prod", "", kTwo}, Intent::kManages));
