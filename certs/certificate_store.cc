@@ -53,6 +53,13 @@ struct CertificateStore::Impl {
                            EnsureSelfSigned(*options.self_signed, clock.Now()));
     certificate_file = files.certificate;
     key_file = files.key;
+    if (files.replaced_authority) {
+      Tell(
+          CertificateEvent::Kind::kNewAuthority,
+          "a new authority was made, since the one that was there is damaged or ends soon; whoever "
+          "trusts that one, as the webhook configuration's caBundle, must be given \"" +
+              files.authority.string() + "\"");
+    }
     return {};
   }
 

@@ -27,8 +27,9 @@ struct CertificateSnapshot {
 
 struct CertificateEvent {
   enum class Kind {
-    kSwapped,   // new certificates are in use
-    kRejected,  // the files hold something bad; the old ones stay in use. Told once per content
+    kSwapped,       // new certificates are in use
+    kRejected,      // the files hold something bad; the old ones stay in use. Told once per content
+    kNewAuthority,  // self-made: the one that was there ends soon or was damaged, and is replaced
   };
   Kind kind;
   std::string message;  // one sentence: what was loaded, or why it was not

@@ -43,7 +43,7 @@ class FolderLock final {
 };
 
 CertificateFiles FilesOf(const std::filesystem::path& directory) {
-  return {directory / "ca.crt", directory / "tls.crt", directory / "tls.key", false};
+  return {directory / "ca.crt", directory / "tls.crt", directory / "tls.key"};
 }
 
 std::filesystem::path AuthorityKeyOf(const std::filesystem::path& directory) {
@@ -89,6 +89,8 @@ Result<CertificateFiles> EnsureSelfSigned(const SelfSignedOptions& options, Time
   TRUCE_RETURN_IF_ERROR(WriteFolder(options.directory, present, renewal.certificates));
   CertificateFiles files = FilesOf(options.directory);
   files.renewed = renewal.new_authority || renewal.new_leaf;
+  const bool was_there = !present.authorities.empty() || !present.authority_key.empty();
+  files.replaced_authority = renewal.new_authority && was_there;
   return files;
 }
 

@@ -9,6 +9,7 @@
 #include "policies/people.h"
 #include "policies/rules.h"
 #include "registry/base/clock.h"
+#include "registry/base/one_line.h"
 #include "registry/base/text.h"
 #include "registry/identity/evidence.h"
 #include "registry/ownership/review.h"
@@ -21,11 +22,6 @@ constexpr std::size_t kReasonBytesMax = 120;
 constexpr std::size_t kDateBytes = 10;  // of a timestamp
 
 constexpr std::size_t kUsualTextBytes = 320;
-
-// What an object says, safe on one line.
-void AppendSaid(std::string_view text, std::string& out) {
-  AppendLine(text, kShownTextBytesMax, out);
-}
 
 void AppendQuoted(std::string_view text, std::string& out) {
   out += '"';
@@ -137,7 +133,7 @@ class Words final {
         break;
       case ClashReason::kTransferring:
         out += "Before it can move: ";
-        AppendSaid(clash_.step, out);
+        AppendLine(clash_.step, kShownTextBytesMax, out);
         out += '.';
         break;
       case ClashReason::kOwned: AppendOwnedRemedy(out); break;

@@ -43,8 +43,7 @@ std::string OwnerInWords(const Owner& holder, Disclosure level) {
     if (named) out += "service " + Quoted(holder.service) + ", ";
     out += OneLine(ObjectForPeople(root), kShownTextBytesMax);
   }
-  if (!holder.contact.empty())
-    out += " (contact " + OneLine(holder.contact, kShownTextBytesMax) + ")";
+  if (!holder.contact.empty()) out += " (contact " + Said(holder.contact) + ")";
   return out;
 }
 
@@ -113,11 +112,11 @@ std::optional<Finding> ForeignAttachment(const UseFacts& facts, const Wording& w
   out.key = attachment.key;
   out.cause = "This " + type + " writes into " + parent + ", " +
               OwnerInWords(holder, wording.disclosure) + ".";
-  out.remedy = "Use your own " + TypeForPeople(holder.identity.type) + ", or ask " +
-               (wording.disclosure == Disclosure::kTaken || holder.contact.empty()
-                    ? std::string("the owner")
-                    : OneLine(holder.contact, kShownTextBytesMax)) +
-               " to run: " + ShareCommand(holder, facts.party, ShareLevel::kAttach);
+  out.remedy =
+      "Use your own " + TypeForPeople(holder.identity.type) + ", or ask " +
+      (wording.disclosure == Disclosure::kTaken || holder.contact.empty() ? std::string("the owner")
+                                                                          : Said(holder.contact)) +
+      " to run: " + ShareCommand(holder, facts.party, ShareLevel::kAttach);
   AddLink(holder, wording, out);
   out.warning = OneLine("truce: " + type + " writes into " + TypeForPeople(holder.identity.type) +
                             " " + OneLine(holder.name, 63) + " of another owner",

@@ -20,7 +20,7 @@ namespace {
 
 std::string WhoToAsk(const Owner& holder, const Wording& wording) {
   const bool named = wording.disclosure != Disclosure::kTaken && !holder.contact.empty();
-  return named ? OneLine(holder.contact, kOwnerTextBytesMax) : std::string("the owner");
+  return named ? Said(holder.contact) : std::string("the owner");
 }
 
 }  // namespace

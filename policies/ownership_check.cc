@@ -6,6 +6,7 @@
 
 #include "policies/finding.h"
 #include "policies/policy.h"
+#include "registry/catalogue/explain.h"
 #include "registry/identity/identity.h"
 
 namespace truce {
@@ -60,8 +61,7 @@ Result<MappedResource> ReadDeclaration(Value declaration, const Catalogue& catal
   out.type = declaration.Child("type").text();
   const TypeSpec* type = catalogue.FindType(out.type);
   if (type == nullptr) {
-    return Bad(path + ".type",
-               "no type '" + out.type + "'; write SERVICE/KIND, `truce types` lists all");
+    return Bad(path + ".type", NoType(out.type, catalogue));
   }
   TRUCE_RETURN_IF_ERROR(ReadParts(declaration, *type, path, out));
   const std::string_view region = declaration.Child("region").text();

@@ -5,6 +5,7 @@
 #include <iterator>
 #include <utility>
 
+#include "registry/base/one_line.h"
 #include "registry/base/text.h"
 #include "registry/identity/evidence.h"
 #include "registry/ownership/rows.h"
@@ -119,6 +120,18 @@ std::string ObjectForPeople(const Slot& slot) {
   std::string out;
   out.reserve(slot.kind.size() + slot.ns.size() + slot.name.size() + 2);
   AppendObject(slot, out);
+  return out;
+}
+
+void AppendSaid(std::string_view text, std::string& out) {
+  const std::size_t begin = out.size();
+  AppendLine(text, kShownTextBytesMax, out);
+  std::replace(out.begin() + static_cast<std::ptrdiff_t>(begin), out.end(), '`', '\'');
+}
+
+std::string Said(std::string_view text) {
+  std::string out;
+  AppendSaid(text, out);
   return out;
 }
 

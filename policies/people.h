@@ -20,6 +20,11 @@ void AppendType(std::string_view type, std::string& out);  // the same, behind `
 std::string ObjectForPeople(const Slot& slot);
 void AppendObject(const Slot& slot, std::string& out);  // the same, behind `out`
 
+// What an object says of itself, on one line: without backquotes, which in a text stand around
+// commands of ours alone.
+std::string Said(std::string_view text);
+void AppendSaid(std::string_view text, std::string& out);  // the same, behind `out`
+
 // Parts of commands, for a shell as they stand.
 
 // Whether `text` needs no quotes there.

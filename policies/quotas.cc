@@ -7,6 +7,7 @@
 
 #include "policies/mode.h"
 #include "registry/base/one_line.h"
+#include "registry/catalogue/explain.h"
 #include "registry/identity/evidence.h"
 #include "registry/ownership/facts.h"
 
@@ -56,7 +57,7 @@ Result<void> CheckPatterns(const Quota& quota) {
 Result<void> CheckQuota(const Quota& quota, const Catalogue& catalogue) {
   const TypeSpec* type = catalogue.FindType(quota.type);
   if (type == nullptr) {
-    return Refused(quota, "no type '" + quota.type + "'; `truce types` lists all");
+    return Refused(quota, NoType(quota.type, catalogue));
   }
   TRUCE_RETURN_IF_ERROR(CheckPatterns(quota));
   if (!quota.region.empty() && type->region_path.empty() && type->community_region_path.empty()) {

@@ -9,6 +9,7 @@
 #include "policies/names/naming_form.h"
 #include "policies/names/naming_suggestion.h"
 #include "registry/base/one_line.h"
+#include "registry/catalogue/explain.h"
 
 namespace truce {
 namespace {
@@ -297,7 +298,7 @@ class Compiler {
 
   Result<void> CheckType(const std::string& type, const std::string& path) const {
     if (catalogue_.FindType(type) == nullptr) {
-      return Fault(path, "no type '" + type + "'; `truce types` lists all");
+      return Fault(path, NoType(type, catalogue_));
     }
     if (aws_.Find(type) == nullptr) {
       return Fault(path, type + " has no name that users give; remove it");

@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include "registry/base/nearest.h"
 #include "registry/base/text.h"
 
 namespace truce {
@@ -230,6 +231,15 @@ TypeSummary Summarise(const TypeSpec& spec) {
         (spec.attachment->mode == Attachment::Mode::kExclusive ? " (exclusive)" : " (additive)");
   }
   return summary;
+}
+
+std::string NoType(std::string_view type, const Catalogue& catalogue) {
+  std::vector<std::string_view> names;
+  for (const TypeSpec& spec : catalogue.types()) names.push_back(spec.name);
+  const std::string_view nearest = Nearest(type, names);
+  std::string out = "no type '" + std::string(type) + "'";
+  if (nearest.empty()) return out + "; `truce types` lists all";
+  return out + "; did you mean '" + std::string(nearest) + "'?";
 }
 
 }  // namespace truce

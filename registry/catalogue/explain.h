@@ -3,6 +3,7 @@
 #define TRUCE_REGISTRY_CATALOGUE_EXPLAIN_H_
 
 #include <string>
+#include <string_view>
 
 #include "registry/catalogue/catalogue.h"
 
@@ -15,6 +16,10 @@ std::string_view DefaultConflict(const TypeSpec& spec);
 // Where the value of a part comes from, for kinds of upjet: "spec.forProvider.bucket", "annotation
 // crossplane.io/external-name, else metadata.name"; with default and normalisation.
 std::string Describe(const KeyPart& part);
+
+// What to say where there is no such type: "no type 's3/Bukket'; did you mean 's3/Bucket'?", or how
+// to see all.
+std::string NoType(std::string_view type, const Catalogue& catalogue);
 
 // The whole row as aligned text of lines of at most about 100 columns, ending in a newline.
 std::string Explain(const TypeSpec& spec);

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "registry/base/text.h"
+#include "registry/catalogue/explain.h"
 #include "registry/identity/evidence.h"
 
 namespace truce {
@@ -203,7 +204,7 @@ class Checker {
 
   void CheckResource(const MappedResource& resource) {
     const TypeSpec* type = catalogue_.FindType(resource.type);
-    if (type == nullptr) return Report("declares unknown type \"" + resource.type + "\"");
+    if (type == nullptr) return Report("declares: " + NoType(resource.type, catalogue_));
     for (const auto& [name, source] : resource.parts) {
       const bool known =
           std::any_of(type->parts.begin(), type->parts.end(),

@@ -488,9 +488,11 @@ void SeeDeleted(const ObjectFacts& last, const Ending& ending, Ledger& ledger) {
                       !(owner && InAnotherAccount(*declared, *owner)) &&
                       row.account_fields != Row::kChanged &&
                       (!owner || ShowsId(*declared, row.id.key, ledger) || Shows(last, *owner));
+    const bool never_shown = owner && !owner->real;  // so the name becomes free all the same
     EndRow(row.id, free ? End::kWitnessed : End::kUnproved,
-           free ? "deleted, and its resource with it"
-                : "deleted without proof that its resource is gone",
+           free          ? "deleted, and its resource with it"
+           : never_shown ? "deleted before anything showed that its resource exists"
+                         : "deleted without proof that its resource is gone",
            ledger);
   }
   ledger.DropObject(last.uid);

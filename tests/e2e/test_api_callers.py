@@ -329,7 +329,7 @@ def test_doctor_names_providerconfigs_without_account(follow, user):
     assert truce.stop() == 0
     truce.start()
     told = wait_for(lambda: accounts().get("state") == "warning" and accounts(), 30, "the finding")
-    assert "aws.upbound.io/ProviderConfig//default (2 resources)" in told["what"], told
+    assert "ProviderConfig.aws.upbound.io default (2 resources)" in told["what"], told
     assert "stage" not in told["what"] and "equal names only warn" in told["what"], told
     assert "providerConfigs" in told["remedy"]
 

@@ -104,8 +104,26 @@ def test_every_command_has_help_with_examples(cli):
         (["config", "word"], "unexpected argument 'word'; `truce config --help` lists what it takes"),
         (["config", "--mode", "strict"],
          "--mode: mode: 'strict' is not allowed; use one of off|audit|warn|enforce"),
-        (["config", "--config", "missing.yaml"], "missing.yaml: No such file or directory"),
-        (["types", "--types", "missing.tsv"], "missing.tsv: No such file or directory"),
+        (["config", "--config", "missing.yaml"], "configuration file: missing.yaml: No such file or directory"),
+        (["types", "--types", "missing.tsv"], "types: missing.tsv: No such file or directory"),
+        (["serve", "--no-cluster", "--api-token-file", "missing", "--data-dir", "data"],
+         "apiTokenFile: missing: No such file or directory"),
+        (["serve", "--no-cluster", "--admission-bearer-file", "missing", "--data-dir", "data"],
+         'admissionBearerFile: read "missing": No such file or directory'),
+        (["config", "--api-address", "127.0.0.1:8443", "--admission-address", "127.0.0.1:8443"],
+         "--api-address: apiAddress: is 127.0.0.1:8443, as admissionAddress is; give each a port of its own"),
+        (["config", "--mode"], "--mode: needs a value"),
+        (["config", "--mode", "off", "--mode", "warn"], "--mode: is given more than once; keep one"),
+        (["types", "--output", "xml"], '--output: "xml" is not one of table, json'),
+        (["list", "--limit", "0"], '--limit: "0" is not a number from 1 to 1000000'),
+        (["list", "--limit", "many"], '--limit: "many" is not a number from 1 to 1000000'),
+        (["check", "list.yaml", "--offline"], "list.yaml:3: items of a List is not a list"),
+        (["list", "--server", "https://127.0.0.1:1", "--ca-file", "missing"],
+         '--ca-file: read "missing": No such file or directory'),
+        (["list", "--server", "https://127.0.0.1:1", "--ca-file", "list.yaml"],
+         '--ca-file: "list.yaml" holds no -----BEGIN CERTIFICATE-----'),
+        (["list", "--server", "https://127.0.0.1:1", "--token-file", "missing"],
+         '--token-file: read "missing": No such file or directory'),
         (["confirm"], "name either an object, as Bucket.s3.aws.upbound.io NAME, or a --key"),
         (["confirm", "Bucket", "x"],
          "name either an object, as Bucket.s3.aws.upbound.io NAME, or a --key"),
@@ -123,6 +141,7 @@ def test_every_command_has_help_with_examples(cli):
     ids=lambda value: " ".join(value) if isinstance(value, list) else "",
 )
 def test_wrong_arguments_are_one_line_and_exit_2(cli, args, message):
+    cli.file("list.yaml", "apiVersion: v1\nkind: List\nitems: 5\n")
     result = cli(*args)
     assert result.returncode == USAGE
     assert complaint(result) == message
@@ -130,7 +149,7 @@ def test_wrong_arguments_are_one_line_and_exit_2(cli, args, message):
 
 @pytest.mark.parametrize("text, message", [
     ("mappings: [{group: a.example.org, kind: A, declares: [{type: s3/Buckett, parts: {name: spec.name}}]}]",
-     'unknown type "s3/Buckett"'),
+     "declares: no type 's3/Buckett'; did you mean 's3/Bucket'?"),
     ("mappings: [{group: a.example.org, kind: A, declares: [{type: s3/Bucket, parts: {nam: spec.name}}]}]", '"nam"'),
     ("typeModes: {s3/Buckett: warn}", "no type 's3/Buckett'"),
     ("rules: {naming-convention: {modes: [{mode: warn, type: s3/Buckett}]}}", "no type 's3/Buckett'"),
@@ -282,3 +301,9 @@ def test_commands_without_a_server_are_unreachable(cli, args):
     result = cli(*args, "--data-dir", "data")
     assert result.returncode == UNREACHABLE
     assert complaint(result).startswith("cannot reach the server at data/truce.sock: ")
+
+
+def test_whom_to_ask_is_told_where_nothing_names_a_server(cli):
+    result = cli("list", HOME=str(cli.directory), KUBECONFIG="")
+    assert result.returncode == UNREACHABLE
+    assert "name the server: with --server URL, with --kubeconfig FILE" in complaint(result)

@@ -26,6 +26,24 @@ def test_every_printed_command_is_understood(cli):
         assert result.returncode == UNREACHABLE, (command, result.stderr)
 
 
+def test_commands_in_our_own_sources_have_the_flags_that_they_name(cli):
+    """Also of texts that no golden file has: hints, findings, alerts, documents."""
+    root = GOLDEN.parents[1]
+    found = set()
+    for folder in ("policies", "registry", "webhook", "charts"):
+        for file in (root / folder).rglob("*"):
+            if file.suffix not in (".cc", ".md", ".yaml", ".txt"):
+                continue
+            text = file.read_text()
+            if file.suffix == ".cc":
+                text = re.sub(r'"\s*\n\s*"', "", text)
+            found |= set(re.findall(r"`truce ([a-z-]+ [^`\"\n]*--?[^`\"\n]+|[a-z-]+ -[^`\"\n]+)`", text))
+    assert len(found) > 10
+    for command in sorted(each for each in found if not each.startswith(("serve", "export >"))):
+        result = cli(*shlex.split(command.replace("…", "x")))
+        assert not re.search("unknown flag|is not one of", result.stderr), (command, result.stderr)
+
+
 def test_kubectl_commands_name_all_that_kubectl_needs():
     of_conflicts = {command for command in commands("kubectl", "reports") if " annotate " in command}
     printed = commands("kubectl")

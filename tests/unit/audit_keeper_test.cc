@@ -111,6 +111,11 @@ TEST_P(AuditRetentionTest, NothingGoesWhenItCannotBeExported) {
   EXPECT_EQ(Lines().at(0).place.number, 1U);
 }
 
+TEST_P(AuditRetentionTest, AFolderThatCannotBeWrittenIsToldBeforeAnythingIsDue) {
+  AuditKeeper keeper(store(), clock_, "/proc/no-folder");
+  EXPECT_FALSE(keeper.Step({.lines_max = 1'000'000}, Soon()).ok());
+}
+
 TEST_P(AuditRetentionTest, TheNewestLineStaysAndNumbersGoOn) {
   Fill(3);
   const auto decide = [](const Facts&) {

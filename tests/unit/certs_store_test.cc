@@ -227,6 +227,17 @@ TEST_F(CertificateFilesTest, SelfMadeCertificatesRenewWhileInUse) {
   EXPECT_EQ(events_[0].kind, CertificateEvent::Kind::kSwapped);
 }
 
+TEST_F(CertificateFilesTest, AnAuthorityInThePlaceOfADamagedOneIsTold) {
+  options_.self_signed = SelfSignedOptions{.directory = folder_.path() / "certs"};
+  Open();
+  Open();
+  EXPECT_TRUE(events_.empty()) << "the first one replaces none";
+  Write(folder_.path() / "certs/ca.key", "damaged");
+  Open();
+  ASSERT_EQ(events_.size(), 1U);
+  EXPECT_EQ(events_[0].kind, CertificateEvent::Kind::kNewAuthority);
+}
+
 TEST(ClientAuthority, NamesComeFromTheSanBeforeTheCommonName) {
   TestCertificate authority_wanted = Authority();
   const PemPair authority = IssueForTest(authority_wanted);

@@ -107,7 +107,7 @@ TEST(MovedTest, OneFindingForEachMoveWhileSomethingIsLeftBehind) {
   EXPECT_EQ(found[0].subject,
             "local/aws.upbound.io/ProviderConfig//prod 111111111111 222222222222");
   EXPECT_EQ(found[0].cause,
-            "ProviderConfig local/aws.upbound.io/ProviderConfig//prod led to AWS account "
+            "ProviderConfig.aws.upbound.io prod led to AWS account "
             "111111111111 and leads to account 222222222222 now. What it managed before may still "
             "exist in account 111111111111, and stays with its owners.");
   EXPECT_EQ(found[0].evidence, "2 resources are orphaned in account 111111111111");

@@ -369,10 +369,9 @@ TEST_F(CoverageTest, ClaimsWithoutMappingAccountsAndModes) {
                      5});
   facts_.accounts["prod/aws.upbound.io/ProviderConfig//default"] = 3;
   policy_.modes.types = {{"sqs/Queue", Mode::kAudit}};
-  EXPECT_EQ(Gaps(),
-            (Texts{"no-mapping ObjectStorage.platform.example.org",
-                   "account-unknown ProviderConfig prod/aws.upbound.io/ProviderConfig//default",
-                   "warns-only sqs/Queue"}));
+  EXPECT_EQ(Gaps(), (Texts{"no-mapping ObjectStorage.platform.example.org",
+                           "account-unknown ProviderConfig.aws.upbound.io default",
+                           "warns-only sqs/Queue"}));
   const auto findings = FindingsOf(Report());
   EXPECT_EQ(std::count_if(findings.begin(), findings.end(),
                           [](const LiveFinding& finding) { return finding.mode == Mode::kWarn; }),

@@ -266,7 +266,8 @@ TEST(HttpServer, AddressesInUseOrMalformedAreClearErrors) {
   ASSERT_FALSE(taken.ok());
   EXPECT_EQ(taken.error().code, ErrorCode::kConflict);
   EXPECT_EQ(taken.error().message,
-            "listen on \"" + options.address + "\": the address is already in use");
+            "listen on \"" + options.address +
+                "\": the address is already in use; choose another, or end what has it");
   for (const char* address : {"", "127.0.0.1", "127.0.0.1:", "127.0.0.1:x", "127.0.0.1:65536",
                               "::1:80", "127.0.0.1:-1", "unix:", "no such host:80"}) {
     options.address = address;

@@ -179,7 +179,8 @@ TEST(MappingRules, AreCheckedAsAWhole) {
   const Row rows[] = {
       {"unknown type",
        {{kClaim, {}, {Declares("s3/Bucked", {})}}},
-       "mapping of ObjectStorage.platform.example.org declares unknown type \"s3/Bucked\""},
+       "mapping of ObjectStorage.platform.example.org declares: no type 's3/Bucked'; did you mean "
+       "'s3/Bucket'?"},
       {"unknown part",
        {{kClaim, {}, {Declares("eks/NodeGroup", {{"bucket", From("spec.x")}})}}},
        "mapping of ObjectStorage.platform.example.org eks/NodeGroup: has no part \"bucket\"; it "

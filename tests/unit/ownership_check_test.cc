@@ -295,8 +295,7 @@ TEST_F(OwnershipCheckTest, WhatCannotBeReadIsRefusedWithPathAndRemedy) {
   };
   const Row rows[] = {
       {R"({"declarations":[{"type":"s3/Bukcet","name":"x"}]})",
-       "spec.declarations[0].type: no type 's3/Bukcet'; write SERVICE/KIND, `truce types` lists "
-       "all"},
+       "spec.declarations[0].type: no type 's3/Bukcet'; did you mean 's3/Bucket'?"},
       {R"({"declarations":[{"type":"s3/Bucket"}]})",
        "spec.declarations[0]: must have exactly one of name and parts"},
       {R"({"declarations":[{"type":"eks/NodeGroup","name":"x"}]})",

@@ -45,7 +45,7 @@ TEST(PolicySettings, FaultyOnesAreRefusedWithPlacePathAndRemedy) {
       {"rules: {aws-name: {modes: [{mode: warn, typ: s3/Bucket}]}}\n",
        "t.yaml:1: rules.aws-name.modes[0].typ: unknown key; did you mean 'type'?"},
       {"rules: {aws-name: {modes: [{mode: warn, type: s3/Bukcet}]}}\n",
-       "t.yaml:1: no type 's3/Bukcet'; `truce types` lists all"},
+       "t.yaml:1: no type 's3/Bukcet'; did you mean 's3/Bucket'?"},
       {"rules: {aws-name: {modes: [{type: s3/Bucket}]}}\n",
        "t.yaml:1: rules.aws-name.modes[0].mode: is missing"},
       {"rules: {aws-name: {modes: [{mode: warn, from: soon}]}}\n",
@@ -100,7 +100,7 @@ TEST(PolicySettings, FaultyOnesAreRefusedWithPlacePathAndRemedy) {
        "are allowed; give the type a template of its own in naming.templates, or list in "
        "naming.types only those that it fits"},
       {on + "naming:\n  types: [s3/Bukcet]\n",
-       "t.yaml:3: naming.types: no type 's3/Bukcet'; `truce types` lists all"},
+       "t.yaml:3: naming.types: no type 's3/Bukcet'; did you mean 's3/Bucket'?"},
       {on + "naming:\n  types: [s3/BucketPolicy]\n",
        "t.yaml:3: naming.types: s3/BucketPolicy has no name that users give; remove it"},
       {on + "naming:\n  types: [cloudwatchlogs/Group]\n",
@@ -142,8 +142,8 @@ TEST(PolicySettings, FaultyOnesAreRefusedWithPlacePathAndRemedy) {
       {on + "naming:\n  variables:\n    type: {values: [a]}\n",
        "t.yaml:4: naming.variables.type.values: unknown key; the keys are map"},
       {on + "naming:\n  variables:\n    type: {map: {s3/Bukcet: b}}\n",
-       "t.yaml:4: naming.variables.type.map.s3/Bukcet: no type 's3/Bukcet'; `truce types` lists "
-       "all"},
+       "t.yaml:4: naming.variables.type.map.s3/Bukcet: no type 's3/Bukcet'; did you mean "
+       "'s3/Bucket'?"},
       {on + "naming: [template]\n",
        "t.yaml:2: naming: is not a map; its keys are template, templates, types, maxLengths, "
        "variables"},

@@ -86,7 +86,7 @@ TEST_F(PolicySourceTest, FaultyObjectsAreRefusedWithPathAndRemedy) {
        "naming.template: unknown variable {stage}; the variables are service, env, type, team, "
        "region, account, suffix"},
       {on + "naming: {types: [s3/Bukcet]}\n",
-       "naming.types: no type 's3/Bukcet'; `truce types` lists all"},
+       "naming.types: no type 's3/Bukcet'; did you mean 's3/Bucket'?"},
       {on + "naming: {variables: {env: {pattern: \"(prod\"}}}\n",
        "naming.variables.env.pattern: RE2 refuses the pattern (missing ): (prod); write one in "
        "RE2's syntax, without look-ahead, back-references or great counts"},

@@ -277,7 +277,7 @@ TEST(QuotaRules, BadOnesAreRefusedInOneLine) {
     std::string message;
   };
   const std::vector<Case> cases = {
-      {{.type = "s3/Bucked"}, "t.yaml:2: quotas: no type 's3/Bucked'; `truce types` lists all"},
+      {{.type = "s3/Bucked"}, "t.yaml:2: quotas: no type 's3/Bucked'; did you mean 's3/Bucket'?"},
       {{.type = "s3/Bucket", .account = "12"},
        "t.yaml:2: quotas: account '12' is neither the 12 digits of an AWS account, in quotes, nor "
        "a pattern of digits and '*'"},

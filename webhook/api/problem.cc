@@ -21,8 +21,10 @@ StatusRow WordingOf(ProblemType type) {
       return {400, "malformed", "the request is malformed",
               "correct the request; /openapi.yaml describes it"};
     case ProblemType::kUnauthenticated:
-      return {401, "unauthenticated", "not authenticated",
-              "send a bearer token; `kubectl create token NAME --audience truce` makes one"};
+      return {
+          401, "unauthenticated", "not authenticated",
+          "send a bearer token (truce: --token-file FILE); `kubectl create token NAME -n NAMESPACE "
+          "--audience truce` makes one"};
     case ProblemType::kForbidden:
       return {403, "forbidden", "the caller may not do this",
               "ask whoever administers Truce, or the namespace, for the permission"};

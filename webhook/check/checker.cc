@@ -206,6 +206,10 @@ Result<void> Checker::Impl::AddObject(const YamlNode& object, const CheckLocatio
                "is not a Kubernetes object: apiVersion and kind are needed");
   }
   if (kind == "List" && version == "v1" && items != nullptr) {
+    const bool is_list = items->kind == YamlNode::Kind::kSequence;
+    if (!is_list && items->scalar != "null" && !items->scalar.empty()) {
+      return Bad(location.file, items->location, "items of a List is not a list");
+    }
     for (const YamlNode& item : items->children) {
       TRUCE_RETURN_IF_ERROR(AddObject(item, {location.file, location.source, item.location}));
     }

@@ -3,9 +3,12 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <array>
+#include <charconv>
 #include <deque>
+#include <system_error>
 #include <utility>
 
+#include "registry/base/one_line.h"
 #include "registry/base/text.h"
 
 namespace truce {
@@ -160,6 +163,34 @@ struct CommandLine::Parser {
   std::deque<ArgumentEntry> entries;  // they stay where they are
 };
 
+namespace {
+
+// The library's words for programmers as words of ours.
+
+std::string FirstLine(const CLI::ParseError& error) {
+  std::string text = error.what();
+  text.resize(std::min(text.find('\n'), text.size()));
+  return text;
+}
+
+std::string WhatIsWrong(const CLI::ArgumentMismatch& error) {
+  const std::string text = FirstLine(error);
+  const bool is_missing = text.ends_with(" missing");
+  return text.substr(0, text.find(':')) +
+         (is_missing ? ": needs a value" : ": is given more than once; keep one");
+}
+
+std::string WhatIsWrong(const CLI::ConversionError& error) {
+  constexpr std::string_view kBefore = "Could not convert: ";
+  std::string text = FirstLine(error);
+  const std::size_t equals = text.find(" = ");
+  if (!text.starts_with(kBefore) || equals == std::string::npos) return text;
+  return text.substr(kBefore.size(), equals - kBefore.size()) + ": " +
+         Quoted(text.substr(equals + 3)) + " is not a number";
+}
+
+}  // namespace
+
 Argument& Argument::Type(const std::string& name) {
   entry_->type = name;
   if (name.find('|') != std::string::npos) {
@@ -177,7 +208,10 @@ Argument& Argument::Type(const std::string& name) {
 Argument& Argument::OneOf(std::initializer_list<const char*> words) {
   entry_->words.assign(words.begin(), words.end());
   entry_->values = Values::kWords;
-  entry_->option->check(CLI::IsMember(entry_->words));
+  entry_->option->check([words = entry_->words](const std::string& given) {
+    const bool is_one = std::find(words.begin(), words.end(), given) != words.end();
+    return is_one ? std::string() : Quoted(given) + " is not one of " + JoinedBy(words, ", ");
+  });
   if (entry_->is_flag()) entry_->type = JoinedBy(entry_->words, "|");
   return *this;
 }
@@ -193,7 +227,16 @@ Argument& Argument::Group(const char* heading) {
 }
 
 Argument& Argument::Between(std::int64_t least, std::int64_t most) {
-  entry_->option->check(CLI::Range(least, most));
+  entry_->option->check([least, most](const std::string& given) {
+    std::int64_t number = 0;
+    const char* const end = given.data() + given.size();
+    const auto read = std::from_chars(given.data(), end, number);
+    const bool fits =
+        read.ec == std::errc() && read.ptr == end && number >= least && number <= most;
+    return fits ? std::string()
+                : Quoted(given) + " is not a number from " + std::to_string(least) + " to " +
+                      std::to_string(most);
+  });
   entry_->values = Values::kNone;
   return *this;
 }
@@ -287,10 +330,12 @@ CommandLine::Reading CommandLine::Read(std::span<const std::string> arguments) {
     parser_->app.parse(reversed);
   } catch (const CLI::CallForHelp&) {
     return {Outcome::kHelp, Help(), {}};
+  } catch (const CLI::ArgumentMismatch& error) {
+    return {Outcome::kRefused, WhatIsWrong(error), parser_->app.remaining()};
+  } catch (const CLI::ConversionError& error) {
+    return {Outcome::kRefused, WhatIsWrong(error), parser_->app.remaining()};
   } catch (const CLI::ParseError& error) {
-    std::string message = error.what();
-    message.resize(std::min(message.find('\n'), message.size()));
-    return {Outcome::kRefused, std::move(message), parser_->app.remaining()};
+    return {Outcome::kRefused, FirstLine(error), parser_->app.remaining()};
   }
   return {};
 }

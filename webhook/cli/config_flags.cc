@@ -107,8 +107,9 @@ Result<LoadedConfig> LoadFor(const ConfigFlags& flags, CommandIo& io) {
 
 Result<Catalogue> CatalogueWith(const std::string& types) {
   if (types.empty()) return Catalogue::BuiltIn();
-  TRUCE_ASSIGN_OR_RETURN(const std::string text, ReadConfigFile(types));
-  return Catalogue::BuiltIn().WithOverrides(text, types);
+  Result<std::string> text = ReadConfigFile(types);
+  if (!text.ok()) return std::move(text).error().Within("types");
+  return Catalogue::BuiltIn().WithOverrides(text.value(), types);
 }
 
 Result<Settings> LoadWithCatalogue(const ConfigFlags& flags, CommandIo& io) {

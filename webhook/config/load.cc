@@ -8,6 +8,7 @@
 #include <array>
 #include <cerrno>
 #include <cstring>
+#include <map>
 #include <utility>
 
 #include "registry/base/nearest.h"
@@ -265,7 +266,26 @@ class Loader {
       }
     }
     TRUCE_RETURN_IF_ERROR(CheckStoreTogether());
+    TRUCE_RETURN_IF_ERROR(CheckAddresses());
     if (config.data_dir.empty()) return Together("dataDir", "must name a directory");
+    return {};
+  }
+
+  // Else the second one would find the port taken, and not know by whom.
+  Result<void> CheckAddresses() {
+    const Config& config = loaded_.config;
+    std::map<std::string_view, std::string_view> taken;
+    for (const auto& [key, address] : {std::pair{"admissionAddress", &config.admission_address},
+                                       std::pair{"apiAddress", &config.api_address},
+                                       std::pair{"metricsAddress", &config.metrics_address},
+                                       std::pair{"probesAddress", &config.probes_address}}) {
+      if (address->ends_with(":0")) continue;  // each gets a free one
+      const auto [other, is_new] = taken.emplace(*address, key);
+      if (!is_new) {
+        return Together(key, "is " + *address + ", as " + std::string(other->second) +
+                                 " is; give each a port of its own");
+      }
+    }
     return {};
   }
 
@@ -296,7 +316,9 @@ class Loader {
 Result<LoadedConfig> LoadConfig(const ConfigSources& sources) {
   std::string content;
   if (!sources.file.empty()) {
-    TRUCE_ASSIGN_OR_RETURN(content, ReadConfigFile(sources.file));
+    Result<std::string> read = ReadConfigFile(sources.file);
+    if (!read.ok()) return std::move(read).error().Within("configuration file");
+    content = std::move(read).value();
   }
   return LoadConfigFrom(sources, content);
 }

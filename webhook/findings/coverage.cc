@@ -14,6 +14,7 @@
 #include "registry/base/name_table.h"
 #include "registry/base/text.h"
 #include "webhook/findings/findings_book.h"
+#include "webhook/findings/ownership_gaps.h"
 #include "webhook/wire/text_table.h"
 
 namespace truce {
@@ -265,7 +266,7 @@ class Coverage final {
   }
 
   void AddAccount(const std::string& config, std::uint64_t count) {
-    Add({GapReason::kAccountUnknown, "ProviderConfig " + OneLine(config, kShownBytesMax),
+    Add({GapReason::kAccountUnknown, ConfigForPeople(config),
          "Its AWS account is not known: equal names under another ProviderConfig only warn.",
          "Name its account in the setting providerConfigs.", count});
   }

@@ -1,10 +1,13 @@
 #include "webhook/findings/ownership_gaps.h"
 
+#include <optional>
+#include <string>
 #include <utility>
 
 #include "policies/finding.h"
 #include "policies/people.h"
 #include "registry/identity/evidence.h"
+#include "registry/identity/values.h"
 #include "registry/ownership/rekey.h"
 #include "webhook/findings/conflicts.h"
 
@@ -99,12 +102,17 @@ void CountMoved(std::span<const Owner> owners, Moves& moves) {
   }
 }
 
+std::string ConfigForPeople(const std::string& config) {
+  const std::optional<Slot> slot = SlotFromText(config);
+  return OneLine(slot ? ForPeople(*slot) : "ProviderConfig " + config, kShownBytesMax);
+}
+
 std::vector<LiveFinding> FindMoved(const Moves& moves) {
   std::vector<LiveFinding> out;
   for (const auto& [move, count] : moves) {
     LiveFinding finding{.detector = Detector::kProviderConfigMoved,
                         .subject = move.config + " " + move.from + " " + move.to,
-                        .resource = "ProviderConfig " + OneLine(move.config, kShownBytesMax)};
+                        .resource = ConfigForPeople(move.config)};
     finding.cause = finding.resource + " led to AWS account " + move.from +
                     " and leads to account " + move.to +
                     " now. What it managed before may still exist in account " + move.from +
@@ -126,7 +134,7 @@ std::vector<LiveFinding> FindUnknownAccounts(const StandIns& stand_ins) {
   for (const auto& [config, count] : stand_ins) {
     LiveFinding finding{.detector = Detector::kAccountUnknown,
                         .subject = config,
-                        .resource = "ProviderConfig " + OneLine(config, kShownBytesMax)};
+                        .resource = ConfigForPeople(config)};
     finding.cause = "The AWS account of " + finding.resource +
                     " is not known: the same name declared through another ProviderConfig of the "
                     "same account only warns.";

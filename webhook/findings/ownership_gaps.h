@@ -35,6 +35,8 @@ std::vector<LiveFinding> FindNeverReal(std::span<const Owner> owners, Timestamp 
 // ProviderConfig//default"): the text after "?" in the key's account.
 using StandIns = std::map<std::string, std::uint64_t>;
 void CountStandIns(std::span<const Owner> owners, StandIns& stand_ins);
+// The ProviderConfig of such a text, for people: "ProviderConfig.aws.upbound.io default".
+std::string ConfigForPeople(const std::string& config);
 
 // Owned resources by account, where it is known.
 using Accounted = std::map<std::string, std::uint64_t>;

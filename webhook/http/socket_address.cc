@@ -27,9 +27,13 @@ constexpr std::string_view kUnixPrefix = "unix:";
 Error SystemError(std::string_view address, int code) {
   const std::string quoted = "listen on \"" + std::string(address) + "\": ";
   if (code == EADDRINUSE) {
-    return Error{ErrorCode::kConflict, quoted + "the address is already in use"};
+    return Error{ErrorCode::kConflict,
+                 quoted + "the address is already in use; choose another, or end what has it"};
   }
-  return Error{ErrorCode::kUnavailable, quoted + std::generic_category().message(code)};
+  std::string why = std::generic_category().message(code);
+  if (code == EADDRNOTAVAIL) why += "; this machine has no such address, 0.0.0.0 means all it has";
+  if (code == EACCES) why += "; ports below 1024 are for root: choose a higher one";
+  return Error{ErrorCode::kUnavailable, quoted + why};
 }
 
 Error Malformed(std::string_view address, std::string_view why) {

@@ -35,8 +35,9 @@ Result<AccessRules> AccessRulesOf(const Config& config) {
   AccessRules rules;
   rules.anonymous_read = config.api_anonymous_read;
   if (!config.api_token_file.empty()) {
-    TRUCE_ASSIGN_OR_RETURN(const std::string text, ReadConfigFile(config.api_token_file));
-    TRUCE_ASSIGN_OR_RETURN(rules.tokens, StaticTokens::Parse(text, config.api_token_file));
+    Result<std::string> text = ReadConfigFile(config.api_token_file);
+    if (!text.ok()) return std::move(text).error().Within("apiTokenFile");
+    TRUCE_ASSIGN_OR_RETURN(rules.tokens, StaticTokens::Parse(text.value(), config.api_token_file));
   }
   for (const std::string& client : config.api_clients) {
     const std::size_t equals = client.rfind('=');

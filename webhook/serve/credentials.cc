@@ -24,7 +24,9 @@ Result<AdmissionAccess> ReadAccess(const Config& config) {
   access.loopback = IsLoopbackAddress(config.admission_address);
   access.client_certificate = !config.admission_client_ca.empty();
   if (!config.admission_bearer_file.empty()) {
-    TRUCE_ASSIGN_OR_RETURN(access.bearer, ReadToken(config.admission_bearer_file));
+    Result<std::string> bearer = ReadToken(config.admission_bearer_file);
+    if (!bearer.ok()) return std::move(bearer).error().Within("admissionBearerFile");
+    access.bearer = std::move(bearer).value();
   }
   const std::string secret_file = config.admission_secret_file.empty()
                                       ? config.data_dir + "/admission.secret"
@@ -52,10 +54,15 @@ CertificateStoreOptions CertificatesOf(const Config& config, Logger& logger) {
   options.client_ca_file = config.admission_client_ca;
   options.client_names = config.admission_client_names;
   options.on_event = [&logger](const CertificateEvent& event) {
-    const bool is_bad = event.kind == CertificateEvent::Kind::kRejected;
-    logger.Log(is_bad ? LogLevel::kError : LogLevel::kInfo,
-               is_bad ? "certificates refused" : "certificates loaded",
-               {{"message", std::string_view(event.message)}});
+    const std::string_view message = event.message;
+    switch (event.kind) {
+      case CertificateEvent::Kind::kSwapped:
+        return logger.Log(LogLevel::kInfo, "certificates loaded", {{"message", message}});
+      case CertificateEvent::Kind::kRejected:
+        return logger.Log(LogLevel::kError, "certificates refused", {{"message", message}});
+      case CertificateEvent::Kind::kNewAuthority:
+        return logger.Log(LogLevel::kWarning, "authority replaced", {{"message", message}});
+    }
   };
   return options;
 }

@@ -288,7 +288,7 @@ void ExamineWebhook(const ExaminedServer& server, std::vector<Checkup>& out) {
   } else {
     out.push_back({"coverage", State::kWarning,
                    std::to_string(coverage.gaps.size()) + " gaps in what is protected",
-                   "`truce coverage -o wide` names each with its remedy"});
+                   "`truce coverage` names each with its remedy"});
   }
 }
 

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "policies/quotas.h"
+#include "registry/catalogue/explain.h"
 #include "webhook/config/load.h"
 
 namespace truce {
@@ -36,7 +37,7 @@ Result<MappingRules> RulesOf(const Config& config, const Catalogue& catalogue,
 Result<void> CheckType(const std::string& type, std::string_view location,
                        const Catalogue& catalogue) {
   if (type.empty() || catalogue.FindType(type) != nullptr) return {};
-  return Refused(location, "no type '" + type + "'; `truce types` lists all");
+  return Refused(location, NoType(type, catalogue));
 }
 
 Result<void> CheckEntries(Rule rule, std::span<const ModeEntry> entries,
@@ -170,9 +171,10 @@ PartyRules PartiesOf(const Config& config) {
 
 Result<std::shared_ptr<const Catalogue>> CatalogueOf(const Config& config) {
   if (config.types.empty()) return std::make_shared<const Catalogue>(Catalogue::BuiltIn());
-  TRUCE_ASSIGN_OR_RETURN(const std::string text, ReadConfigFile(config.types));
+  Result<std::string> text = ReadConfigFile(config.types);
+  if (!text.ok()) return std::move(text).error().Within("types");
   TRUCE_ASSIGN_OR_RETURN(Catalogue catalogue,
-                         Catalogue::BuiltIn().WithOverrides(text, config.types));
+                         Catalogue::BuiltIn().WithOverrides(text.value(), config.types));
   return std::make_shared<const Catalogue>(std::move(catalogue));
 }
 

@@ -347,8 +347,14 @@ Result<void> RegistryPart::CompareWithWitness(Store& store, bool has_cluster) {
   witness_ = ReadWitnessFile(data_dir_);
   TRUCE_ASSIGN_OR_RETURN(const WitnessLook look, ReadWitness(store, witness_, In(kDatabaseTime)));
   if (!look.loss.empty()) {
-    TellLoss(look.loss);
     // Without a cluster nothing shows what is missing: it is only told.
+    TellLoss(has_cluster ? look.loss
+                         : look.loss +
+                               "; without a cluster nothing shows what is missing: end "
+                               "Truce and put a newer copy in place (truce restore), if "
+                               "there is one");
+    // It goes on with what there is; else the next look would find the same, and end it.
+    witness_.reset();
     if (has_cluster) {
       TRUCE_RETURN_IF_ERROR(
           Administer(store, clock_.Now(), In(kDatabaseTime),

@@ -6,6 +6,7 @@
 
 #include "registry/base/random_id.h"
 #include "registry/base/text.h"
+#include "registry/catalogue/explain.h"
 #include "registry/catalogue/name_form.h"
 #include "registry/identity/evidence.h"
 #include "registry/ownership/grant.h"
@@ -110,8 +111,8 @@ class Reader {
     if (!words_.type.empty()) {
       const TypeSpec* type = FindType(words_.type);
       if (type == nullptr) {
-        return Problem{ProblemType::kMalformed, "there is no type " + InQuotes(words_.type),
-                       "truce types and /api/v1/types list them"};
+        return Problem{ProblemType::kMalformed, NoType(words_.type, *policy_.catalogue),
+                       "/api/v1/types lists all"};
       }
       types.insert(type->name);
     }

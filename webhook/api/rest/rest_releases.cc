@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "registry/base/result.h"
+#include "registry/catalogue/explain.h"
 #include "registry/ownership/ledger.h"
 #include "registry/ownership/sight.h"
 #include "webhook/api/resource_json.h"
@@ -56,7 +57,7 @@ Result<ReleaseRequest> ReadRelease(const RestCall& call) {
     return InvalidArgument("say of which service, type, name, account, region or namespace");
   if (!request.filter.type.empty() &&
       call.policy->catalogue->FindType(request.filter.type) == nullptr) {
-    return InvalidArgument("there is no such type; /api/v1/types lists them");
+    return InvalidArgument(NoType(request.filter.type, *call.policy->catalogue));
   }
   const bool known = request.apply.empty() || request.apply == "whole" || request.apply == "each";
   if (!known) return InvalidArgument("\"apply\" is neither \"whole\" nor \"each\"");

@@ -8,6 +8,7 @@
 #include "registry/base/random_id.h"
 #include "registry/base/result.h"
 #include "registry/base/text.h"
+#include "registry/catalogue/explain.h"
 #include "registry/ownership/agreements.h"
 #include "registry/ownership/ledger.h"
 #include "registry/ownership/names.h"
@@ -91,7 +92,7 @@ Result<ResourceFilter> ResourceFilterOf(const RestCall& call) {
                            state == "orphaned" || state == "imported";
   if (!known_state) return InvalidArgument("state is none of reserved, held, orphaned, imported");
   if (!filter.type.empty() && call.policy->catalogue->FindType(filter.type) == nullptr) {
-    return InvalidArgument("there is no such type; /api/v1/types lists them");
+    return InvalidArgument(NoType(filter.type, *call.policy->catalogue));
   }
   return filter;
 }

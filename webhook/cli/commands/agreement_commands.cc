@@ -3,6 +3,7 @@
 #include <optional>
 #include <ostream>
 
+#include "registry/base/text.h"
 #include "webhook/cli/command_line.h"
 #include "webhook/cli/commands/grant_manifest.h"
 #include "webhook/cli/duration.h"
@@ -64,7 +65,8 @@ ExitCode ListShares(const ApiFlags& flags, const NamedResource& named, const std
 }
 
 ExitCode EndShare(const ApiFlags& flags, const ShareArguments& given, CommandIo& io) {
-  ApiQuestion question{std::string(kSharesPath) + "/" + given.end, {{"reason", given.reason}}};
+  ApiQuestion question{std::string(kSharesPath) + "/" + UriEncoded(given.end),
+                       {{"reason", given.reason}}};
   question.method = "DELETE";
   question.if_match = "*";
   TRUCE_ASSIGN_OR_RETURN(const Json share, AskForObject(flags, question, io));
@@ -195,7 +197,7 @@ ExitCode ActOnTransfer(const ApiFlags& flags, const TransferArguments& given, Co
                           : given.decline.empty() ? given.withdraw
                                                   : given.decline;
   const char* verb = accepts ? ":accept" : given.decline.empty() ? ":withdraw" : ":decline";
-  ApiQuestion question{std::string(kTransfersPath) + "/" + id + verb, {}};
+  ApiQuestion question{std::string(kTransfersPath) + "/" + UriEncoded(id) + verb, {}};
   question.body = BodyOf({{"successor", accepts ? given.successor : ""}, {"reason", given.reason}});
   question.if_match = "*";
   TRUCE_ASSIGN_OR_RETURN(const Json transfer, AskForObject(flags, question, io));

@@ -166,7 +166,8 @@ ExitCode Run(const CheckArguments& arguments, Checker& checker, CommandIo& io) {
   if (errors.empty() && input.documents() == 0) {
     errors.emplace_back("the input holds no document; did the command that writes it fail?");
   }
-  const bool reports = errors.empty() || input.documents() > 0;
+  // Of what could not be read there is nothing to report, not even that it declares nothing.
+  const bool reports = errors.empty() || !report.value().declarations.empty();
   const bool is_written = !reports || PrintAll(report.value(), arguments, io);
   if (errors.empty()) {
     WriteTermination(arguments, TerminationMessage(report.value()), io);

@@ -7,7 +7,6 @@
 
 #include "policies/explain_policy.h"
 #include "registry/base/clock.h"
-#include "registry/base/nearest.h"
 #include "registry/base/text.h"
 #include "registry/catalogue/explain.h"
 #include "webhook/cli/command_line.h"
@@ -39,13 +38,7 @@ std::vector<const TypeSpec*> Candidates(const Catalogue& catalogue, std::string_
 }
 
 ExitCode NotFound(const Catalogue& catalogue, const std::string& word, CommandIo& io) {
-  std::vector<std::string_view> names;
-  for (const TypeSpec& spec : catalogue.types()) names.push_back(spec.name);
-  const std::string_view nearest = Nearest(word, names);
-  std::string message = "no type '" + word + "'";
-  message += nearest.empty() ? "; `truce types` lists all"
-                             : "; did you mean '" + std::string(nearest) + "'?";
-  return Complain(io, message, ExitCode::kNo);
+  return Complain(io, NoType(word, catalogue), ExitCode::kNo);
 }
 
 ExitCode Ambiguous(const std::vector<const TypeSpec*>& found, const std::string& word,

@@ -41,11 +41,11 @@ ExitCode ReleaseOne(const ApiFlags& flags, const ReleaseArguments& given, Comman
                               {"name", given.name},
                               {"account", given.account},
                               {"region", given.region}};
-    TRUCE_ASSIGN_OR_RETURN(const Json found, FindAll(flags, {which, "it"}, io));
+    const std::string word =
+        given.name.empty() ? "key " + given.key : given.type + " " + given.name;
+    TRUCE_ASSIGN_OR_RETURN(const Json found, FindAll(flags, {which, word}, io));
     if (found["resources"].size() > 1) {
-      return ComplainOfSeveral(
-          io, given.name.empty() ? "the key" : OnOneLine(given.type + " " + given.name),
-          found["resources"]);
+      return ComplainOfSeveral(io, OnOneLine(word), found["resources"]);
     }
     id = IdOf(found["resources"][0]);
     if (id.empty()) return Complain(io, "you may not read the ownership", ExitCode::kNo);

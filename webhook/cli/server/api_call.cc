@@ -107,9 +107,13 @@ ApiReply AskApi(const ApiFlags& flags, const ApiQuestion& question, CommandIo& i
   const Result<ApiResponse> reply = connection.value()->Send(question, deadline);
   if (!reply.ok()) {
     const bool has_advice = reply.error().code == ErrorCode::kInvalidArgument;
-    const char* advice = !place.value().socket.empty()
-                             ? "; is it running, and is --data-dir its directory?"
-                             : "; check the address and --ca-file";
+    const ServerPlace& asked = place.value();
+    const char* advice =
+        asked.is_guess          ? "; name the server: with --server URL, with --kubeconfig "
+                                  "FILE, or on its own machine with --data-dir"
+        : !asked.socket.empty() ? "; is it running, and is --data-dir its directory?"
+        : asked.name.starts_with("http://") ? "; check the address: Truce's API is at https://"
+                                            : "; check the address and --ca-file";
     return {Complain(io,
                      "cannot reach the server at " + place.value().name + ": " +
                          reply.error().message + (has_advice ? "" : advice),

@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
+#include "registry/base/file.h"
 #include "registry/base/text.h"
 #include "webhook/cli/server/forwarded_token.h"
 #include "webhook/kube/http_call.h"
@@ -25,6 +26,8 @@ constexpr std::size_t kNameBytesMax = 253;
 constexpr const char* kAccountFlag = "--service-account";
 // A file of a token is read again this often: kubelet and others write new ones into it.
 constexpr std::chrono::seconds kReread{20};
+
+constexpr char kServerFlag[] = "--server";
 
 // "namespace/name", both names of Kubernetes.
 struct NamespacedName {
@@ -50,6 +53,15 @@ TextSource TokenOf(const ApiFlags& flags, const CommandIo& io) {
   return token;
 }
 
+// What a flag names, looked through before anybody is asked, for a message that names the flag.
+Result<void> CheckFile(const std::filesystem::path& file, const char* flag, const char* holds) {
+  if (file.empty()) return {};
+  const Result<std::string> text = ReadSmallFile(file);
+  if (!text.ok()) return Error(text.error()).Within(flag);
+  if (text.value().find(holds) != std::string::npos) return {};
+  return InvalidArgument(std::string(flag) + ": \"" + file.string() + "\" holds no " + holds);
+}
+
 Result<ServerPlace> AtAddress(const std::string& server, const ApiFlags& flags,
                               const CommandIo& io) {
   ServerPlace place;
@@ -58,7 +70,7 @@ Result<ServerPlace> AtAddress(const std::string& server, const ApiFlags& flags,
       ParseServerAddress(server.find("://") == std::string::npos ? "https://" + server : server);
   if (!address.ok()) return std::move(address).error().Within("--server");
   place.network.address = std::move(address).value();
-  place.network.origin = "--server";
+  place.network.origin = kServerFlag;
   place.network.authority.file = FlagOr(flags.ca_file, "TRUCE_CA_FILE", io);
   place.network.user.token = TokenOf(flags, io);
   return place;
@@ -322,7 +334,9 @@ Result<ServerPlace> FindServer(const ApiFlags& flags, const CommandIo& io, const
       io.variables.count("TRUCE_DATA_DIR") > 0 || io.variables.count("TRUCE_CONFIG") > 0;
   if (says_local || std::filesystem::exists(local.socket, ignored)) return local;
   if (has_kubeconfig) return BehindApiServer(kubeconfig, flags, io);
-  return in_pod ? InPod(flags, io, pod) : Result<ServerPlace>(std::move(local));
+  if (in_pod) return InPod(flags, io, pod);
+  local.is_guess = true;
+  return local;
 }
 
 std::filesystem::path KubeConfigOf(const ApiFlags& flags, const CommandIo& io) {
@@ -337,6 +351,11 @@ Result<std::unique_ptr<ApiConnection>> ConnectTo(ServerPlace place, Deadline dea
   const bool is_proxied = !place.prefix.empty();
   const std::string account = place.account;
   const TextSource token = place.token;
+  if (place.network.origin == kServerFlag) {
+    TRUCE_RETURN_IF_ERROR(
+        CheckFile(place.network.authority.file, "--ca-file", "-----BEGIN CERTIFICATE-----"));
+    TRUCE_RETURN_IF_ERROR(CheckFile(place.network.user.token.file, "--token-file", ""));
+  }
   TRUCE_ASSIGN_OR_RETURN(std::unique_ptr<ServerApi> api, ServerApi::Open(std::move(place)));
   if (!is_proxied) return std::unique_ptr<ApiConnection>(std::move(api));
   if (!token.given() && account.empty()) {

@@ -27,6 +27,7 @@ struct ServerPlace {
   std::string account;     // behind the API server: "namespace/name" of whose token is shown
   TextSource token;        // behind the API server: shown instead
   std::vector<std::string> warnings;  // of the configuration that names the data directory
+  bool is_guess = false;              // nothing named a server, and none was found
 };
 
 // What a Pod that asks Truce has mounted.

@@ -150,7 +150,7 @@ export function SignIn({refusal}) {
       h('input', {id: 'token', type: 'password', autoComplete: 'off', spellcheck: false, ref: field, required: true}),
       h('button', {type: 'submit'}, 'Sign in')),
     h('p', {class: 'quiet'}, 'Kept in this tab until it closes, and sent to this server only.'),
-    h(Command, {what: 'To make one:', text: 'kubectl create token NAME --audience truce'}));
+    h(Command, {what: 'To make one:', text: 'kubectl create token NAME -n NAMESPACE --audience truce'}));
 }
 
 // The answer, or why there is none (yet).

@@ -1,8 +1,10 @@
 #include "webhook/serve/registry/audit_keeper.h"
 
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <charconv>
 #include <filesystem>
 #include <optional>
@@ -32,13 +34,15 @@ std::uint64_t NumberOf(const std::optional<std::string>& text) {
   return number;
 }
 
-// The file is whole under its name, and survives a power cut, or it is not there.
-Result<void> WriteWhole(const std::string& folder, const std::string& name,
-                        const std::string& text) {
+Result<void> MakeFolder(const std::string& folder) {
   std::error_code problem;
   std::filesystem::create_directories(folder, problem);
-  if (problem) return Error{ErrorCode::kUnavailable, folder + ": " + problem.message()};
-  return ReplaceFile(folder + "/" + name, text, S_IRUSR | S_IWUSR);
+  if (!problem && ::access(folder.c_str(), W_OK | X_OK) != 0) {
+    problem.assign(errno, std::generic_category());
+  }
+  if (!problem) return {};
+  return Error{ErrorCode::kUnavailable, "auditExportDir: " + folder + ": " + problem.message() +
+                                            "; nothing is let go before it can be written"};
 }
 
 std::string TextOf(const std::vector<AuditLine>& lines) {
@@ -55,6 +59,8 @@ std::string TextOf(const std::vector<AuditLine>& lines) {
 
 Result<bool> AuditKeeper::Step(const AuditRetention& retention, Deadline deadline) {
   if (retention.age_max.count() == 0 && retention.lines_max == 0) return false;
+  // Told today, not in the months until something is due.
+  if (!folder_.empty()) TRUCE_RETURN_IF_ERROR(MakeFolder(folder_));
   // Three lines tell whether anything is due: it is asked each second.
   std::uint64_t first = 0;
   std::uint64_t newest = 0;
@@ -90,7 +96,8 @@ Result<bool> AuditKeeper::Step(const AuditRetention& retention, Deadline deadlin
       segment = facts.AuditLines({.until = last + 1}, kSegmentLines);
     };
     TRUCE_RETURN_IF_ERROR(store_.Read(read, deadline));
-    TRUCE_RETURN_IF_ERROR(WriteWhole(folder_, name, TextOf(segment)));
+    // Whole under its name, and there after a power cut, or not there.
+    TRUCE_RETURN_IF_ERROR(ReplaceFile(folder_ + "/" + name, TextOf(segment), S_IRUSR | S_IWUSR));
     exported = segment.size();
   }
   bool is_done = false;

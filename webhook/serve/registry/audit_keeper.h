@@ -24,16 +24,16 @@ class AuditKeeper final {
   // Lines of one segment; fewer are never let go.
   static constexpr std::size_t kSegmentLines = 5000;
 
-  // Segments become files "audit-<first>-<last>.ndjson" of `folder`, which is made when needed, one
-  // line of JSON each as GET /audit writes it; no files when it is empty. References must outlive
-  // it.
+  // Segments become files "audit-<first>-<last>.ndjson" of `folder`, which each step makes where it
+  // is missing, one line of JSON each as GET /audit writes it; no files when it is empty.
+  // References must outlive it.
   AuditKeeper(Store& store, const Clock& clock, std::string folder)
       : store_(store), clock_(clock), folder_(std::move(folder)) {}
 
   // Lets the lines of the oldest segment go, if all of them are older than the retention allows or
   // more lines follow it than it allows. Its file is whole and on the disk before; after a crash
   // between the two it is written again. True: it did. A line of the audit log tells of it. Errors:
-  // those of the store; kUnavailable (the file cannot be written: nothing went).
+  // those of the store; kUnavailable (file or folder cannot be written: nothing went).
   Result<bool> Step(const AuditRetention& retention, Deadline deadline);
 
  private:
