@@ -6,7 +6,10 @@
 #include <atomic>
 #include <chrono>
 #include <cstddef>
+#include <cstdint>
 #include <string>
+#include <string_view>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -52,10 +55,10 @@ class IndexedStoreTest : public ::testing::Test {
     EXPECT_TRUE(indexed_.Fill(stop).ok());
   }
 
-  static DecideFn Names(const std::string& name) {
-    return [name](const AllFacts&) {
+  static DecideFn Names(const std::string& name, const std::string& bucket = "reports") {
+    return [name, bucket](const AllFacts&) {
       Owner owner;
-      owner.key.text = "aws:s3/Bucket|1|-|reports";
+      owner.key.text = "aws:s3/Bucket|1|-|" + bucket;
       owner.id.text = "o-1";
       owner.root.kind = "Bucket";
       owner.root.name = "reports";
@@ -113,6 +116,35 @@ TEST_F(IndexedStoreTest, WhoseDecisionChangesNothingHidesNothing) {
   store_.Tell(1);
   store_.Tell(0);
   EXPECT_EQ(Found("first"), 1U);
+}
+
+TEST_F(IndexedStoreTest, WhoIsToldDoesNotWaitForWhoAsks) {
+  Submit(Names("first"));
+  store_.Tell(0);
+  std::size_t counted = 0;
+  const auto count = [&](std::string_view, std::string_view, std::uint64_t) {
+    ++counted;
+    Submit(Names("second"));
+    store_.Tell(1);
+  };
+  EXPECT_TRUE(indexed_.CountAll(count, Soon()).ok());
+  EXPECT_EQ(counted, 1U);
+  EXPECT_EQ(Found("second"), 1U);
+}
+
+TEST_F(IndexedStoreTest, FindsAtOnceWhatManyWriteTogether) {
+  constexpr int kWriters = 4;
+  constexpr int kEach = 500;
+  std::vector<std::jthread> writers;
+  for (int writer = 0; writer < kWriters; ++writer) {
+    writers.emplace_back([&, writer] {
+      for (int i = 0; i < kEach; ++i) {
+        const std::string name = std::to_string(writer) + "-" + std::to_string(i);
+        EXPECT_TRUE(indexed_.Apply({}, Names(name, name), Soon()).ok());
+        EXPECT_EQ(Found(name), 1U);
+      }
+    });
+  }
 }
 
 }  // namespace indexed_store_test

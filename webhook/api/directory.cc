@@ -86,11 +86,14 @@ Directory::Index Directory::TakeEntry(std::string_view key) {
   return index;
 }
 
-std::uint32_t Directory::ServiceIndex(const std::string& name) {
+std::uint32_t Directory::ServiceIndex(std::string_view name) {
+  const auto found = service_indices_.find(name);
+  if (found != service_indices_.end()) return found->second;
   const auto index = static_cast<std::uint32_t>(services_.size());
-  const auto [found, is_new] = service_indices_.try_emplace(name, index);
-  if (is_new) services_.push_back({name, kNone, 0});
-  return found->second;
+  const Service& added = services_.emplace_back(Service{std::string(name), kNone, 0});
+  services_by_name_.emplace(added.name, index);
+  service_indices_.emplace(added.name, index);
+  return index;
 }
 
 Directory::Item::Item(const Owner& owner)
@@ -247,7 +250,7 @@ std::vector<KeyText> Directory::OfService(const std::string& service, const KeyT
 
 std::vector<ServiceCount> Directory::Services(const std::string& after, std::size_t limit) const {
   std::vector<ServiceCount> out;
-  for (auto it = service_indices_.upper_bound(after); it != service_indices_.end(); ++it) {
+  for (auto it = services_by_name_.upper_bound(after); it != services_by_name_.end(); ++it) {
     if (out.size() == limit) break;
     const Service& service = services_[it->second];
     if (service.keys > 0 && !service.name.empty()) out.push_back({service.name, service.keys});

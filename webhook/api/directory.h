@@ -17,6 +17,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <unordered_map>
 #include <vector>
 
 #include "registry/ownership/terms.h"
@@ -118,17 +119,20 @@ class Directory final {
   void NoteNamespace(const std::string& ns);
   void Link(Index index);
   void Unlink(Index index);
-  std::uint32_t ServiceIndex(const std::string& name);
+  std::uint32_t ServiceIndex(std::string_view name);
   std::vector<KeyText> WithHash(By by, std::uint32_t hash, std::size_t limit) const;
 
-  // Deques grow without moving what they hold: commits wait for a change.
+  // Deques grow without moving what they hold: whoever asks waits for a change.
   std::deque<Entry> entries_;
   Index free_ = kNone;
   std::size_t live_ = 0;
   // Heads of chains, as many for each of the hashes.
   std::array<std::deque<Index>, kByCount> buckets_;
-  std::vector<Service> services_;
-  std::map<std::string, std::uint32_t, std::less<>> service_indices_;
+  std::deque<Service> services_;  // never gone: their names are kept once
+  // Indices in services_: in order for those who list, by hash for each entry, which would compare
+  // its service with a dozen others.
+  std::map<std::string_view, std::uint32_t> services_by_name_;
+  std::unordered_map<std::string_view, std::uint32_t> service_indices_;
   std::set<std::string> namespaces_;
 };
 

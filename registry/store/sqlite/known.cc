@@ -534,6 +534,7 @@ void Known::Commit(const Written& written, std::uint64_t version) {
 }
 
 void Known::Bring(const KeyText& key, const KeyChange& change) {
+  bool has_owner = change.owner != nullptr;
   if (change.owner_changed) {
     if (const auto before = owners_.StateOf(key.text)) {
       CountOut(counts_, before->first, before->second);
@@ -544,8 +545,10 @@ void Known::Bring(const KeyText& key, const KeyChange& change) {
     } else {
       owners_.Erase(key.text);
     }
+  } else {
+    has_owner = owners_.Contains(key.text);
   }
-  if (change.has_rows && !owners_.Contains(key.text)) {
+  if (change.has_rows && !has_owner) {
     without_owner_.insert(key.text);
   } else {
     without_owner_.erase(key.text);
