@@ -27,7 +27,7 @@ std::string Review(const std::string& operation, const std::string& objects) {
 // With what is readable behind it.
 std::size_t SizeOf(std::string text) {
   text += '\0';
-  text.append(15, '"');
+  text.append(63, '"');
   return PlainListSize(text.data());
 }
 
@@ -78,10 +78,30 @@ TEST(UnreadFields, PlainListsAreMeasured) {
   }
 }
 
+// Members that are empty objects: sixty-four bytes of them are looked at together.
+TEST(UnreadFields, RunsOfEmptyMembersOfAnyLength) {
+  for (std::size_t length = 0; length < 140; ++length) {
+    for (std::size_t count = 1; count < 6; ++count) {
+      const std::string member = "\"" + std::string(length, 'k') + "\":{}";
+      std::string members = member;
+      for (std::size_t i = 1; i < count; ++i) members += "," + member;
+      const std::string good = "[{" + members + "}]";
+      EXPECT_EQ(SizeOf(good), good.size()) << good;
+      const std::string more = "[{" + members + R"(,"a\"":{},"b":{},"c":["d"],"e":{}}])";
+      EXPECT_EQ(SizeOf(more), more.size()) << more;
+      for (const char* end : {",}]", ":{}}]", "\"}]", R"(,"c":{},{}}])", R"(,"c":{},"d":{]}])",
+                              ",\"c\n\":{},\"d\":{}}]", R"(,"c":{}"d":{}}])", ",\"c\":{},\""}) {
+        EXPECT_EQ(SizeOf("[{" + members + end), 0U) << members << end;
+      }
+    }
+  }
+}
+
 // Large enough for it to be worth while.
 std::string ManyFields(const std::string& rest = "") {
   return R"([{"manager":"kubectl-client-side-apply","fieldsV1":{"f:metadata":{"f:annotations":{},)"
-         R"("f:labels":{".":{}}},"f:spec":{}}})" +
+         R"("f:labels":{".":{}}},"f:spec":{},"f:status":{".":{},"f:a-field":{},"f:another-field":{},)"
+         R"("f:b":{},"f:one-with-a-long-name-that-is-not-through-soon":{},"f:c":{},"f:d":{}}}})" +
          rest + "]";
 }
 

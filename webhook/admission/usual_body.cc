@@ -6,7 +6,6 @@
 #include <cstring>
 #include <utility>
 
-#include "registry/base/plain_run.h"
 #include "webhook/admission/unread_fields.h"
 #include "webhook/admission/written_text.h"
 #include "webhook/wire/json_reader.h"
@@ -35,6 +34,7 @@ bool UsualBody::Read(std::string_view body, Builder& builder) {
   builder_ = &builder;
   at_ = body.data();
   end_ = body.data() + body.size();
+  runs_.Begin(at_);
   object_begin_ = nullptr;
   object_ = {};
   twins_ = false;
@@ -63,13 +63,13 @@ inline bool UsualBody::Take(char mark) {
 
 inline std::string_view UsualBody::TakePlain() {
   const char* const begin = at_;
-  at_ += PaddedRun<Quotes::kOdd>(at_);
+  at_ = runs_.EndOf(at_);
   return Since(begin);
 }
 
 inline bool UsualBody::IsInRequest() { return depth_ == kInRequest && Inner().key == "request"; }
 
-inline bool UsualBody::TakeMember() {
+[[gnu::always_inline]] inline bool UsualBody::TakeMember() {
   is_new_ = false;
   if (depth_ == 0 || !Inner().is_object) return TakeValue({});
   std::string_view key;
@@ -93,7 +93,7 @@ bool UsualBody::TakeTwin() {
   return true;
 }
 
-inline bool UsualBody::TakeKey(std::string_view& key) {
+[[gnu::always_inline]] inline bool UsualBody::TakeKey(std::string_view& key) {
   if (!Take('"')) return false;
   key = TakePlain();
   if (!Take('"') || !Take(':')) return false;
@@ -106,7 +106,7 @@ inline bool UsualBody::TakeKey(std::string_view& key) {
   return true;
 }
 
-inline bool UsualBody::TakeValue(std::string_view key) {
+[[gnu::always_inline]] inline bool UsualBody::TakeValue(std::string_view key) {
   switch (*at_) {
     case '"': return TakeText(key);
     case '{': return Open(Kind::kObject, key);
@@ -118,7 +118,7 @@ inline bool UsualBody::TakeValue(std::string_view key) {
   }
 }
 
-inline bool UsualBody::Open(Kind kind, std::string_view key) {
+[[gnu::always_inline]] inline bool UsualBody::Open(Kind kind, std::string_view key) {
   if (depth_ == kDepthMax) return false;
   if (IsInRequest() && key == "object") object_begin_ = at_;
   inner_ = &levels_[depth_++];
@@ -135,7 +135,7 @@ inline bool UsualBody::Open(Kind kind, std::string_view key) {
   return true;
 }
 
-inline bool UsualBody::Close() {
+[[gnu::always_inline]] inline bool UsualBody::Close() {
   if (!Inner().ascends && HasKeyTwice()) return false;
   builder_->Close();
   inner_ = --depth_ == 0 ? nullptr : inner_ - 1;
@@ -174,7 +174,7 @@ bool UsualBody::TakeInteger(std::string_view key) {
   return true;
 }
 
-inline bool UsualBody::TakeText(std::string_view key) {
+[[gnu::always_inline]] inline bool UsualBody::TakeText(std::string_view key) {
   ++at_;
   const std::string_view plain = TakePlain();
   if (!Take('"')) return TakeOddText(key, plain.data());

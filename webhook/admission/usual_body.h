@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "registry/base/document.h"
+#include "webhook/admission/text_marks.h"
 
 namespace truce {
 
@@ -67,6 +68,7 @@ class UsualBody final {
 
   Builder* builder_ = nullptr;
   const char* at_ = nullptr;
+  PlainRuns runs_;
   const char* end_ = nullptr;
   const char* object_begin_ = nullptr;  // of the request's object
   std::string_view object_;             // all of it, once it is closed

@@ -3,57 +3,15 @@
 #include <array>
 #include <bit>
 #include <cstdint>
-#include <cstring>
 #include <optional>
 
 #include "registry/base/text.h"
-
-#if defined(__SSE2__)
-#include <emmintrin.h>
-#endif
+#include "webhook/admission/text_marks.h"
 
 namespace truce {
 namespace {
 
-// Of 64 bytes a bit for each that is one.
-struct Marks {
-  std::uint64_t quotes = 0;
-  std::uint64_t backslashes = 0;
-  std::uint64_t odd = 0;  // neither these nor printable ASCII
-};
-constexpr std::size_t kMarked = 64;
 constexpr std::uint64_t kLast = std::uint64_t{1} << 63U;
-
-#if defined(__SSE2__)
-Marks MarksOf(const char* text) {
-  constexpr std::size_t kStride = sizeof(__m128i);
-  Marks out;
-  for (std::size_t at = 0; at < kMarked; at += kStride) {
-    __m128i bytes;
-    std::memcpy(&bytes, text + at, kStride);
-    const auto are = [&](char c) { return _mm_cmpeq_epi8(bytes, _mm_set1_epi8(c)); };
-    const auto bits = [at](__m128i mask) {
-      return static_cast<std::uint64_t>(_mm_movemask_epi8(mask)) << at;
-    };
-    out.quotes |= bits(are('"'));
-    out.backslashes |= bits(are('\\'));
-    // Signed: what is no ASCII is below ' ', too.
-    out.odd |= bits(_mm_or_si128(_mm_cmplt_epi8(bytes, _mm_set1_epi8(' ')), are('\x7F')));
-  }
-  return out;
-}
-#else
-Marks MarksOf(const char* text) {
-  Marks out;
-  for (std::size_t at = 0; at < kMarked; ++at) {
-    const std::uint64_t bit = std::uint64_t{1} << at;
-    if (text[at] == '"') out.quotes |= bit;
-    if (text[at] == '\\') out.backslashes |= bit;
-    if (text[at] < ' ' || text[at] > '~') out.odd |= bit;
-  }
-  return out;
-}
-#endif
 
 // The bytes behind backslashes that do not stand behind one themselves. `first`: so does the first.
 std::uint64_t EscapedBytes(std::uint64_t backslashes, bool first) {

@@ -14,14 +14,25 @@ namespace {
 
 namespace dom = simdjson::dom;
 
-// Objects of up to this many members find a repeated key in a table of places; larger ones are
-// sorted.
+// Objects of up to this many members find a repeated key by comparing each with each, those of up
+// to so many in a table of places; larger ones are sorted.
+constexpr std::size_t kPairedKeysMax = 4;
 constexpr std::size_t kTabledKeysMax = 32;
 constexpr std::size_t kKeyPlaces = 2 * kTabledKeysMax;
 // Of stored objects, as for reviews; the parser counts the scalars, too.
 constexpr int kStoredDepthMax = 1002;
 constexpr std::size_t kCapacityMin = std::size_t{16} * 1024;
 constexpr std::array<std::string_view, 1> kManagedFields = {"managedFields"};
+
+// A key that stands twice among a few.
+std::optional<std::string_view> TwiceByPairs(std::span<const std::string_view> keys) {
+  for (std::size_t i = 1; i < keys.size(); ++i) {
+    for (std::size_t j = 0; j < i; ++j) {
+      if (keys[i] == keys[j]) return keys[i];
+    }
+  }
+  return std::nullopt;
+}
 
 // A number below kKeyPlaces that differs for most keys: their length and their last bytes tell more
 // than their beginning, which labels and annotations share.
@@ -106,6 +117,7 @@ void AddScalar(dom::element value, std::string_view key, Builder& builder) {
 }  // namespace
 
 std::optional<std::string_view> KeyTwice(std::span<std::string_view> keys) {
+  if (keys.size() <= kPairedKeysMax) return TwiceByPairs(keys);
   return keys.size() <= kTabledKeysMax ? TwiceByTable(keys) : TwiceBySorting(keys);
 }
 
