@@ -84,6 +84,9 @@ class Store {
     static_cast<void>(hints);
     return Read(read, deadline);
   }
+  // The owner of `key` will be asked for in a moment: who keeps owners in memory has the
+  // processor's caches bring it, which takes as long as a hundredth of a review. Never blocks.
+  virtual void Expect(const KeyText& key) const { static_cast<void>(key); }
   // True: each call costs round trips, and Read may show what is not durable yet: an answer that
   // rests on it goes through Submit. Never blocks.
   virtual bool is_remote() const { return false; }

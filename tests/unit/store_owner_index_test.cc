@@ -43,6 +43,16 @@ TEST(OwnerIndex, UnpacksWhatItPacked) {
   EXPECT_EQ(index.StateOf("unknown"), std::nullopt);
 }
 
+TEST(OwnerIndex, ExpectingAKeyChangesNothing) {
+  OwnerIndex index;
+  const Owner owner = SampleOwner("prod-artifacts", "u1");
+  index.Expect(owner.key.text);
+  EXPECT_EQ(Find(index, owner.key), std::nullopt);
+  index.Put(owner);
+  for (const char* key : {owner.key.text.c_str(), "unknown"}) index.Expect(key);
+  EXPECT_EQ(Find(index, owner.key), owner);
+}
+
 TEST(OwnerIndex, FindsKeysByShapeWhateverBecomesOfTheirOwners) {
   OwnerIndex index;
   const auto with = [](const std::string& name, const std::string& shape) {

@@ -320,6 +320,7 @@ class Call final : public std::enable_shared_from_this<Call> {
       findings_ = beside_;
     }
     if (!ConcernsRegistry(request)) return Allowed();
+    if (ready_) ExpectOwners(request.object);
     Judgement judgement(std::move(asked), *policy_, ports_.clock.Now());
     const bool must_know = judgement.must_be_known();
     if (!ready_) return must_know ? Unknown(UnknownCause::kNotReady, {}) : Allowed();
@@ -349,6 +350,11 @@ class Call final : public std::enable_shared_from_this<Call> {
     if (!writes) return Answer(judgement);
     Write(std::move(judgement), later);
     return std::nullopt;
+  }
+
+  // Before anybody asks for them, so that they come meanwhile.
+  void ExpectOwners(const ObjectFacts& object) const {
+    for (const DeclaredResource& resource : object.resources) ports_.store.Expect(resource.key);
   }
 
   // Rule rerolled-names. What it finds without refusing is told with the rest.

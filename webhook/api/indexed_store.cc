@@ -146,6 +146,10 @@ Result<void> IndexedStore::ReadAbout(const Locks& hints, const ReadFn& read,
   return store == nullptr ? Result<void>(NotOpen()) : store->ReadAbout(hints, read, deadline);
 }
 
+void IndexedStore::Expect(const KeyText& key) const {
+  if (const Store* store = opened()) store->Expect(key);
+}
+
 bool IndexedStore::is_remote() const {
   const Store* store = opened();
   return store != nullptr && store->is_remote();

@@ -53,6 +53,7 @@ class IndexedStore final : public Store, public OwnerFinder {
   void Submit(const Locks& locks, DecideFn decide, Deadline deadline, OnDone done) override;
   Result<void> Read(const ReadFn& read, Deadline deadline) const override;
   Result<void> ReadAbout(const Locks& hints, const ReadFn& read, Deadline deadline) const override;
+  void Expect(const KeyText& key) const override;
   bool is_remote() const override;
   StoreCounts Counts() const override;
   Result<StoreContents> Contents() const override;

@@ -9,6 +9,13 @@ namespace {
 
 std::uint64_t HashOf(std::string_view text) { return std::hash<std::string_view>()(text); }
 
+// Has the caches bring what will be written to.
+void AskFor(const void* memory, std::size_t size) {
+  constexpr std::size_t kLineBytes = 64;
+  const auto* const bytes = static_cast<const char*>(memory);
+  for (std::size_t at = 0; at < size; at += kLineBytes) __builtin_prefetch(bytes + at, 1);
+}
+
 }  // namespace
 
 void HashPlaces::Add(std::uint64_t hash, std::uint32_t number) {
@@ -32,10 +39,11 @@ void HashPlaces::Remove(std::uint64_t hash, std::uint32_t number) {
 
 void LatestDenials::Count(const Words& words, Timestamp now) {
   const std::uint64_t hash = HashOf(words[kId]);
+  Prepare(words, hash);
   const std::uint32_t known = NumberOf(words[kId], hash);
   Entry* entry = nullptr;
   if (known == kNone) {
-    entry = &Add(words, hash, now);
+    entry = &Add(hash, now);
   } else {
     entry = &entries_[known];
     Words all = words;
@@ -54,16 +62,17 @@ void LatestDenials::Enter(const Denial& denial) {
                        root.name,       denial.group, denial.kind,  denial.ns,   denial.key.text,
                        denial.resource, denial.rule,  denial.cause, denial.name, denial.user};
   const std::uint64_t hash = HashOf(denial.id);
+  Prepare(words, hash);
   const std::uint32_t known = NumberOf(denial.id, hash);
   if (known == kNone) {
-    Entry& entry = Add(words, hash, denial.first);
+    Entry& entry = Add(hash, denial.first);
     entry.last = denial.last;
     entry.count = denial.count;
     return;
   }
   Entry& entry = entries_[known];
   if (denial.last >= entry.last) {
-    const std::uint32_t of = RootOf(words);
+    const std::uint32_t of = RootAtHand();
     Write(entry, words);
     ++roots_[of].count;
     LeaveRoot(std::exchange(entry.root, of));
@@ -125,6 +134,17 @@ void LatestDenials::PutInFront(std::uint32_t number) {
   first_ = number;
 }
 
+void LatestDenials::Prepare(const Words& words, std::uint64_t hash) {
+  by_id_.Expect(hash);
+  root_text_.clear();
+  for (std::size_t word = kRootCluster; word <= kRootName; ++word) {
+    root_text_.append(words[word]) += '/';
+  }
+  root_hash_ = HashOf(root_text_);
+  by_root_.Expect(root_hash_);
+  Pack(words);
+}
+
 void LatestDenials::Pack(const Words& words) {
   packed_.clear();
   for (std::size_t word = 0; word < kWordCount; ++word) {
@@ -143,14 +163,9 @@ void LatestDenials::Write(Entry& entry, const Words& words) {
   TakePacked(entry);
 }
 
-std::uint32_t LatestDenials::RootOf(const Words& words) {
-  root_text_.clear();
-  for (std::size_t word = kRootCluster; word <= kRootName; ++word) {
-    root_text_.append(words[word]) += '/';
-  }
-  const std::uint64_t hash = HashOf(root_text_);
+std::uint32_t LatestDenials::RootAtHand() {
   const std::uint32_t known =
-      by_root_.Find(hash, [&](std::uint32_t at) { return roots_[at].text == root_text_; });
+      by_root_.Find(root_hash_, [&](std::uint32_t at) { return roots_[at].text == root_text_; });
   if (known != kNone) return known;
   by_root_.Prepare();
   if (free_root_ == kNone) {
@@ -159,9 +174,9 @@ std::uint32_t LatestDenials::RootOf(const Words& words) {
   }
   Root& root = roots_[free_root_];
   root.text = root_text_;
-  root.hash = hash;
+  root.hash = root_hash_;
   const std::uint32_t number = std::exchange(free_root_, std::exchange(root.next, kNone));
-  by_root_.Add(hash, number);
+  by_root_.Add(root_hash_, number);
   return number;
 }
 
@@ -197,10 +212,9 @@ std::uint32_t LatestDenials::Vacate(std::uint32_t root) {
 }
 
 // Memory is taken before anything changes.
-LatestDenials::Entry& LatestDenials::Add(const Words& words, std::uint64_t hash, Timestamp first) {
-  Pack(words);
+LatestDenials::Entry& LatestDenials::Add(std::uint64_t hash, Timestamp first) {
   by_id_.Prepare();
-  const std::uint32_t root = RootOf(words);
+  const std::uint32_t root = RootAtHand();
   const std::uint32_t number = Vacate(root);
   Entry& entry = entries_[number];
   TakePacked(entry);
@@ -210,7 +224,19 @@ LatestDenials::Entry& LatestDenials::Add(const Words& words, std::uint64_t hash,
   entry.root = root;
   by_id_.Add(hash, number);
   PutInFront(number);
+  Expect();
   return entry;
+}
+
+// The next refusal is far enough away for the memory to come meanwhile. Where the texts are stands
+// in an entry, so of the one after the next it is asked for beforehand.
+void LatestDenials::Expect() const {
+  if (entries_.size() < kDenialsKept) return;
+  const Entry& next = entries_[last_];
+  AskFor(next.texts.data(), next.texts.size());
+  by_id_.Expect(next.hash);
+  AskFor(&roots_[next.root], sizeof(Root));
+  if (next.newer != kNone) AskFor(&entries_[next.newer], sizeof(Entry));
 }
 
 }  // namespace truce

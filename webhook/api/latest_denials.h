@@ -64,6 +64,10 @@ class HashPlaces final {
   void Add(std::uint64_t hash, std::uint32_t number);
   // Both as they were added.
   void Remove(std::uint64_t hash, std::uint32_t number);
+  // Asks for the memory that the next call about `hash` touches first.
+  void Expect(std::uint64_t hash) const {
+    if (!cells_.empty()) __builtin_prefetch(&cells_[hash % kCells], 1);
+  }
 
  private:
   static constexpr std::size_t kCells = 4096;  // twice as many as there are, a power of two
@@ -142,15 +146,19 @@ class LatestDenials final {
   void PutInFront(std::uint32_t number);
   // Its words are `words` from now on; they may be its own.
   void Write(Entry& entry, const Words& words);
+  // Packs the words, names their root, and asks for the memory in which both are looked for.
+  void Prepare(const Words& words, std::uint64_t hash);
   void Pack(const Words& words);
   void TakePacked(Entry& entry) const;
   // An entry that nothing else holds, with room for what is packed; of `root`, whose number of
   // entries it counts in.
   std::uint32_t Vacate(std::uint32_t root);
-  std::uint32_t RootOf(const Words& words);
+  std::uint32_t RootAtHand();
   void LeaveRoot(std::uint32_t number);
-  // A new one in front, with these words and nothing counted.
-  Entry& Add(const Words& words, std::uint64_t hash, Timestamp first);
+  // A new one in front, with the words at hand and nothing counted.
+  Entry& Add(std::uint64_t hash, Timestamp first);
+  // Asks for the memory that the next new one touches: that of the one that gives way to it.
+  void Expect() const;
 
   std::vector<Entry> entries_;
   std::vector<Root> roots_;
@@ -159,10 +167,11 @@ class LatestDenials final {
   std::uint32_t first_ = kNone;  // the latest
   std::uint32_t last_ = kNone;
   std::uint32_t free_root_ = kNone;
-  // Of the words at hand.
+  // Of the words at hand, those that were prepared last.
   std::string packed_;
   std::array<std::uint32_t, kWordCount> packed_ends_{};
   std::string root_text_;
+  std::uint64_t root_hash_ = 0;
 };
 
 }  // namespace truce

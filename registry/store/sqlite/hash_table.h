@@ -43,6 +43,13 @@ class HashTable {
     return const_cast<Value*>(std::as_const(*this).Find(hash, is_it));
   }
 
+  // Has the caches bring what Find(hash) probably reads; values are pointers.
+  void Expect(TextHash hash) const {
+    const Part& part = parts_[PartOf(hash)];
+    const std::size_t index = part.HomeOf(hash);
+    if (part.hashes[index] == (hash | kTaken)) __builtin_prefetch(&part.values[index][0]);
+  }
+
   // Beside those that stand under `hash` already.
   void Insert(TextHash hash, Value value) {
     parts_[PartOf(hash)].Insert(hash, std::move(value));

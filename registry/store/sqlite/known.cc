@@ -130,10 +130,8 @@ const OwnerIndex::Blob* OwnerIndex::BlobOf(std::string_view key) const {
 
 Result<void> OwnerIndex::Find(std::string_view key, std::optional<Owner>& owner) const {
   const Blob* const blob = BlobOf(key);
-  if (blob == nullptr) {
-    owner.reset();
-    return {};
-  }
+  owner.reset();
+  if (blob == nullptr) return {};
   Result<void> unpacked = Unpack(blob->get(), beginnings_, owner.emplace());
   if (!unpacked.ok()) owner.reset();
   return unpacked;
@@ -143,14 +141,12 @@ bool OwnerIndex::Contains(std::string_view key) const { return BlobOf(key) != nu
 
 std::optional<std::pair<Record, HolderState>> OwnerIndex::StateOf(std::string_view key) const {
   const Blob* const blob = BlobOf(key);
-  if (blob == nullptr) return std::nullopt;
-  return StateIn(blob->get());
+  return blob == nullptr ? std::nullopt : std::optional(StateIn(blob->get()));
 }
 
 std::optional<Place> OwnerIndex::PlaceOf(std::string_view key) const {
   const Blob* const blob = BlobOf(key);
-  if (blob == nullptr) return std::nullopt;
-  return PlaceIn(blob->get(), beginnings_);
+  return blob == nullptr ? std::nullopt : PlaceIn(blob->get(), beginnings_);
 }
 
 std::vector<KeyText> OwnerIndex::KeysOfShape(std::string_view shape, std::size_t limit) const {
@@ -291,8 +287,7 @@ auto NameIndex::IsNamed(std::string_view name) const {
 
 std::optional<ResourceName> NameIndex::Find(std::string_view name) const {
   const Blob* const blob = blobs_.Find(HashOf(name), IsNamed(name));
-  if (blob == nullptr) return std::nullopt;
-  return Unpack(blob->get(), beginnings_);
+  return blob == nullptr ? std::nullopt : std::optional(Unpack(blob->get(), beginnings_));
 }
 
 std::vector<ResourceName> NameIndex::OfKey(std::string_view key) const {

@@ -42,6 +42,7 @@ class OwnerIndex {
   // back as an owner; `owner` is then none.
   Result<void> Find(std::string_view key, std::optional<Owner>& owner) const;
   bool Contains(std::string_view key) const;
+  void Expect(std::string_view key) const { blobs_.Expect(HashOf(key)); }  // as Store::Expect
   // The record and state of an owner, for counting; nothing when there is none.
   std::optional<std::pair<Record, HolderState>> StateOf(std::string_view key) const;
   // Where the owner of the key counts; nothing when there is none.
@@ -251,6 +252,10 @@ class Known {
     std::uint64_t version = 0;
   };
   Presence PresenceOf(const KeyText& key) const;
+  void Expect(const KeyText& key) const {  // as Store::Expect
+    std::shared_lock lock(mutex_);
+    owners_.Expect(key.text);
+  }
 
   // As Facts answers them; `version` as above.
   std::optional<ResourceName> FurtherName(const KeyText& name, std::uint64_t& version) const;

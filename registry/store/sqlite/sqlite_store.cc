@@ -231,6 +231,7 @@ void SqliteStore::Submit(const Locks& /*locks*/, DecideFn decide, Deadline deadl
   impl_->Submit(std::move(decide), deadline, std::move(done));
 }
 
+void SqliteStore::Expect(const KeyText& key) const { impl_->known().Expect(key); }
 Result<void> SqliteStore::Read(const ReadFn& read, Deadline deadline) const {
   return impl_->Read(read, deadline);
 }

@@ -49,6 +49,7 @@ class SqliteStore final : public Store {
   Result<void> Apply(const Locks& locks, const DecideFn& decide, Deadline deadline) override;
   void Submit(const Locks& locks, DecideFn decide, Deadline deadline, OnDone done) override;
   Result<void> Read(const ReadFn& read, Deadline deadline) const override;
+  void Expect(const KeyText& key) const override;
   StoreCounts Counts() const override;
   Result<StoreContents> Contents() const override;
   Result<void> Health() const override;
