@@ -317,7 +317,9 @@ class Words final {
   // The command with which the holder hands it over, or the annotation where it must not be named.
   void AppendTransfer(std::string& out) const {
     const Owner& holder = clash_.holder;
-    std::string way = "`";
+    std::string way;
+    way.reserve(kUsualTextBytes);  // it stands in most denials
+    way += '`';
     if (IsCheck()) {
       way.append("truce transfer ").append(IsSameName() ? WordOf(holder) : holder.id.text);
       way.append(" --to ").append(wording_.root->ns).append(" --reason '…'`");
@@ -325,8 +327,11 @@ class Words final {
       return;
     }
     const Slot& successor = *wording_.root;
-    way += level_ == Disclosure::kFull ? TransferCommand(holder.root, successor)
-                                       : TransferAnnotation(successor);
+    if (level_ == Disclosure::kFull) {
+      AppendTransferCommand(holder.root, successor, way);
+    } else {
+      way += TransferAnnotation(successor);
+    }
     AppendLine(way.append("`"), kCommandBytesMax, out);
   }
 

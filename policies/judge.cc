@@ -260,7 +260,8 @@ Decision Judgement::AskRegistry(const Facts& facts, const IdSource& ids) {
   if (!may_change) return decision;
   const std::vector<Mode> before = request.modes;
   SetModes(decision.root);
-  return request.modes == before ? decision : Decide(request, facts, now_, ids);
+  if (request.modes != before) decision = Decide(request, facts, now_, ids);
+  return decision;
 }
 
 // A key without owner is free only where every kind that can declare it was listed.

@@ -136,9 +136,10 @@ std::string Said(std::string_view text) {
 }
 
 bool IsPlainWord(std::string_view text) {
-  return !text.empty() && text.front() != '-' && std::all_of(text.begin(), text.end(), [](char c) {
-    return IsAlnum(c) || std::string_view("-_./:").find(c) != std::string_view::npos;
-  });
+  static constexpr ByteSet kPlain = AlnumAnd("-_./:");
+  if (text.empty() || text.front() == '-') return false;
+  TakeBytes(kPlain, text);
+  return text.empty();
 }
 
 namespace {
@@ -189,16 +190,13 @@ std::string ReleaseCommand(const PublicId& id) {
   return std::string(kRelease).append("--id ").append(id.empty() ? "ID" : id.text).append(kReason);
 }
 
-std::string KubectlKind(const Slot& slot) {
-  std::string out;
-  out.reserve(slot.kind.size() + 1 + slot.group.size());
-  // The kind's name in small letters is one by which every API server knows it.
-  out.append(LowerOf(slot.kind));
-  if (!slot.group.empty()) out.append(".").append(slot.group);
-  return out;
-}
-
 namespace {
+
+void AppendKubectlKind(const Slot& slot, std::string& out) {
+  // The kind's name in small letters is one by which every API server knows it.
+  std::transform(slot.kind.begin(), slot.kind.end(), std::back_inserter(out), Lower);
+  if (!slot.group.empty()) out.append(".").append(slot.group);
+}
 
 // What KIND and NAME are, and NAMESPACE where the object is in one, may stand in a command.
 bool IsPlain(const Slot& slot) {
@@ -206,7 +204,27 @@ bool IsPlain(const Slot& slot) {
          IsPlainWord(slot.name) && (slot.ns.empty() || IsPlainWord(slot.ns));
 }
 
+void AppendSuccessor(const Slot& root, std::string& out) {
+  if (!IsPlain(root)) {
+    out += root.ns.empty() ? "KIND.GROUP/NAME" : "KIND/NAMESPACE/NAME";
+    return;
+  }
+  out += root.kind;
+  // Cluster-scoped objects of one kind and name in two groups are strangers to each other.
+  if (root.ns.empty() && !root.group.empty()) out.append(".").append(root.group);
+  out.append("/").append(root.ns).append(root.ns.empty() ? "" : "/").append(root.name);
+}
+
+constexpr std::string_view kTransferTo = "truce.dev/transfer-to=";
+
 }  // namespace
+
+std::string KubectlKind(const Slot& slot) {
+  std::string out;
+  out.reserve(slot.kind.size() + 1 + slot.group.size());
+  AppendKubectlKind(slot, out);
+  return out;
+}
 
 std::string KubectlTarget(const Slot& slot) {
   if (!IsPlain(slot)) return slot.ns.empty() ? "KIND NAME" : "KIND NAME -n NAMESPACE";
@@ -225,31 +243,36 @@ std::string LetGoCommand(const Slot& slot) {
 }
 
 std::string SuccessorWord(const Slot& root) {
-  if (!IsPlain(root)) return root.ns.empty() ? "KIND.GROUP/NAME" : "KIND/NAMESPACE/NAME";
-  std::string out = root.kind;
-  // Cluster-scoped objects of one kind and name in two groups are strangers to each other.
-  if (root.ns.empty() && !root.group.empty()) out.append(".").append(root.group);
-  return out.append("/").append(root.ns).append(root.ns.empty() ? "" : "/").append(root.name);
+  std::string out;
+  AppendSuccessor(root, out);
+  return out;
 }
 
 std::string TransferAnnotation(const Slot& successor) {
-  return "truce.dev/transfer-to=" + SuccessorWord(successor);
+  std::string out(kTransferTo);
+  AppendSuccessor(successor, out);
+  return out;
 }
 
-std::string TransferCommand(const Slot& owner, const Slot& successor) {
-  constexpr std::size_t kUsualBytes = 192;
+void AppendTransferCommand(const Slot& owner, const Slot& successor, std::string& out) {
   const bool is_plain = IsPlain(owner);
-  std::string out;
-  out.reserve(kUsualBytes);  // it stands in most denials
   out += "kubectl ";
   if (!owner.ns.empty()) out.append("-n ").append(is_plain ? owner.ns : "NAMESPACE").append(" ");
   out += "annotate --overwrite ";
   if (is_plain) {
-    out.append(KubectlKind(owner)).append(" ").append(owner.name);
+    AppendKubectlKind(owner, out);
+    out.append(" ").append(owner.name);
   } else {
     out += "KIND NAME";
   }
-  return out.append(" ").append(TransferAnnotation(successor));
+  out.append(" ").append(kTransferTo);
+  AppendSuccessor(successor, out);
+}
+
+std::string TransferCommand(const Slot& owner, const Slot& successor) {
+  std::string out;
+  AppendTransferCommand(owner, successor, out);
+  return out;
 }
 
 }  // namespace truce

@@ -57,6 +57,8 @@ std::string TransferAnnotation(const Slot& successor);
 // --overwrite objectstorage.platform.example.org artifacts
 // truce.dev/transfer-to=ObjectStorage/team-b/files".
 std::string TransferCommand(const Slot& owner, const Slot& successor);
+// The same, behind `out`.
+void AppendTransferCommand(const Slot& owner, const Slot& successor, std::string& out);
 
 // The most of a command that a text shows: one that is cut does not work.
 inline constexpr std::size_t kCommandBytesMax = 1024;

@@ -87,21 +87,22 @@ std::string ToText(const Slot& slot) {
   return text;
 }
 
-std::optional<Slot> SlotFromText(std::string_view text) {
-  std::array<std::string_view, kSlotParts> parts;
+bool ReadSlot(std::string_view text, Slot& slot) {
+  const std::array<std::string*, kSlotParts> parts = {&slot.cluster, &slot.group, &slot.kind,
+                                                      &slot.ns, &slot.name};
   for (std::size_t i = 0; i < kSlotParts; ++i) {
     const std::size_t at = text.find('/');
     const bool last = i + 1 == kSlotParts;
-    if ((at == std::string_view::npos) != last) return std::nullopt;
-    parts[i] = text.substr(0, at);
+    if ((at == std::string_view::npos) != last) return false;
+    *parts[i] = text.substr(0, at);
     if (!last) text.remove_prefix(at + 1);
   }
+  return true;
+}
+
+std::optional<Slot> SlotFromText(std::string_view text) {
   std::optional<Slot> slot(std::in_place);
-  slot->cluster = parts[0];
-  slot->group = parts[1];
-  slot->kind = parts[2];
-  slot->ns = parts[3];
-  slot->name = parts[4];
+  if (!ReadSlot(text, *slot)) slot.reset();
   return slot;
 }
 
@@ -131,29 +132,34 @@ std::string ToText(const ResourceIdentity& identity) {
   return text;
 }
 
-std::optional<ResourceIdentity> IdentityFromText(std::string_view text) {
+bool ReadIdentity(std::string_view text, ResourceIdentity& identity) {
   // One identity has one text: no separator stands at the end but that of an empty region.
   if (text.ends_with('|')) {
     const auto separators = static_cast<std::size_t>(std::count(text.begin(), text.end(), '|'));
-    if (separators >= kIdentityFields) return std::nullopt;
+    if (separators >= kIdentityFields) return false;
   }
   std::array<std::string_view, kIdentityFields> fields;
   std::string_view rest = text;
   for (std::size_t i = 0; i < kIdentityFields; ++i) {
-    if (i + 1 < kIdentityFields && rest.find('|') == std::string_view::npos) return std::nullopt;
+    if (i + 1 < kIdentityFields && rest.find('|') == std::string_view::npos) return false;
     fields[i] = TakeUntil(rest, '|');
   }
-  std::optional<ResourceIdentity> identity(std::in_place);
-  const bool is_good =
-      Decode(fields[0], identity->type) && Decode(fields[1], identity->partition) &&
-      DecodeAccount(fields[2], identity->account) && Decode(fields[3], identity->region);
-  if (!is_good) return std::nullopt;
+  const bool is_good = Decode(fields[0], identity.type) && Decode(fields[1], identity.partition) &&
+                       DecodeAccount(fields[2], identity.account) &&
+                       Decode(fields[3], identity.region);
+  if (!is_good) return false;
   while (!rest.empty()) {
     std::string_view value = TakeUntil(rest, '|');
-    if (value.find('=') == std::string_view::npos) return std::nullopt;
-    auto& [part, decoded] = identity->parts.emplace_back();
-    if (!Decode(TakeUntil(value, '='), part) || !Decode(value, decoded)) return std::nullopt;
+    if (value.find('=') == std::string_view::npos) return false;
+    auto& [part, decoded] = identity.parts.emplace_back();
+    if (!Decode(TakeUntil(value, '='), part) || !Decode(value, decoded)) return false;
   }
+  return true;
+}
+
+std::optional<ResourceIdentity> IdentityFromText(std::string_view text) {
+  std::optional<ResourceIdentity> identity(std::in_place);
+  if (!ReadIdentity(text, *identity)) identity.reset();
   return identity;
 }
 

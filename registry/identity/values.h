@@ -52,6 +52,8 @@ struct Slot {
 std::string ToText(const Slot& slot);
 // The inverse; nothing when `text` has not exactly five parts.
 std::optional<Slot> SlotFromText(std::string_view text);
+// The same into `slot`, for readers of many; false: what it holds then is of no use.
+bool ReadSlot(std::string_view text, Slot& slot);
 // For people: "Bucket.s3.aws.upbound.io team-a/artifacts" (no namespace when cluster-scoped).
 std::string ForPeople(const Slot& slot);
 
@@ -80,6 +82,7 @@ struct ResourceIdentity {
 // "s3/Bucket|aws||us-west-2|name=prod-artifacts", each field percent-encoded; kept in rows.
 std::string ToText(const ResourceIdentity& identity);
 std::optional<ResourceIdentity> IdentityFromText(std::string_view text);
+bool ReadIdentity(std::string_view text, ResourceIdentity& identity);  // a fresh one; as ReadSlot
 
 // Percent-encodes every byte outside [A-Za-z0-9._~/:@-] ("|", "=", "%", "?", space, control and
 // non-ASCII).

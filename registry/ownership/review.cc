@@ -228,6 +228,9 @@ void FindElsewhere(const Case& c, const Pair& pair, Decision& decision) {
 
 // A resource that the pair means, and what stands between them.
 struct Meaning {
+  Meaning(MeantResource&& resource, const Ledger& ledger)
+      : meant(std::move(resource)), owner(ledger.OwnerOf(meant.key)) {}
+
   MeantResource meant;
   std::optional<Owner> owner;  // none: it is only observed
   Obstacle obstacle;
@@ -236,8 +239,7 @@ struct Meaning {
 std::vector<Meaning> MeaningsOf(const Case& c, const Pair& pair) {
   std::vector<Meaning> meanings;
   for (MeantResource& meant : ResourcesConcerned(*pair.resource, c.ledger)) {
-    Meaning& meaning = meanings.emplace_back(Meaning{std::move(meant), std::nullopt, {}});
-    meaning.owner = c.ledger.OwnerOf(meaning.meant.key);
+    Meaning& meaning = meanings.emplace_back(std::move(meant), c.ledger);
     if (!meaning.owner) continue;
     meaning.obstacle = FindObstacle(c, *meaning.owner);
     if (meaning.obstacle.reason && HeldBefore(c, pair, meaning.meant.key)) {
@@ -327,29 +329,28 @@ void DecidePair(const Case& c, const Pair& pair, Decision& decision) {
   });
   // The API server repeats calls: the answer stands as it was given, and nothing is written twice.
   if (replay) return;
-  bool denied = false;
+  const std::size_t denied_before = decision.denied.size();
   for (Meaning& meaning : meanings) {
     if (!meaning.obstacle.reason) continue;
     const bool denies = Denies(c, pair, meaning);
-    denied = denied || denies;
-    const bool same_party = c.ledger.OneParty(meaning.owner->party, c.grantee.party);
-    Clash clash{.reason = *meaning.obstacle.reason,
-                .mode = denies || pair.late ? pair.mode : std::min(pair.mode, Mode::kWarn),
-                .resource = *pair.resource,
-                // Nobody asks for it again: after a denial nothing is granted.
-                .holder = denies ? std::move(*meaning.owner) : *meaning.owner,
-                .step = meaning.obstacle.step,
-                .same_party = same_party,
-                .late = pair.late};
+    // Filled in where it stays: to move one is to move some forty texts.
+    Clash& clash = (denies ? decision.denied : decision.conflicts).emplace_back();
+    clash.reason = *meaning.obstacle.reason;
+    clash.mode = denies || pair.late ? pair.mode : std::min(pair.mode, Mode::kWarn);
+    clash.resource = *pair.resource;
+    clash.step = meaning.obstacle.step;
+    clash.same_party = c.ledger.OneParty(meaning.owner->party, c.grantee.party);
+    clash.late = pair.late;
     if (denies) {
+      clash.holder = std::move(*meaning.owner);  // after a denial nothing is granted
       ProposeProofs(c, clash.holder, decision);
-      decision.denied.push_back(std::move(clash));
       continue;
     }
+    clash.holder = *meaning.owner;
     AuditConflict(clash.holder, c.grantee, c.ledger);
-    if (pair.mode != Mode::kOff) decision.conflicts.push_back(std::move(clash));
+    if (pair.mode == Mode::kOff) decision.conflicts.pop_back();
   }
-  if (denied) return;  // nothing is written
+  if (decision.denied.size() > denied_before) return;  // nothing is written
   // Free by all its names it may still be a known one, where nobody knows an account.
   if (meanings.empty()) FindElsewhere(c, pair, decision);
   Grant(c, pair, meanings);
@@ -510,8 +511,7 @@ Object ReviewedObject(const ReviewRequest& request, const std::optional<Object>&
 
 Decision Decide(const ReviewRequest& request, const Facts& facts, Timestamp now,
                 const IdSource& ids) {
-  Decision decision;
-  decision.root = request.object.slot;
+  Decision decision{.root = request.object.slot};
   if (request.operation == Operation::kDelete || ChangesNothing(request)) return decision;  // I10
   decision.bad_names = NewBadNames(request);
   if (!decision.bad_names.empty()) {

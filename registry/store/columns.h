@@ -56,11 +56,14 @@ class ColumnReader {
     return text;
   }
 
+  void FillSlot(std::string_view text, Slot& slot) {
+    if (!ReadSlot(text, slot)) Fail(text);
+  }
+
   Slot FromSlot(std::string_view text) {
-    std::optional<Slot> slot = SlotFromText(text);
-    if (slot.has_value()) return *std::move(slot);
-    Fail(text);
-    return {};
+    Slot slot;
+    FillSlot(text, slot);
+    return slot;
   }
 
   std::optional<Slot> FromOptionalSlot(std::string_view text) {
@@ -68,11 +71,8 @@ class ColumnReader {
     return FromSlot(text);
   }
 
-  ResourceIdentity FromIdentity(std::string_view text) {
-    std::optional<ResourceIdentity> identity = IdentityFromText(text);
-    if (identity.has_value()) return *std::move(identity);
-    Fail(text);
-    return {};
+  void FillIdentity(std::string_view text, ResourceIdentity& identity) {
+    if (!ReadIdentity(text, identity)) Fail(text);
   }
 
   template <typename T>
@@ -172,13 +172,13 @@ inline Result<void> FillOwner(const OwnerTexts& texts, Owner& owner) {
   ColumnReader reader("owners");
   owner.key.text = texts.key;
   owner.id.text = texts.id;
-  owner.root = reader.FromSlot(texts.root);
+  reader.FillSlot(texts.root, owner.root);
   owner.party.text = texts.party;
   owner.service = texts.service;
   owner.contact = texts.contact;
   owner.arn = texts.arn;
   owner.name = texts.name;
-  owner.identity = reader.FromIdentity(texts.identity);
+  reader.FillIdentity(texts.identity, owner.identity);
   owner.shape = texts.shape;
   owner.since = TimeFrom(texts.since);
   owner.real = texts.real;
@@ -243,12 +243,12 @@ Result<Row> RowFrom(const Columns& columns) {
   row.id.key.text = reader.NotEmpty(columns.Text(0));
   row.id.uid.text = reader.NotEmpty(columns.Text(1));
   row.id.state = reader.FromWord(kRowStates, columns.Text(2));
-  row.slot = reader.FromSlot(columns.Text(3));
+  reader.FillSlot(columns.Text(3), row.slot);
   row.root = columns.IsNull(4) ? row.slot : reader.FromSlot(columns.Text(4));
   row.intent = reader.FromWord(kIntents, columns.Text(5));
   row.terminating = columns.Integer(6) != 0;
   row.managed = columns.Integer(7) != 0;
-  row.identity = reader.FromIdentity(columns.Text(8));
+  reader.FillIdentity(columns.Text(8), row.identity);
   row.review.text = columns.Text(9);
   row.digest = columns.Text(10);
   if (!columns.IsNull(11)) row.base = std::bit_cast<std::uint64_t>(columns.Integer(11));
@@ -266,7 +266,7 @@ Result<Object> ObjectFrom(const Columns& columns) {
   object.uid.text = reader.NotEmpty(columns.Text(0));
   std::string slot(columns.Text(1));
   slot.append(1, '/').append(columns.Text(2)).append(1, '/').append(columns.Text(3));
-  object.slot = reader.FromSlot(slot);
+  reader.FillSlot(slot, object.slot);
   object.parent = reader.FromOptionalSlot(columns.Text(4));
   object.parent_uid.text = columns.Text(5);
   object.root = columns.IsNull(6) ? object.slot : reader.FromSlot(columns.Text(6));
@@ -291,8 +291,8 @@ Result<AuditEntry> AuditFrom(const Columns& columns) {
   entry.action = reader.FromWord(kAuditActions, columns.Text(1));
   entry.key.text = columns.Text(2);
   entry.id.text = columns.Text(3);
-  entry.root = reader.FromSlot(columns.Text(4));
-  entry.slot = reader.FromSlot(columns.Text(5));
+  reader.FillSlot(columns.Text(4), entry.root);
+  reader.FillSlot(columns.Text(5), entry.slot);
   entry.uid.text = columns.Text(6);
   entry.cause = columns.Text(7);
   entry.actor = columns.Text(8);
