@@ -22,7 +22,7 @@ GATES = {
     "unchanged-rate": (("recorded", 16, "unchanged", "rate_ratio"), 0.45, True),
     "create-rate": (("recorded", 16, "create", "rate_ratio"), 0.15, True),
     # What is reached, less what medians of rounds differ by; the goals below are not (DESIGN.md).
-    "denied-varied": (("varied", 16, "denied", "rate_ratio"), 0.56, True),
+    "denied-varied": (("varied", 16, "denied", "rate_ratio"), 0.60, True),
     "create-varied-16": (("varied", 16, "create", "rate_ratio"), 0.13, True),
     "create-varied-64": (("varied", 64, "create", "rate_ratio"), 0.17, True),
     "varied-unchanged": (("varied", 16, "unchanged", "rate_ratio"), 0.85, True),
