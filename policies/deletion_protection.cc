@@ -94,7 +94,7 @@ std::optional<Finding> DeletionProtection(const DeletionFacts& facts, const Word
     return !Manages(row) && !OneParty(PartyOf(row.root), owner.party, *facts.parties);
   });
   if (const Agreement* mark = ProtectionIn(facts.agreements)) {
-    out.cause = start + "protected: " + OneLine(mark->reason, kOwnerTextBytesMax) + ".";
+    out.cause = start + "protected: " + Said(mark->reason) + ".";
     const std::string declaring = DeclaringObject(*mark, owner);
     out.remedy = declaring.empty() ? "To delete it, lift the protection: `truce protect " +
                                          command + " --off --reason '…'`"

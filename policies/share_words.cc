@@ -12,7 +12,7 @@
 namespace truce {
 
 std::string ResourceInWords(const Owner& owner) {
-  return TypeForPeople(owner.identity.type) + " \"" + OneLine(owner.name, kOwnerTextBytesMax) + '"';
+  return TypeForPeople(owner.identity.type) + " \"" + Said(owner.name) + '"';
 }
 
 std::string ShareCommand(const Owner& owner, const PartyId& with, ShareLevel level) {

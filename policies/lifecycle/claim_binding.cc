@@ -130,7 +130,7 @@ Finding ClaimBinding(const BoundElsewhere& bound, const Wording& wording) {
                            ? "claim " + OneLine(ObjectForPeople(bound.holder), kShownTextBytesMax)
                            : std::string("another claim");
   if (told != Disclosure::kTaken && !bound.service.empty()) {
-    holder += " (service " + OneLine(bound.service, kOwnerTextBytesMax) + ")";
+    holder += " (service " + Said(bound.service) + ")";
   }
   out.cause = "C" + out.resource.substr(1) + " is bound to " + holder +
               ": Crossplane binds one claim only and would refuse this one for ever.";

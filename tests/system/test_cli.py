@@ -245,7 +245,7 @@ def test_config_lists_all_keys(cli):
 
 
 def test_mistyped_variable_is_a_warning(cli):
-    result = cli("config", TRUCE_MOED="audit", TRUCE_SERVICE_HOST="10.0.0.1")
+    result = cli("config", TRUCE_MOED="audit", TRUCE_NO="1", TRUCE_SERVICE_HOST="10.0.0.1")
     assert result.returncode == OK
     assert result.stderr == ("truce: warning: variable TRUCE_MOED is not known and has no effect; "
                              "did you mean 'TRUCE_MODE'?\n")

@@ -36,6 +36,7 @@ def test_help_is_read_in_a_terminal(cli):
 
 def test_the_list_of_commands_is_a_table(cli):
     text = cli("--help").stdout
+    assert not [line for line in text.splitlines() if len(line) > COLUMNS_MAX]
     listed = [line for line in text.splitlines() if re.match(COMMAND_LINE, line)]
     assert len(listed) == len(commands_of(cli)) >= 34
     assert len({re.match(r"  \S+ +", line).end() for line in listed}) == 1, listed

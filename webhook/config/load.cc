@@ -194,10 +194,15 @@ class Loader {
                                       "TRUCE_TOKEN_FILE", "TRUCE_CA_FILE",        "TRUCE_NAMESPACE",
                                       "TRUCE_VIA",        "TRUCE_SERVICE_ACCOUNT"};
     for (const Key& key : Keys()) known.push_back(VariableOf(key.name));
-    const std::vector<std::string_view> candidates(known.begin(), known.end());
+    // What all have in common makes no two of them alike.
+    constexpr std::string_view kPrefix = "TRUCE_";
+    std::vector<std::string_view> candidates;
+    for (const std::string_view each : known) candidates.push_back(each.substr(kPrefix.size()));
     for (const auto& [name, value] : sources_.variables) {
-      if (std::find(known.begin(), known.end(), name) != known.end()) continue;
-      const std::string hint = DidYouMean(name, candidates);
+      const bool is_ours = name.starts_with(kPrefix);
+      if (!is_ours || std::find(known.begin(), known.end(), name) != known.end()) continue;
+      std::string hint(Nearest(std::string_view(name).substr(kPrefix.size()), candidates));
+      if (!hint.empty()) hint = "; did you mean '" + std::string(kPrefix) + hint + "'?";
       const bool is_service_link =
           name.find("_SERVICE_") != std::string::npos || name.find("_PORT") != std::string::npos;
       if (is_service_link || hint.empty()) continue;

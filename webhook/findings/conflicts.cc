@@ -103,7 +103,7 @@ const ConflictObject* ManagedOf(const ConflictSide& side) {
 }
 
 std::string Whose(const ConflictSide& side) {
-  return side.service.empty() ? ForText(side.root) : "service " + Quoted(side.service);
+  return side.service.empty() ? ForText(side.root) : "service \"" + Said(side.service) + '"';
 }
 
 // The first step: who keeps it. `conflict` has two sides or more.

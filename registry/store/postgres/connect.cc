@@ -171,6 +171,7 @@ std::string_view RemedyOf(std::string_view text, bool needs_password) {
   if (says("certificate") || says("SSL")) {
     return "; sslrootcert=FILE in the URL names the authority of the server's certificate";
   }
+  if (says("Connection refused")) return "; is PostgreSQL running there, and is it the URL's host?";
   if (says("read-only")) return "; name the primary in the URL";
   if (says("does not exist")) return "; make it first";
   return "";

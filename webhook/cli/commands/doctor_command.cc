@@ -57,8 +57,8 @@ ExitCode RunDoctor(const ApiFlags& flags, const std::string& output, bool fail_o
   const std::size_t warnings = CountOf(checkups, "warning");
   if (!PrintData(output, Json{{"items", checkups}}, io.out)) {
     PrintCheckups(checkups, io.out);
-    io.out << failed << " failed, " << warnings << " warnings, " << CountOf(checkups, "ok")
-           << " ok\n";
+    io.out << failed << " failed, " << warnings << (warnings == 1 ? " warning, " : " warnings, ")
+           << CountOf(checkups, "ok") << " ok\n";
   }
   if (failed > 0) return ExitCode::kNo;
   return warnings > 0 && fail_on_warn ? ExitCode::kWarnings : ExitCode::kOk;
