@@ -90,5 +90,6 @@ def pytest_runtest_makereport(item, call):
     if not report.failed:
         return
     for name, value in getattr(item, "funcargs", {}).items():
-        if callable(getattr(value, "logs", None)):
-            report.sections.append((f"logs of {name}", value.logs()))
+        for each in value if isinstance(value, (tuple, list)) else (value,):
+            if callable(getattr(each, "logs", None)):
+                report.sections.append((f"logs of {name}", each.logs()))

@@ -167,7 +167,10 @@ bool Driver::Perform(Wishes wishes) {
                           query.timeout <= Follower::kHurryWatch};
   }
   if (wishes.discover) watcher_->Discovered(now, cluster_.Discover());
+  if (lists_backwards) std::reverse(wishes.lists.begin(), wishes.lists.end());
   for (const ListWanted& list : wishes.lists) {
+    const ServedKind& kind = list.query.selection.kind;
+    if (before_list) before_list({kind.group, kind.kind});
     const ApiResult<ListPage> page = cluster_.List(list.query);
     if (const auto meanwhile = std::exchange(while_listing, nullptr)) meanwhile();
     watcher_->Listed(now, list.id, page);

@@ -108,6 +108,10 @@ class Driver final : private LearnedListener {
   bool hold_answers = false;
   // Called once between a list and its answer.
   std::function<void()> while_listing;
+  // Called before each list of a kind.
+  std::function<void(const GroupKind&)> before_list;
+  // The lists that are wanted at once are made in the other order.
+  bool lists_backwards = false;
 
   Watcher& watcher() { return *watcher_; }
   ReviewInbox inbox;

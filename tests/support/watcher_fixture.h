@@ -109,7 +109,7 @@ class WatcherTest : public ::testing::Test {
     return rows;
   }
   // A CREATE that is admitted.
-  void Admit(const SmallObject& object) {
+  void Admit(const SmallObject& object, const Requester& requester = {}) {
     JsonReader reader;
     const SmallObject as_stored = object;
     SmallCluster scratch;
@@ -122,6 +122,7 @@ class WatcherTest : public ::testing::Test {
     ReviewRequest request;
     request.operation = Operation::kCreate;
     request.uid = {"review-" + object.uid};
+    request.requester = requester;
     request.object = Identify(document.value().root(), object.kind, rules_.identity);
     request.modes.assign(request.object.resources.size(), Mode::kEnforce);
     request.watched = true;

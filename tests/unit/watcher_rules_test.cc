@@ -4,29 +4,13 @@
 #include <vector>
 
 #include "tests/support/store_samples.h"
-#include "tests/support/watcher_fixture.h"
+#include "tests/support/watcher_chain.h"
 
 namespace truce::testing {
 namespace watcher_rules_test {
 
-class WatcherRulesTest : public WatcherTest {
+class WatcherRulesTest : public ChainTest {
  protected:
-  // The field at `path` of objects of `kind` is a bucket's name.
-  ReconcileRules Mapped(const std::string& path, const GroupKind& kind = kClaim) const {
-    MappingRule rule;
-    rule.kind = kind;
-    MappedResource bucket;
-    bucket.type = "s3/Bucket";
-    PartSource name;
-    name.path = FieldPath::Parse(path, FieldPath::Root::kObject).value();
-    bucket.parts[rules_.catalogue->FindType("s3/Bucket")->parts.front().name] = std::move(name);
-    rule.declares.push_back(std::move(bucket));
-    std::vector<MappingRule> all{std::move(rule)};
-    ReconcileRules rules = rules_;
-    rules.identity.mappings = MappingRules::Create(std::move(all), *rules_.catalogue).value();
-    return rules;
-  }
-
   void Change(ReconcileRules rules) {
     driver_->watcher().SetRules(driver_->now, std::move(rules));
     driver_->Advance(5s);
@@ -37,38 +21,6 @@ class WatcherRulesTest : public WatcherTest {
     SmallObject claim{kClaim, "team-a", name, uid, {}, {}};
     claim.rest = R"("spec":{"parameters":{"name":")" + name + R"(-prod","label":"x"}})";
     return claim;
-  }
-
-  // A claim, its composite and its bucket as Crossplane leaves them; their uids begin with c, x, b.
-  void PutChain(const std::string& name) {
-    const std::string ref = R"({"apiVersion":"acme.example.org/v1","kind":)";
-    SmallObject claim{kClaim, "team-a", name, "c-" + name, {}, {}};
-    claim.rest = R"("spec":{"parameters":{"name":")" + name + R"(-prod"},"resourceRef":)" + ref +
-                 R"("XStorage","name":")" + name + R"("}})";
-    cluster_.Put(claim);
-    SmallObject composite{kComposite, "", name, "x-" + name, {}, {}};
-    composite.rest = R"("spec":{"claimRef":)" + ref + R"("Storage","namespace":"team-a","name":")" +
-                     name + R"("},"resourceRefs":[{"apiVersion":"s3.aws.upbound.io/v1beta2",
-                     "kind":"Bucket","name":")" +
-                     name + R"("}]})";
-    cluster_.Put(composite);
-    cluster_.Put(Real(Composed(name)));
-  }
-  static SmallObject Composed(const std::string& name) {
-    SmallObject bucket = Bucket(name, "b-" + name, name + "-prod");
-    bucket.metadata += R"(,"ownerReferences":[{"apiVersion":"acme.example.org/v1","kind":"XStorage",
-        "name":")" + name +
-                       R"(","uid":"x-)" + name + R"(","controller":true}])";
-    return bucket;
-  }
-  void PutDefinition() {
-    cluster_.Serve({kClaim.group, "v1", kClaim.kind, "storages", true});
-    cluster_.Serve({kComposite.group, "v1", kComposite.kind, "xstorages", false});
-    cluster_.Serve({kXrd.group, "v1", kXrd.kind, "compositeresourcedefinitions", false});
-    SmallObject xrd{kXrd, "", "xstorages.acme.example.org", "xrd", {}, {}};
-    xrd.rest = R"("spec":{"group":"acme.example.org","names":{"kind":"XStorage"},
-        "claimNames":{"kind":"Storage"}})";
-    cluster_.Put(xrd);
   }
 };
 
@@ -188,7 +140,7 @@ TEST_F(WatcherRulesTest, AGapVoidsAlsoInASpaceOfAnotherTypesName) {
 // What its definition makes of a kind holds for objects that were seen before, too (W1).
 TEST_F(WatcherRulesTest, ADefinitionThatIsReadLateMakesItsKindCompose) {
   PutDefinition();
-  rules_ = Mapped("spec.parameters.name", kComposite);  // followed without its definition, too
+  rules_ = Mapped("spec.parameters.name", {kComposite});  // followed without its definition, too
   cluster_.FailLists(kXrd, ApiError{ApiErrorKind::kServer, 500, "no", {}});
   Start();
   PutChain("one");

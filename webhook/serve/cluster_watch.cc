@@ -18,6 +18,7 @@ constexpr std::chrono::seconds kControlTime{8};       // commands wait ten for a
 constexpr std::chrono::seconds kBetweenWitnesses{10};
 constexpr std::chrono::seconds kWitnessTime{3};  // of each call for it: the view waits meanwhile
 constexpr std::chrono::seconds kOthersTime{2};   // to tell other servers
+constexpr std::chrono::seconds kLeaveTime{2};    // for the last word of who leads no more
 constexpr std::chrono::seconds kFollowTime{1};   // to read what they tell
 // Who leads and could not say so for so long may lead no longer: another one may say what is free.
 constexpr std::chrono::seconds kLeaderLife{5};
@@ -231,6 +232,10 @@ void ClusterWatch::Lead() {
 }
 
 void ClusterWatch::EndLeading() {
+  if (leads_.load()) {
+    // Where it fails who watches next has the position of some seconds before.
+    (void)Ask([](Watcher& watcher, Moment now) { watcher.Leave(now); }, In(kLeaveTime));
+  }
   if (!ports_.has_others) return;
   {
     const std::lock_guard<std::mutex> lock(mutex_);

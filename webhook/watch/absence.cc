@@ -73,17 +73,16 @@ Result<void> Absence::MarkUids(const std::vector<Uid>& uids) {
                           [](const Uid& uid, Ledger& ledger) { OutOfSight(uid, ledger); });
 }
 
-// A managed resource of the kind may have come and gone unseen: that the last one witnessed the end
-// of a resource, which claims still declare, says nothing any more (E1).
-Result<void> Absence::VoidGone(const KindHistory& kind) {
+// What claims still declare whose end a managed resource of the kind has witnessed.
+Result<std::vector<KeyText>> Absence::GoneKeys(const KindHistory& kind) const {
+  std::vector<KeyText> gone;
   const GroupKind name = kind.followed.group_kind();
   const KindEntry* entry = store_.rules().catalogue->FindKind(name.group, name.kind);
-  if (kind.followed.role != Role::kManaged || entry == nullptr) return {};
+  if (kind.followed.role != Role::kManaged || entry == nullptr) return gone;
   // Types may share a space of names: a key does not tell of which one it is.
   std::string prefix;
   AppendEncoded(prefix, entry->type->space);
   prefix += "|";
-  std::vector<KeyText> gone;
   TRUCE_RETURN_IF_ERROR(store_.Read([&](const AllFacts& facts) {
     gone.clear();
     KeyText after{prefix};
@@ -98,6 +97,12 @@ Result<void> Absence::VoidGone(const KindHistory& kind) {
       if (more) after = page.back();
     }
   }));
+  return gone;
+}
+
+// One may have come and gone unseen: what was witnessed says nothing any more (E1).
+Result<void> Absence::VoidGone(const KindHistory& kind) {
+  TRUCE_ASSIGN_OR_RETURN(const std::vector<KeyText> gone, GoneKeys(kind));
   return store_.WriteEach(gone, kSightingsAtOnce, [](const KeyText& key, Ledger& ledger) {
     auto owner = ledger.OwnerOf(key);
     if (!owner || owner->real) return;
@@ -151,21 +156,23 @@ Result<std::vector<Absence::Missing>> Absence::FindMissing(const KindHistory& ki
   return missing;
 }
 
+Result<bool> Absence::HasGone(const KindHistory& kind) const {
+  TRUCE_ASSIGN_OR_RETURN(const std::vector<KeyText> gone, GoneKeys(kind));
+  return !gone.empty();
+}
+
 Result<UnlistedObjects> Absence::Unlisted(const KindHistory& kind) const {
   std::unordered_set<std::string_view> listed;
   for (const auto& sighting : kind.collected) listed.insert(sighting->facts.uid.text);
   UnlistedObjects unlisted;
   TRUCE_RETURN_IF_ERROR(store_.Read([&](const AllFacts& facts) {
     unlisted.clear();
-    ForEachObject(
-        facts, AllOf(kind.followed.group_kind(), store_.cluster()), [&](const Object& object) {
-          if (listed.contains(object.uid.text)) return;
-          const std::vector<Row> rows = facts.RowsOfUid(object.uid);
-          if (rows.empty()) return;
-          unlisted[object.uid] = std::any_of(rows.begin(), rows.end(), [](const Row& row) {
-            return row.id.state == RowState::kSeen;
-          });
-        });
+    ForEachObject(facts, AllOf(kind.followed.group_kind(), store_.cluster()),
+                  [&](const Object& object) {
+                    if (listed.contains(object.uid.text)) return;
+                    if (facts.RowsOfUid(object.uid).empty()) return;
+                    unlisted[object.uid] = true;
+                  });
   }));
   return unlisted;
 }
@@ -180,7 +187,7 @@ Result<void> Absence::Nominate(KindHistory& kind) {
     any_seen = any_seen || one.seen_rows;
   }
   TRUCE_RETURN_IF_ERROR(MarkUids(unseen));
-  TRUCE_RETURN_IF_ERROR(VoidGone(kind));
+  if (!kind.whole) TRUCE_RETURN_IF_ERROR(VoidGone(kind));
   const GroupKind name = kind.followed.group_kind();
   // What was read before this list may be gone since.
   asks_.Overtake(name);
@@ -198,6 +205,7 @@ Result<void> Absence::Nominate(KindHistory& kind) {
   kind.collected.clear();
   kind.collected.shrink_to_fit();
   kind.complete = false;
+  kind.whole = false;
   kind.gap = false;
   kind.marked = false;
   kind.apply_known = false;

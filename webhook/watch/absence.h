@@ -48,8 +48,10 @@ class Absence final {
   std::string FrozenFor(const GroupKind& kind) const;
 
   // Stored objects with declarations that the kind's complete list, not applied yet, does not
-  // hold. Waited for is the end of those that were seen.
+  // hold; also those that are only admitted: they may have come and ended.
   Result<UnlistedObjects> Unlisted(const KindHistory& kind) const;
+  // The end of something was witnessed that is still declared: what came and went since matters.
+  Result<bool> HasGone(const KindHistory& kind) const;
   // The list of the kind is complete and applied: ends its gap, and nominates the stored objects
   // that it did not hold.
   Result<void> Nominate(KindHistory& kind);
@@ -90,6 +92,7 @@ class Absence final {
   Result<std::vector<Missing>> FindMissing(const KindHistory& kind) const;
   void AddNomination(const KindHistory& kind, const Object& object, bool commanded);
   Result<void> MarkUids(const std::vector<Uid>& uids);
+  Result<std::vector<KeyText>> GoneKeys(const KindHistory& kind) const;
   Result<void> VoidGone(const KindHistory& kind);
   Result<void> CountSeenRows();
   bool IsStrange(const KindHistory& kind, const Object& object, const Facts& facts) const;

@@ -127,10 +127,13 @@ struct KindHistory {
   // From whoever watched before: each object there is either had a version without `Deleting` at
   // this version or later, or is younger. Nothing: not known.
   std::optional<ClusterVersion> settled;
+  // Whoever watched before has told the registry everything up to here. Nothing: not known.
+  std::optional<ClusterVersion> told;
   std::vector<std::shared_ptr<const Sighting>> collected;  // of the list that runs
   std::uint64_t list = 0;  // number of the list that runs or ran last
   Timestamp list_began{};
   bool complete = false;     // its list waits to be applied
+  bool whole = false;        // nothing of the kind came and went unseen before that list
   bool gap = true;           // history lost since the last complete list
   bool marked = false;       // this gap is marked: everything stored counts as out of sight
   bool apply_known = false;  // the next list is applied whole, also versions known already

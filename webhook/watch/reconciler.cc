@@ -3,10 +3,17 @@
 #include <algorithm>
 #include <map>
 #include <string>
+#include <unordered_map>
 #include <utility>
 
 namespace truce {
 namespace {
+
+bool SameKeys(const ObjectFacts& one, const ObjectFacts& other) {
+  return std::equal(one.resources.begin(), one.resources.end(), other.resources.begin(),
+                    other.resources.end(),
+                    [](const auto& a, const auto& b) { return a.key == b.key; });
+}
 
 // Of the objects that `sights` tell of, those that end and declared the same all the time: false.
 std::map<Uid, bool> ChangedOrLive(const std::vector<Sight>& sights) {
@@ -18,13 +25,23 @@ std::map<Uid, bool> ChangedOrLive(const std::vector<Sight>& sights) {
     out[facts.uid] = !sight.deleted;
   }
   for (const Sight& sight : sights) {
-    const auto& now = sight.sighting->facts.resources;
-    const auto& end = last[sight.sighting->facts.uid]->resources;
-    const bool same = std::equal(now.begin(), now.end(), end.begin(), end.end(),
-                                 [](const auto& a, const auto& b) { return a.key == b.key; });
-    if (!same) out[sight.sighting->facts.uid] = true;
+    const Uid& uid = sight.sighting->facts.uid;
+    if (!SameKeys(sight.sighting->facts, *last[uid])) out[uid] = true;
   }
   return out;
+}
+
+// The list that waits to be applied has all of them, each declaring what it did all the time.
+bool AreListed(const std::vector<Sight>& sights, const KindHistory& kind) {
+  if (sights.empty()) return true;
+  std::unordered_map<std::string_view, const ObjectFacts*> listed;
+  for (const auto& sighting : kind.collected) {
+    listed.emplace(sighting->facts.uid.text, &sighting->facts);
+  }
+  return std::all_of(sights.begin(), sights.end(), [&](const Sight& sight) {
+    const auto found = listed.find(sight.sighting->facts.uid.text);
+    return found != listed.end() && SameKeys(sight.sighting->facts, *found->second);
+  });
 }
 
 }  // namespace
@@ -86,8 +103,12 @@ Result<UnlistedObjects> Reconciler::Unlisted(const GroupKind& kind) const {
   return absence_.Unlisted(*history);
 }
 
-void Reconciler::SetSettled(const GroupKind& kind, std::optional<ClusterVersion> settled) {
-  if (KindHistory* history = HistoryOf(kind, kinds_)) history->settled = settled;
+void Reconciler::SetPosition(const GroupKind& kind, std::optional<ClusterVersion> told,
+                             std::optional<ClusterVersion> settled) {
+  KindHistory* history = HistoryOf(kind, kinds_);
+  if (history == nullptr) return;
+  history->told = told;
+  history->settled = settled;
 }
 
 std::optional<ClusterVersion> Reconciler::SettledAt(const GroupKind& kind,
@@ -97,11 +118,21 @@ std::optional<ClusterVersion> Reconciler::SettledAt(const GroupKind& kind,
   return history->SettledAt(*position);
 }
 
-void Reconciler::Replay(const GroupKind& kind, std::span<const WatchEvent> events) {
-  KindHistory* history = HistoryOf(kind, kinds_);
+Result<bool> Reconciler::HasGone(const GroupKind& kind) const {
+  const KindHistory* history = HistoryOf(kind, kinds_);
+  if (history == nullptr || !history->complete) return false;
+  return absence_.HasGone(*history);
+}
+
+void Reconciler::Replay(const Replays::Told& told) {
+  KindHistory* history = HistoryOf(told.kind, kinds_);
   if (history == nullptr) return;
-  std::vector<Sight> sights = sights_.ReadEvents(events, *history);
+  std::vector<Sight> sights = sights_.ReadEvents(told.events, *history);
   const std::map<Uid, bool> left_out = ChangedOrLive(sights);
+  history->whole = told.whole &&
+                   std::none_of(left_out.begin(), left_out.end(),
+                                [](const auto& object) { return object.second; }) &&
+                   AreListed(sights_.ReadEvents(told.others, *history), *history);
   std::erase_if(sights, [&](const Sight& sight) { return left_out.at(sight.sighting->facts.uid); });
   for (Sight& sight : sights) {
     if (!sight.deleted || !ends_.Hold(sight)) {

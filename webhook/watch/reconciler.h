@@ -81,16 +81,20 @@ class Reconciler final {
   Result<void> FinishList(const GroupKind& kind);
   // The list failed; what it brought so far is given up (Absence::MarkGap).
   Result<void> ListFailed(const GroupKind& kind);
-  // KindHistory::settled, before Replay and FinishStart; and for whoever watches next.
-  void SetSettled(const GroupKind& kind, std::optional<ClusterVersion> settled);
+  // Where whoever watched before had come to: KindHistory::told and settled; before Replay and
+  // FinishStart.
+  void SetPosition(const GroupKind& kind, std::optional<ClusterVersion> told,
+                   std::optional<ClusterVersion> settled);
+  // KindHistory::settled for whoever watches next.
   std::optional<ClusterVersion> SettledAt(const GroupKind& kind,
                                           std::optional<ClusterVersion> position);
   // Of the kind's complete first list, before FinishStart.
   Result<UnlistedObjects> Unlisted(const GroupKind& kind) const;
+  Result<bool> HasGone(const GroupKind& kind) const;
   // Events of before the kind's first list, in order, of objects that it did not hold: their ends
   // are applied by FinishStart as if they had been watched. Not of an object that changed what it
   // declares meanwhile: what else it did nobody tells. Once for each kind.
-  void Replay(const GroupKind& kind, std::span<const WatchEvent> events);
+  void Replay(const Replays::Told& told);
   // All kinds were attempted: applies all finished lists together, so that a claim, its composite
   // and its managed resources are one chain, and the oldest of all is the incumbent.
   Result<void> FinishStart();

@@ -80,8 +80,13 @@ bool Replays::Events(WatchId id, const std::vector<WatchEvent>& events) {
     const Result<Document> document = reader_.Read(event.object);
     if (!document.ok()) continue;
     const Value metadata = document.value().root().Child("metadata");
+    if (running->list && running->list < VersionNumber(event.resource_version)) continue;
     const auto object = running->objects.find(StringOf(metadata.Child("uid")));
-    if (object == running->objects.end()) continue;
+    if (object == running->objects.end()) {
+      // One more than is kept says that there were too many.
+      if (running->told.others.size() <= kOthersMax) running->told.others.push_back(event);
+      continue;
+    }
     running->told.events.push_back(event);
     if (event.type == WatchEvent::Type::kDeleted) object->second = false;
   }
@@ -89,7 +94,8 @@ bool Replays::Events(WatchId id, const std::vector<WatchEvent>& events) {
                                  [](const auto& object) { return object.second; });
   // What the list lacks ended before it.
   const bool told = running->list <= VersionNumber(running->query.resource_version);
-  if (waits && !(running->list && told)) return true;
+  if (running->list ? !told : waits) return true;
+  running->told.whole = running->list && running->told.others.size() <= kOthersMax;
   stops_.push_back(id);
   End(running);
   return true;

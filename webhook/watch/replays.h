@@ -1,8 +1,9 @@
 // Replays: what ended while nobody watched, where the API server can still tell it. Every few
 // seconds the registry keeps how far the watch of each kind has come. Where the first list after a
-// start lacks a stored object, the events since then are asked for: an end that they tell was
-// witnessed, only later. A watch that ends before it came as far as the list is asked for again.
-// What is not told by then is absent (Absence).
+// start lacks a stored object, or the end of something was witnessed that is still declared, the
+// events since then are asked for: an end that they tell was witnessed, only later; and what was
+// witnessed holds where nothing else came and went. A watch that ends before it came as far as the
+// list is asked for again. What is not told by then is absent (Absence).
 #ifndef TRUCE_WEBHOOK_WATCH_REPLAYS_H_
 #define TRUCE_WEBHOOK_WATCH_REPLAYS_H_
 
@@ -35,10 +36,10 @@ using WatchPositions = std::map<GroupKind, WatchPosition>;
 std::string ToText(const WatchPositions& positions);
 WatchPositions PositionsFromText(std::string_view text);
 
-// Stored objects that a list does not hold, by uid; true: their end is waited for.
+// Stored objects that a list does not hold, by uid; false: their end was told.
 using UnlistedObjects = std::map<Uid, bool>;
 
-// External synchronization. Keeps only what concerns the objects asked for.
+// External synchronization.
 class Replays final {
  public:
   // The history of some seconds comes at once, so a watch for it is a short one; of such a watch an
@@ -48,13 +49,18 @@ class Replays final {
   // Nobody waits longer for an API server that does not tell: the start waits for this.
   static constexpr std::chrono::seconds kPatience{30};
 
+  // Of more than so many changes of other objects nothing is kept.
+  static constexpr std::size_t kOthersMax = 1000;
+
   struct Told {
     GroupKind kind;
-    std::vector<WatchEvent> events;  // in order
+    std::vector<WatchEvent> events;  // of the objects asked for, in order
+    std::vector<WatchEvent> others;  // of other objects
+    bool whole = false;              // everything up to the version of the list is told
   };
 
-  // Asks by `query`, whose id is given later, for what became of `objects` up to the version of the
-  // list that lacks them; nothing: the version is no number.
+  // Asks by `query`, whose id is given later, for what became of `objects`, and of all others, up
+  // to the version of the list that lacks them; nothing: the version is no number.
   void Begin(Moment now, WatchQuery query, const UnlistedObjects& objects,
              std::optional<ClusterVersion> list);
   // What to start now, each by the next id, and to stop since the last call.

@@ -43,7 +43,8 @@ bool LosesAKey(const ObjectFacts& object, const Ledger& ledger) {
 // An object that is as it was and declares less: the rules changed, which says nothing of the
 // resource. What it owned counts as real, and is left orphaned instead of free.
 void SeeWhole(const ObjectFacts& object, const Sight& sight, Ledger& ledger) {
-  See(object, sight.out_of_sight || (sight.reread && LosesAKey(object, ledger)), ledger);
+  See(object, sight.out_of_sight || ((sight.reread || sight.told) && LosesAKey(object, ledger)),
+      ledger);
 }
 
 void SeeOne(const Sight& sight, const ReconcileRules& rules, Ledger& ledger) {
@@ -171,7 +172,10 @@ Result<void> Sights::ApplyLists(std::span<KindHistory* const> kinds) {
       const KindHistory::Version* known = kind->Find(sighting->facts.uid);
       const bool same =
           known != nullptr && known->number && known->number == sighting->facts.version;
-      sights.push_back({.sighting = sighting, .out_of_sight = !same, .reread = same});
+      const auto version = sighting->facts.version;
+      const bool told = !same && version && kind->told && *version <= *kind->told;
+      sights.push_back(
+          {.sighting = sighting, .out_of_sight = !same && !told, .reread = same, .told = told});
     }
   }
   // Oldest first: among those that nobody recorded yet the oldest is the incumbent. What waits for

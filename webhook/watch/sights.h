@@ -27,6 +27,7 @@ struct Sight {
   bool deleted = false;
   bool out_of_sight = false;
   bool reread = false;  // a version applied before, by rules that may have changed since
+  bool told = false;    // the same, by whoever watched before
   // Of an end:
   bool crd_terminating = false;
   bool config_changed = false;            // Ending::config_changed

@@ -69,6 +69,13 @@ void Watcher::BeginRecording(Moment now) {
   kinds_stale_ = true;
 }
 
+void Watcher::Leave(Moment now) {
+  now_ = now;
+  Pump(now);
+  positions_due_ = now;
+  if (ready()) KeepPositions(now);
+}
+
 // What the registry says is behind what it has: what is told twice is known by then.
 void Watcher::KeepPositions(Moment now) {
   if (now < positions_due_ || !tasks_.empty()) return;

@@ -132,6 +132,9 @@ class Watcher final {
 
   // This server watches the cluster from now on: everything is followed. Idempotent.
   void BeginRecording(Moment now);
+  // Another one does from now on, because this one ends: the registry is told how far the watches
+  // have come. Where the store fails it has what it was told last.
+  void Leave(Moment now);
   // The registry has what other servers judge by: all that the listener was told last is in it.
   void ViewTold(Moment now, const LearnedIdentity& learned);
 

@@ -46,12 +46,13 @@ Result<void> Watcher::BeginReplays(Moment now) {
     const Followed* followed = FindKind(kind);
     if (followed == nullptr || !followed->served() || !followed->follower.listed()) continue;
     // A cluster that went back in time had another history.
-    const bool before = position.settled <= VersionNumber(followed->follower.version());
-    reconciler_.SetSettled(kind, before ? position.settled : std::nullopt);
+    const auto list = VersionNumber(followed->follower.version());
+    const auto told = VersionNumber(position.version);
+    reconciler_.SetPosition(kind, told <= list ? told : std::nullopt,
+                            position.settled <= list ? position.settled : std::nullopt);
     TRUCE_ASSIGN_OR_RETURN(UnlistedObjects unlisted, reconciler_.Unlisted(kind));
-    const bool waits = std::any_of(unlisted.begin(), unlisted.end(),
-                                   [](const auto& object) { return object.second; });
-    if (waits) ended.emplace(kind, std::move(unlisted));
+    TRUCE_ASSIGN_OR_RETURN(const bool gone, reconciler_.HasGone(kind));
+    if (gone || !unlisted.empty()) ended.emplace(kind, std::move(unlisted));
   }
   for (const auto& [kind, objects] : ended) {
     const Follower& follower = FindKind(kind)->follower;
@@ -66,7 +67,7 @@ Result<void> Watcher::BeginReplays(Moment now) {
 Result<void> Watcher::FinishStart(Moment now) {
   TRUCE_RETURN_IF_ERROR(BeginReplays(now));
   if (!replays_.IsOver(now)) return {};
-  for (const Replays::Told& told : replays_.Take()) reconciler_.Replay(told.kind, told.events);
+  for (const Replays::Told& told : replays_.Take()) reconciler_.Replay(told);
   TRUCE_RETURN_IF_ERROR(reconciler_.FinishStart());
   for (Followed* followed : by_role_) Touch(*followed);
   return {};
