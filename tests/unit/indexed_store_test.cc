@@ -6,9 +6,7 @@
 #include <atomic>
 #include <chrono>
 #include <cstddef>
-#include <cstdint>
 #include <string>
-#include <string_view>
 #include <thread>
 #include <utility>
 #include <vector>
@@ -116,20 +114,6 @@ TEST_F(IndexedStoreTest, WhoseDecisionChangesNothingHidesNothing) {
   store_.Tell(1);
   store_.Tell(0);
   EXPECT_EQ(Found("first"), 1U);
-}
-
-TEST_F(IndexedStoreTest, WhoIsToldDoesNotWaitForWhoAsks) {
-  Submit(Names("first"));
-  store_.Tell(0);
-  std::size_t counted = 0;
-  const auto count = [&](std::string_view, std::string_view, std::uint64_t) {
-    ++counted;
-    Submit(Names("second"));
-    store_.Tell(1);
-  };
-  EXPECT_TRUE(indexed_.CountAll(count, Soon()).ok());
-  EXPECT_EQ(counted, 1U);
-  EXPECT_EQ(Found("second"), 1U);
 }
 
 TEST_F(IndexedStoreTest, FindsAtOnceWhatManyWriteTogether) {

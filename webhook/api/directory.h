@@ -122,7 +122,7 @@ class Directory final {
   std::uint32_t ServiceIndex(std::string_view name);
   std::vector<KeyText> WithHash(By by, std::uint32_t hash, std::size_t limit) const;
 
-  // Deques grow without moving what they hold: whoever asks waits for a change.
+  // Deques grow without moving what they hold: commits wait for a change.
   std::deque<Entry> entries_;
   Index free_ = kNone;
   std::size_t live_ = 0;

@@ -2,13 +2,10 @@
 
 #include <algorithm>
 #include <chrono>
-#include <cstddef>
-#include <iterator>
 #include <memory>
 #include <utility>
 
 #include "registry/base/assert.h"
-#include "registry/base/threads.h"
 #include "registry/ownership/rows.h"
 
 namespace truce {
@@ -19,12 +16,9 @@ constexpr std::chrono::seconds kReadWithin{5};
 // A commit that its caller did not wait for has ended by then, or failed.
 constexpr std::chrono::seconds kUnsureFor{60};
 constexpr std::size_t kUnsureMax = 10'000;
-// Together they wait for memory once; and nobody who asks waits long for a thread that has the
-// directory and not the processor.
-constexpr std::size_t kEnteredAtOnce = 16;
-// More wait only where nothing is left of the processor; then whoever commits helps.
-constexpr std::size_t kWaitingMax = 1024;
-// Counted in one go: others who ask wait for it, a millisecond or so.
+// Some of what the first brings into the processor's cache serves those entered with it.
+constexpr std::size_t kEnteredAtOnce = 64;
+// Counted in one go: commits wait for it, a millisecond or so.
 constexpr std::size_t kPlacesAtOnce = 5000;
 
 Deadline Soon() { return std::chrono::steady_clock::now() + kReadWithin; }
@@ -56,8 +50,6 @@ void IndexedStore::Open(std::unique_ptr<Store> store) {
 void IndexedStore::Open(Store& store) {
   TRUCE_ASSERT(opened() == nullptr);
   store_.store(&store, std::memory_order_release);
-  if (store.index() != nullptr) return;
-  enterer_ = std::jthread([this](const std::stop_token& stop) { EnterBehindCommits(stop); });
 }
 
 const OwnerFinder* IndexedStore::own_index() const {
@@ -104,11 +96,8 @@ Result<void> IndexedStore::Apply(const Locks& locks, const DecideFn& decide, Dea
   if (!decided->is_some()) return applied;
   const bool unsure = !applied.ok() && applied.error().code == ErrorCode::kDeadlineExceeded;
   if (!applied.ok() && !unsure) return applied;
-  if (!unsure) {
-    Enter(decided);
-    return applied;
-  }
   state_.With([&](State& state) {
+    if (!unsure) return Enter(decided, state);
     std::vector<KeyText> keys = decided->Keys();
     state.newest = std::max(state.newest, decided->number);
     static_cast<void>(ReadOwners(keys, state));
@@ -134,7 +123,9 @@ void IndexedStore::Submit(const Locks& locks, DecideFn decide, Deadline deadline
   };
   auto enter = [this, submitted, decided, done = std::move(done)](Result<void> applied) {
     // Nothing is unsure here: a commit that has begun is waited for, past the deadline too.
-    if (applied.ok() && decided->is_some()) Enter(decided);
+    if (applied.ok() && decided->is_some()) {
+      state_.With([&](State& state) { Enter(decided, state); });
+    }
     done(std::move(applied));
   };
   store->Submit(locks, std::move(note), deadline, std::move(enter));
@@ -144,10 +135,6 @@ Result<void> IndexedStore::ReadAbout(const Locks& hints, const ReadFn& read,
                                      Deadline deadline) const {
   const Store* store = opened();
   return store == nullptr ? Result<void>(NotOpen()) : store->ReadAbout(hints, read, deadline);
-}
-
-void IndexedStore::Expect(const KeyText& key) const {
-  if (const Store* store = opened()) store->Expect(key);
 }
 
 bool IndexedStore::is_remote() const {
@@ -263,51 +250,21 @@ IndexedStore::Decided IndexedStore::Note(const Changes& changes) {
   return {++decided_, changes.drop_owners, {changes.put_owners.begin(), changes.put_owners.end()}};
 }
 
-void IndexedStore::Enter(std::shared_ptr<Decided> decided) {
-  std::size_t waiting = 0;
-  {
-    std::lock_guard lock(waiting_mutex_);
-    waiting_.push_back(std::move(decided));
-    waiting = waiting_.size();
-  }
-  if (waiting == kEnteredAtOnce) many_wait_.notify_one();
-  if (waiting > kWaitingMax) state_.With([&](State& state) { EnterSome(state); });
-}
-
-// Commits leave the processor idle while they wait for the disk, which is when a thread of low
-// priority gets it.
-void IndexedStore::EnterBehindCommits(const std::stop_token& stop) {
-  WorkInBackground();
-  while (!stop.stop_requested()) {
-    {
-      std::unique_lock lock(waiting_mutex_);
-      const auto many = [this] { return waiting_.size() >= kEnteredAtOnce; };
-      if (!many_wait_.wait(lock, stop, many)) return;
-    }
-    state_.With([&](State& state) { EnterSome(state); });
-  }
-}
-
-std::vector<std::shared_ptr<IndexedStore::Decided>> IndexedStore::TakeSome() const {
-  std::lock_guard lock(waiting_mutex_);
-  const auto end =
-      waiting_.begin() + static_cast<std::ptrdiff_t>(std::min(waiting_.size(), kEnteredAtOnce));
-  std::vector<std::shared_ptr<Decided>> some(std::make_move_iterator(waiting_.begin()),
-                                             std::make_move_iterator(end));
-  waiting_.erase(waiting_.begin(), end);
-  return some;
+void IndexedStore::Enter(std::shared_ptr<Decided> decided, State& state) const {
+  state.waiting_keys += decided->dropped.size() + decided->put.size();
+  state.waiting.push_back(std::move(decided));
+  if (state.waiting_keys >= kEnteredAtOnce) EnterWaiting(state);
 }
 
 // As it was decided, unless a later one was entered already: to read is the dear way to know which
 // of the two it is.
-bool IndexedStore::EnterSome(State& state) const {
-  const std::vector<std::shared_ptr<Decided>> some = TakeSome();
+void IndexedStore::EnterWaiting(State& state) const {
   std::vector<const Directory::Item*> items;
-  for (const std::shared_ptr<Decided>& decided : some) {
+  for (const std::shared_ptr<Decided>& decided : state.waiting) {
     for (const Directory::Item& item : decided->put) items.push_back(&item);
   }
   state.directory.Expect(items);
-  for (const std::shared_ptr<Decided>& decided : some) {
+  for (const std::shared_ptr<Decided>& decided : state.waiting) {
     if (decided->number < state.newest) {
       static_cast<void>(ReadOwners(decided->Keys(), state));
       continue;
@@ -316,7 +273,8 @@ bool IndexedStore::EnterSome(State& state) const {
     for (const KeyText& key : decided->dropped) state.directory.Erase(key);
     for (const Directory::Item& item : decided->put) state.directory.Put(item);
   }
-  return !some.empty();
+  state.waiting.clear();
+  state.waiting_keys = 0;
 }
 
 bool IndexedStore::ReadOwners(const std::vector<KeyText>& keys, State& state) const {

@@ -7,15 +7,12 @@
 #include <condition_variable>
 #include <cstddef>
 #include <cstdint>
-#include <deque>
 #include <memory>
 #include <mutex>
 #include <optional>
 #include <set>
-#include <stop_token>
 #include <string>
 #include <string_view>
-#include <thread>
 #include <utility>
 #include <vector>
 
@@ -27,15 +24,15 @@
 namespace truce {
 
 // Passes everything on to a store. Where that finds owners itself (Store::index) so are they asked
-// for here; else they are kept in a Directory, where a thread of its own enters the owners of
-// changed keys behind the commits, and whoever asks those that it has not: every write must go
-// through it then. Until it has a store everything is kUnavailable: so the admission port can
-// answer "unknown" while a large registry is read, instead of refusing connections. Thread-safe.
+// for here; else they are kept in a Directory, which enters the owners of changed keys after each
+// commit: every write must go through it then. Until it has a store everything is
+// kUnavailable: so the admission port can answer "unknown" while a large registry is read, instead
+// of refusing connections. Thread-safe.
 class IndexedStore final : public Store, public OwnerFinder {
  public:
-  IndexedStore() = default;                             // not open
-  explicit IndexedStore(Store& store) { Open(store); }  // over one that outlives it
-  ~IndexedStore() override;                             // waits for what was submitted
+  IndexedStore() = default;                                // not open
+  explicit IndexedStore(Store& store) : store_(&store) {}  // over one that outlives it
+  ~IndexedStore() override;                                // waits for what was submitted
   IndexedStore(const IndexedStore&) = delete;
   IndexedStore& operator=(const IndexedStore&) = delete;
 
@@ -53,7 +50,6 @@ class IndexedStore final : public Store, public OwnerFinder {
   void Submit(const Locks& locks, DecideFn decide, Deadline deadline, OnDone done) override;
   Result<void> Read(const ReadFn& read, Deadline deadline) const override;
   Result<void> ReadAbout(const Locks& hints, const ReadFn& read, Deadline deadline) const override;
-  void Expect(const KeyText& key) const override;
   bool is_remote() const override;
   StoreCounts Counts() const override;
   Result<StoreContents> Contents() const override;
@@ -81,20 +77,23 @@ class IndexedStore final : public Store, public OwnerFinder {
   struct Decided;
   struct State {
     Directory directory;
+    // Durable, and not in the directory yet: entered many at a time, or when somebody asks.
+    std::vector<std::shared_ptr<Decided>> waiting;
+    std::size_t waiting_keys = 0;
     // Keys whose last write may come true until then: read again whenever somebody asks.
     std::vector<std::pair<KeyText, Deadline>> unsure;
     std::uint64_t newest = 0;  // the latest decision of which something was entered
   };
 
-  // Runs `ask(const Directory&)` and returns what it returns. `ask` must be short: whoever else
-  // asks waits for it. Errors: kUnavailable (not filled yet).
+  // Runs `ask(const Directory&)` and returns what it returns. `ask` must be short: commits wait
+  // for it. Errors: kUnavailable (not filled yet).
   template <typename Ask>
   auto With(Ask ask) const -> Result<decltype(ask(std::declval<const Directory&>()))> {
     if (!filled_.load(std::memory_order_acquire)) {
       return Error{ErrorCode::kUnavailable, "the directory of owners is being filled"};
     }
     return state_.With([&](State& state) {
-      while (EnterSome(state)) continue;
+      EnterWaiting(state);
       ReadAgain(state);
       return ask(std::as_const(state.directory));
     });
@@ -104,12 +103,9 @@ class IndexedStore final : public Store, public OwnerFinder {
   const OwnerFinder* own_index() const;
   std::shared_ptr<void> Count();
   Decided Note(const Changes& changes);
-  // Of a decision that is durable: it waits to be entered.
-  void Enter(std::shared_ptr<Decided> decided);
-  // The first of those that wait; false: there is none.
-  bool EnterSome(State& state) const;
-  std::vector<std::shared_ptr<Decided>> TakeSome() const;
-  void EnterBehindCommits(const std::stop_token& stop);
+  // Of a decision that is durable.
+  void Enter(std::shared_ptr<Decided> decided, State& state) const;
+  void EnterWaiting(State& state) const;
   // False: they cannot be read now.
   bool ReadOwners(const std::vector<KeyText>& keys, State& state) const;
   void ReadAgain(State& state) const;
@@ -117,16 +113,11 @@ class IndexedStore final : public Store, public OwnerFinder {
   std::unique_ptr<Store> owned_;
   std::atomic<Store*> store_{nullptr};
   mutable Guarded<State> state_;
-  // Durable, and not in the directory yet. Apart from it: commits never wait for those who ask.
-  mutable std::mutex waiting_mutex_;
-  std::condition_variable_any many_wait_;
-  mutable std::deque<std::shared_ptr<Decided>> waiting_;  // guarded by waiting_mutex_
   std::atomic<bool> filled_{false};
   std::atomic<std::uint64_t> decided_{0};
   std::mutex submitted_mutex_;
   std::condition_variable none_submitted_;
   std::size_t submitted_ = 0;  // guarded by submitted_mutex_
-  std::jthread enterer_;       // last: uses all of the above
 };
 
 }  // namespace truce
