@@ -138,6 +138,18 @@ void FillNames(DeclaredResource& resource, const TypeSpec& spec) {
   resource.arn = ArnOf(LocatedIdentity(resource), spec.arn_template);
 }
 
+// Where the status speaks of another resource, nothing that it tells is of this one. Returns false
+// then.
+bool LeaveOthers(DeclaredResource& resource, std::string_view shown_arn) {
+  const bool shown = resource.further_observed && !shown_arn.empty() && !resource.arn.empty();
+  if (!shown || MayBeOf(resource.arn, shown_arn)) return true;
+  resource.further_account.clear();
+  resource.further_observed = false;
+  std::erase_if(resource.further, [](const FurtherName& name) { return name.observed; });
+  resource.arn.clear();
+  return false;
+}
+
 // What people call the value: as they wrote it, unless normalising changed more than its case.
 std::string_view ForReaders(const Element& element) {
   return element.shown.size() == element.value.size() ? element.shown : element.value;
@@ -216,14 +228,9 @@ class Assembly {
       resource.name = Printable(resource.name);
     }
     FillNames(resource, *draft_.type);
-    const bool shown =
-        resource.further_observed && !draft_.own_arn.empty() && !resource.arn.empty();
-    // The status speaks of another resource: nothing that it tells is of this one.
-    if (shown && !MayBeOf(resource.arn, draft_.own_arn)) {
-      resource.further_account.clear();
-      resource.further_observed = false;
-      resource.further.clear();
-      resource.arn.clear();
+    LeaveOthers(resource, draft_.own_arn);
+    if (resource.further_observed && !resource.references.empty()) {
+      resource.shown_arn = draft_.own_arn;
     }
     resource.partial = draft_.mapped && !resource.missing.empty();
   }
@@ -308,21 +315,45 @@ std::optional<KeyText> KeyOf(const ResourceIdentity& identity, const TypeSpec& s
   return key;
 }
 
-void Resolve(DeclaredResource& resource, const Reference& reference, std::string_view value,
+namespace {
+
+// Adds the part where the catalogue has it: rows and owners compare identities as they are.
+void InsertPart(DeclaredResource& resource, const KeyPart& part, std::string_view value,
+                const TypeSpec& spec) {
+  auto& parts = resource.identity.parts;
+  const auto follows = [&](const std::pair<std::string, std::string>& present) {
+    const auto named = [&](const KeyPart& each) { return each.name == present.first; };
+    const auto at = std::find_if(spec.parts.begin(), spec.parts.end(), named);
+    return at == spec.parts.end() || &*at > &part;  // what stands beside the key comes last
+  };
+  const auto at = std::find_if(parts.begin(), parts.end(), follows);
+  const bool first = at == parts.begin();
+  parts.emplace(at, part.name, Normalise(part.normalisers, value));
+  if (resource.name.empty()) {
+    resource.name = value;
+  } else if (first) {
+    resource.name = std::string(value).append(1, '/').append(resource.name);
+  } else {
+    resource.name.append(1, '/').append(value);
+  }
+}
+
+}  // namespace
+
+bool Resolve(DeclaredResource& resource, const Reference& reference, std::string_view value,
              const TypeSpec& spec) {
   const auto same = [&reference](const Reference& other) { return other == reference; };
   const auto at = std::find_if(resource.references.begin(), resource.references.end(), same);
   const auto part = std::find_if(spec.parts.begin(), spec.parts.end(), [&](const KeyPart& other) {
     return other.name == reference.part;
   });
-  if (at == resource.references.end() || part == spec.parts.end() || value.empty()) return;
+  if (at == resource.references.end() || part == spec.parts.end() || value.empty()) return true;
   std::erase_if(resource.missing,
                 [&](const std::string& text) { return text.starts_with(reference.path + " "); });
   resource.references.erase(at);
-  resource.identity.parts.emplace_back(part->name, Normalise(part->normalisers, value));
-  if (!resource.name.empty()) resource.name.push_back('/');
-  resource.name.append(value);
+  InsertPart(resource, *part, value, spec);
   FillNames(resource, spec);
+  return LeaveOthers(resource, resource.shown_arn);
 }
 
 void AddZoneSpelling(DeclaredResource& resource, const KeyPart& within, std::string_view zone,

@@ -57,6 +57,9 @@ struct DeclaredResource {
   std::vector<KeyText> awaited;
   std::vector<std::string> missing;   // "spec.forProvider.bucketRef is not resolved yet"
   std::vector<Reference> references;  // those of `missing` that are references
+  // The ARN in the object's status, where that alone tells `further_account` and references are
+  // left: what it is of shows once they are resolved.
+  std::string shown_arn;
   bool partial =
       false;  // a mapping rule that does not name every part: warns, never denies or reserves
   Intent intent = Intent::kDeletes;
@@ -215,9 +218,10 @@ MappedFacts ReadMapping(Value root, const MappingRule& rule, const Catalogue& ca
 ResourceIdentity DeclaredIdentity(const DeclaredResource& resource);
 
 // Fills the part that `reference` stands for with `value` (the name of the resource that the
-// referenced object declares) and makes the key if that was the last missing part. Only for a
-// reference of `resource`, found in `resource.references`, which is removed.
-void Resolve(DeclaredResource& resource, const Reference& reference, std::string_view value,
+// referenced object declares) and makes the key if that was the last missing part: what a value in
+// its place would have declared. Only for a reference of `resource`, found in
+// `resource.references`, which is removed. False: the object's status is of another resource.
+bool Resolve(DeclaredResource& resource, const Reference& reference, std::string_view value,
              const TypeSpec& spec);
 
 // Adds the other spelling of a name within a zone as a further name of `resource`: with the name of

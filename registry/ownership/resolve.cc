@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "registry/identity/values.h"
 #include "registry/ownership/facts.h"
 #include "registry/ownership/names.h"
 #include "registry/ownership/rows.h"
@@ -88,7 +89,11 @@ void ResolveReferences(const Catalogue& catalogue, const Facts& facts, ObjectFac
       if (type == nullptr || reference.name.empty()) continue;
       const auto slot = SlotOf(reference, *type, own->flavour, object.slot);
       const auto name = slot ? NameAt(*slot, reference.type, facts) : std::nullopt;
-      if (name) Resolve(resource, reference, *name, *spec);
+      // As where a value stands in the reference's place: it witnesses nothing of this one (E8).
+      if (name && !Resolve(resource, reference, *name, *spec)) {
+        object.account_disagreement =
+            "status.atProvider.arn names another resource: " + Printable(resource.shown_arn);
+      }
     }
   }
   for (DeclaredResource& resource : object.resources) SpellZones(catalogue, facts, resource);

@@ -291,5 +291,27 @@ TEST(IdentityExternalName, AnAccountThatAStatusTellsStaysObservedWhenAReferenceI
   EXPECT_TRUE(resource.further.front().observed);
 }
 
+// "ARN names another resource" is asked when the reference is a value, and when it becomes one.
+TEST(IdentityExternalName, AStatusOfAnotherResourceTellsNothingOnceTheReferenceIsResolved) {
+  const GroupKind service{"ecs.aws.upbound.io", "Service"};
+  const std::string arn = R"("arn":"arn:aws:ecs:us-east-1:111111111111:service/)";
+  for (const bool its_own : {true, false}) {
+    const std::string shown = arn + (its_own ? "prod/web\"" : "prod/other\"");
+    const ObjectFacts facts = Read({service, R"("clusterRef":{"name":"main"})", "web", shown, ""});
+    DeclaredResource resource = facts.resources.at(0);
+    ASSERT_EQ(resource.references.size(), 1U);
+    const Reference reference = resource.references.front();
+    EXPECT_EQ(Resolve(resource, reference, "prod", *Catalogue::BuiltIn().FindType("ecs/Service")),
+              its_own);
+    EXPECT_EQ(resource.further.size(), its_own ? 1U : 0U);
+    EXPECT_EQ(resource.further_account, its_own ? kOne : "");
+    const ObjectFacts written = Read({service, R"("cluster":"prod")", "web", shown, ""});
+    EXPECT_EQ(resource.further, written.resources.at(0).further);
+    EXPECT_EQ(resource.key, written.resources.at(0).key);
+    EXPECT_EQ(resource.identity, written.resources.at(0).identity) << "in one order";
+    EXPECT_EQ(resource.name, written.resources.at(0).name);
+  }
+}
+
 }  // namespace identity_external_test
 }  // namespace truce
