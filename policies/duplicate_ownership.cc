@@ -322,7 +322,12 @@ class Words final {
     way += '`';
     if (IsCheck()) {
       way.append("truce transfer ").append(IsSameName() ? WordOf(holder) : holder.id.text);
-      way.append(" --to ").append(wording_.root->ns).append(" --reason '…'`");
+      way.append(" --to ").append(wording_.root->ns);
+      const std::string& cluster = wording_.root->cluster;
+      if (cluster != holder.root.cluster && IsPlainWord(cluster)) {
+        way.append(" --to-cluster ").append(cluster);
+      }
+      way.append(" --reason '…'`");
       AppendLine(way, kCommandBytesMax, out);
       return;
     }
@@ -330,7 +335,7 @@ class Words final {
     if (level_ == Disclosure::kFull) {
       AppendTransferCommand(holder.root, successor, way);
     } else {
-      way += TransferAnnotation(successor);
+      way += TransferAnnotation(holder.root, successor);
     }
     AppendLine(way.append("`"), kCommandBytesMax, out);
   }

@@ -8,6 +8,7 @@
 #include "registry/base/one_line.h"
 #include "registry/base/text.h"
 #include "registry/identity/evidence.h"
+#include "registry/ownership/grant.h"
 #include "registry/ownership/rows.h"
 
 namespace truce {
@@ -248,9 +249,22 @@ std::string SuccessorWord(const Slot& root) {
   return out;
 }
 
-std::string TransferAnnotation(const Slot& successor) {
-  std::string out(kTransferTo);
+namespace {
+
+// Says the cluster where it is not the owner's (registry/identity/successors.h).
+void AppendWord(const Slot& owner, const Slot& successor, std::string& out) {
+  out += kTransferTo;
+  if (owner.cluster != successor.cluster) {
+    out.append(IsPlainWord(successor.cluster) ? successor.cluster : "CLUSTER").append(":");
+  }
   AppendSuccessor(successor, out);
+}
+
+}  // namespace
+
+std::string TransferAnnotation(const Slot& owner, const Slot& successor) {
+  std::string out;
+  AppendWord(owner, successor, out);
   return out;
 }
 
@@ -265,8 +279,8 @@ void AppendTransferCommand(const Slot& owner, const Slot& successor, std::string
   } else {
     out += "KIND NAME";
   }
-  out.append(" ").append(kTransferTo);
-  AppendSuccessor(successor, out);
+  out += ' ';
+  AppendWord(owner, successor, out);
 }
 
 std::string TransferCommand(const Slot& owner, const Slot& successor) {

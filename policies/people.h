@@ -50,9 +50,10 @@ std::string LetGoCommand(const Slot& slot);
 // `root` as truce.dev/transfer-to takes it: "ObjectStorage/team-b/files", of a cluster-scoped one
 // "Bucket.s3.aws.upbound.io/files". Placeholders as in KubectlTarget, here and below.
 std::string SuccessorWord(const Slot& root);
-// The annotation with which an owner hands over to `successor`:
-// "truce.dev/transfer-to=ObjectStorage/team-b/files".
-std::string TransferAnnotation(const Slot& successor);
+// The annotation with which `owner` hands over to `successor`:
+// "truce.dev/transfer-to=ObjectStorage/team-b/files", to one of another cluster
+// "truce.dev/transfer-to=prod-2:ObjectStorage/team-b/files".
+std::string TransferAnnotation(const Slot& owner, const Slot& successor);
 // How `owner` hands over to `successor`, whomever it named before: "kubectl -n team-a annotate
 // --overwrite objectstorage.platform.example.org artifacts
 // truce.dev/transfer-to=ObjectStorage/team-b/files".

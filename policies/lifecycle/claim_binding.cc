@@ -144,7 +144,7 @@ Finding ClaimBinding(const BoundElsewhere& bound, const Wording& wording) {
                "provider-kubernetes). To take it over, the owner hands it over: " +
                (told == Disclosure::kFull && IsPlainWord(ToText(bound.holder))
                     ? "`" + TransferCommand(bound.holder, claim) + "`"
-                    : "annotation " + TransferAnnotation(claim)) +
+                    : "annotation " + TransferAnnotation(bound.holder, claim)) +
                ".";
   if (names_it) AddLink(*bound.owner, wording, out);
   out.warning = OneLine(

@@ -33,7 +33,7 @@ std::optional<Slot> ClaimIn(const ObjectFacts& composite) {
 // Not that of the composite: who writes its claimRef writes that, too.
 bool IsHandedOver(const Slot& from, const Slot& to, const RuleCase& c) {
   const auto old_claim = c.facts->ObjectBySlot(from);
-  if (old_claim && NamesSuccessor(old_claim->transfer_to, to)) return true;
+  if (old_claim && NamesSuccessor(old_claim->transfer_to, from.cluster, to)) return true;
   const IdSource no_ids = [] { return PublicId(); };
   const Ledger ledger(*c.facts, c.now, no_ids, c.policy->parties);
   std::size_t owned = 0;
@@ -41,7 +41,7 @@ bool IsHandedOver(const Slot& from, const Slot& to, const RuleCase& c) {
     const auto owner = c.facts->OwnerOf(row.id.key);
     if (!owner || owner->root != from) continue;
     ++owned;
-    if (!NamesSuccessor(owner->successor, to)) return false;
+    if (!NamesSuccessor(*owner, to)) return false;
   }
   return owned > 0;
 }

@@ -142,17 +142,24 @@ std::string ForPeople(const PartyId& party) {
 
 namespace {
 
-// Parts of "<kind>/<namespace>/<name>" or "<kind>/<name>"; nothing when it has another form.
+// Parts of "<kind>/<namespace>/<name>" or "<kind>/<name>", behind "<cluster>:" or not; nothing when
+// it has another form.
 struct SuccessorParts {
+  std::string cluster;  // empty: not told
   std::string kind;
   std::string ns;
   std::string name;
 };
 std::optional<SuccessorParts> PartsOf(const std::string& text) {
   const std::size_t first = text.find('/');
-  if (first == 0 || first == std::string::npos) return std::nullopt;
+  if (first == std::string::npos) return std::nullopt;
   const std::size_t second = text.find('/', first + 1);
-  SuccessorParts parts{text.substr(0, first), {}, {}};
+  SuccessorParts parts{{}, text.substr(0, first), {}, {}};
+  if (const std::size_t colon = parts.kind.find(':'); colon != std::string::npos) {
+    if (colon == 0) return std::nullopt;
+    parts.cluster = parts.kind.substr(0, colon);
+    parts.kind.erase(0, colon + 1);
+  }
   if (second == std::string::npos) {
     parts.name = text.substr(first + 1);
   } else {
@@ -161,7 +168,8 @@ std::optional<SuccessorParts> PartsOf(const std::string& text) {
   }
   const bool has_blank =
       std::any_of(text.begin(), text.end(), [](unsigned char c) { return c <= 0x20 || c == 0x7f; });
-  const bool fits = !parts.name.empty() && !has_blank && parts.name.find('/') == std::string::npos;
+  const bool fits = !parts.kind.empty() && !parts.name.empty() && !has_blank &&
+                    parts.name.find('/') == std::string::npos;
   return fits ? std::optional(std::move(parts)) : std::nullopt;
 }
 
@@ -172,19 +180,33 @@ Result<void> CheckSuccessor(const Owner& owner, const std::string& successor,
         "\"" + successor + "\" names no object of " + ForPeople(party) +
         "; write <kind>/<namespace>/<name>, or <kind>/<name> of a cluster-scoped one");
   }
-  if (NamesSuccessor(successor, owner.root)) {
+  if (NamesSuccessor(successor, owner.root.cluster, owner.root)) {
     return InvalidArgument("\"" + successor + "\" is the owner itself");
   }
   return {};
 }
 
-// `successor` with its group where `party` is one object and thereby says which: kinds of one name
-// in two groups are two parties.
-std::string WithGroup(std::string successor, const PartyId& party) {
-  if (successor.empty() || !party.text.starts_with("slot:")) return successor;
-  const auto slot = SlotFromText(party.text.substr(5));
-  if (!slot || slot->group.empty() || !NamesSuccessor(successor, *slot)) return successor;
-  return slot->kind + "." + slot->group + "/" + slot->name;
+// The cluster of a namespace or an object; empty for a service, which may be in several.
+std::string ClusterOf(const PartyId& party) {
+  const std::size_t begin = party.text.find(':') + 1;
+  if (party.text.starts_with("service:")) return {};
+  return party.text.substr(begin, party.text.find('/') - begin);
+}
+
+// `successor`, which is of `party`, as `owner` says it: with its cluster where that is another one,
+// and with its group where the party is one object and thereby says which: kinds of one name in two
+// groups are two parties.
+std::string InFull(std::string successor, const PartyId& party, const Owner& owner) {
+  const std::string cluster = ClusterOf(party);
+  if (party.text.starts_with("slot:")) {
+    const auto slot = SlotFromText(party.text.substr(5));
+    const bool names_it = slot && NamesSuccessor(successor, cluster, *slot);
+    if (names_it && !slot->group.empty()) {
+      successor = slot->kind + "." + slot->group + "/" + slot->name;
+    }
+  }
+  return cluster.empty() ? successor
+                         : SuccessorIn(owner.root.cluster, std::move(successor), cluster);
 }
 
 // The owner's word: from now on this object may take over.
@@ -199,11 +221,13 @@ void PutSuccessor(Owner owner, const std::string& successor, Ledger& ledger) {
 bool IsSuccessorOf(const std::string& text, const PartyId& party) {
   const auto parts = PartsOf(text);
   if (!parts) return false;
+  const std::string cluster = ClusterOf(party);
   if (party.text.starts_with("slot:")) {
     const auto slot = SlotFromText(party.text.substr(5));
-    return slot && parts->ns.empty() && NamesSuccessor(text, *slot);
+    return slot && parts->ns.empty() && NamesSuccessor(text, cluster, *slot);
   }
   if (parts->ns.empty()) return false;
+  if (!cluster.empty() && !parts->cluster.empty() && parts->cluster != cluster) return false;
   // A service stands for several namespaces; which, the receiver's admission decides.
   return party.text.starts_with("service:") || party.text.ends_with("/" + parts->ns);
 }
@@ -225,7 +249,7 @@ Result<Agreement> OfferTransfer(const KeyText& key, const TransferTerms& terms, 
   }
   // Within a party there is nobody else to ask.
   const bool at_once = terms.forced || ledger.OneParty(terms.party, owner->party);
-  const std::string successor = WithGroup(terms.successor, terms.party);
+  const std::string successor = InFull(terms.successor, terms.party, *owner);
   if (at_once && successor.empty()) {
     return InvalidArgument("name the successor, as <kind>/<namespace>/<name>");
   }
@@ -276,7 +300,7 @@ Result<Agreement> AcceptTransfer(const PublicId& id, const std::string& named, c
   if (!owner || offer->kind != AgreementKind::kTransfer) {
     return Error{ErrorCode::kNotFound, "there is no such offer"};
   }
-  const std::string successor = WithGroup(named, offer->party);
+  const std::string successor = InFull(named, offer->party, *owner);
   if (!successor.empty() && !offer->successor.empty() && successor != offer->successor) {
     return Error{ErrorCode::kConflict,
                  "the offer names " + offer->successor + " as the successor; ask the owner"};

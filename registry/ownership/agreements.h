@@ -70,9 +70,10 @@ std::string ForPeople(const PartyId& party);
 // the successor is admitted when nothing of the old chain can write or delete any more.
 
 struct TransferTerms {
-  PartyId party;          // to whom
-  std::string successor;  // "<kind>/<namespace>/<name>", "<kind>/<name>"; empty: the receiver says
-  bool forced = false;    // an administrator speaks for both sides
+  PartyId party;  // to whom
+  // "<kind>/<namespace>/<name>", "<kind>/<name>", of the party's cluster; empty: the receiver says.
+  std::string successor;
+  bool forced = false;  // an administrator speaks for both sides
 };
 
 // Offers the ownership of `key`. Within one party no acceptance is needed. An open offer to the
@@ -94,7 +95,7 @@ Result<Agreement> AcceptTransfer(const PublicId& id, const std::string& successo
 Result<Agreement> EndTransfer(const PublicId& id, std::string_view how, const ByWhom& by,
                               Ledger& ledger);
 
-// True when `text` can name a successor of `party`: right form, and of its namespace.
+// True when `text` can name a successor of `party`: right form, and of its namespace and cluster.
 bool IsSuccessorOf(const std::string& text, const PartyId& party);
 
 // One step of a hand-over, in the order in which they are taken.

@@ -160,7 +160,8 @@ bool MayMove(const Object& known, const Slot& root, bool names_it, const Ledger&
   if (is_top && !known.own_party && names_it) return true;
   // A composite that no claim has takes the claim that it offers itself to (R5).
   const bool unbound = is_top && known.composes && known.link.empty() && !root.ns.empty();
-  if (unbound && (NamesSuccessor(known.transfer_to, root) || ledger.unbound_claimable())) {
+  if (unbound &&
+      (NamesSuccessor(known.transfer_to, known.slot.cluster, root) || ledger.unbound_claimable())) {
     return true;
   }
   const PartyId to = PartyOf(root);
@@ -169,7 +170,7 @@ bool MayMove(const Object& known, const Slot& root, bool names_it, const Ledger&
   for (const Row& row : RowsBelow(known.uid, known.slot, ledger)) {
     const auto owner = ledger.OwnerOf(row.id.key);
     if (!owner || owner->root != known.root) continue;
-    if (NamesSuccessor(owner->successor, root)) {
+    if (NamesSuccessor(*owner, root)) {
       transferred = true;
     } else {
       within = within && ledger.OneParty(owner->party, to);
@@ -292,7 +293,8 @@ bool Joins(const Object& top, const Object& parent, const Ledger& ledger) {
                                              (label && LabelFits(*label, parent, ledger))));
   // R5: a claim names a composite that no claim has.
   const bool offers = top.link.empty() && top.composes && !parent.slot.ns.empty() &&
-                      (NamesSuccessor(top.transfer_to, parent.slot) || ledger.unbound_claimable());
+                      (NamesSuccessor(top.transfer_to, top.slot.cluster, parent.slot) ||
+                       ledger.unbound_claimable());
   if (!names_it && !offers) return false;
   return top.root == parent.root || MayMove(top, parent.root, names_it, ledger);
 }
@@ -368,9 +370,8 @@ void MoveOwner(const KeyText& key, const RootChange& change, Ledger& ledger) {
   const std::vector<Row> rows = ledger.RowsOfKey(key);
   if (owner->record != Record::kNone) {
     // Orphaned, and its party or its successor manages it again.
-    const bool may =
-        owner->root == to || ledger.OneParty(owner->party, PartyOf(to)) ||
-        (owner->record == Record::kTransferring && NamesSuccessor(owner->successor, to));
+    const bool may = owner->root == to || ledger.OneParty(owner->party, PartyOf(to)) ||
+                     (owner->record == Record::kTransferring && NamesSuccessor(*owner, to));
     if (may && RootManages(rows, to)) EndRecord(*std::move(owner), to, cause, ledger);
     return;
   }

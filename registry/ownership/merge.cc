@@ -110,9 +110,11 @@ void UniteAgreements(const KeyText& from, const KeyText& to, Ledger& ledger) {
 void UniteWords(const Owner& gone, Owner& owner, Ledger& ledger) {
   const bool gone_lives = gone.record == Record::kNone && owner.record != Record::kNone;
   const Owner& first = gone_lives ? gone : owner;
+  const Owner& second = gone_lives ? owner : gone;
+  const std::string& cluster = first.root.cluster;
   std::string word = first.successor;
-  if (word.empty()) word = gone_lives ? owner.successor : gone.successor;
-  if (NamesSuccessor(word, first.root)) word.clear();
+  if (word.empty()) word = SuccessorIn(cluster, second.successor, second.root.cluster);
+  if (NamesSuccessor(word, cluster, first.root)) word.clear();
   for (const KeyText& key : {gone.key, owner.key}) {
     for (const Agreement& each : ledger.AgreementsOf(key)) {
       const bool accepted = each.kind == AgreementKind::kTransfer && each.accepted;

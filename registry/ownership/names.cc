@@ -255,7 +255,7 @@ constexpr std::ptrdiff_t kIdsMax = 8;
 
 // The root owns it, or does as soon as it declares it.
 bool IsOf(const Owner& owner, const Slot& root, const Ledger& ledger) {
-  if (owner.root == root || NamesSuccessor(owner.successor, root)) return true;
+  if (owner.root == root || NamesSuccessor(owner, root)) return true;
   return owner.record != Record::kNone && ledger.OneParty(owner.party, PartyOf(root));
 }
 
@@ -339,7 +339,7 @@ void TakeObserved(const KeyText& name, const Slot& root, Ledger& ledger) {
   if (!further || !further->observed) return;
   auto owner = ledger.OwnerOf(further->key);
   if (!owner || owner->root == root || ledger.OneParty(owner->party, PartyOf(root))) return;
-  if (NamesSuccessor(owner->successor, root)) return;
+  if (NamesSuccessor(*owner, root)) return;
   ledger.DropName(name);
   if (IsLocated(name)) {
     owner->identity.account = StandInIn(owner->key);

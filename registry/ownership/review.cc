@@ -144,7 +144,7 @@ bool BringsParent(const Case& c, const Owner& owner) {
 }
 
 Obstacle OtherRoot(const Case& c, const Owner& owner) {
-  if (!NamesSuccessor(owner.successor, c.object.root)) return {.reason = ClashReason::kOwned};
+  if (!NamesSuccessor(owner, c.object.root)) return {.reason = ClashReason::kOwned};
   std::string step = MissingStep(c.ledger.RowsOfKey(owner.key), owner.root);
   if (step.empty()) return {.transfers = true};
   return {.reason = ClashReason::kTransferring, .step = std::move(step)};
@@ -176,7 +176,7 @@ Obstacle FindObstacle(const Case& c, const Owner& owner) {
       const bool sibling = HasSibling(owner, c.object, managed, c.ledger);
       return sibling ? Obstacle{.reason = ClashReason::kSibling} : Obstacle{};
     }
-    if (NamesSuccessor(owner.successor, c.object.root)) return {.transfers = true};
+    if (NamesSuccessor(owner, c.object.root)) return {.transfers = true};
     return {.reason = ClashReason::kOrphaned};
   }
   if (owner.root != c.object.root && !BringsParent(c, owner)) return OtherRoot(c, owner);

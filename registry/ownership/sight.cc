@@ -43,7 +43,7 @@ std::optional<Row> OldestOfParty(std::vector<Row> rows, const Owner& owner, cons
 
 // The same among those that the owner named as its successor.
 std::optional<Row> OldestSuccessor(std::vector<Row> rows, const Owner& owner) {
-  std::erase_if(rows, [&](const Row& row) { return !NamesSuccessor(owner.successor, row.root); });
+  std::erase_if(rows, [&](const Row& row) { return !NamesSuccessor(owner, row.root); });
   return OldestOther(rows, owner.root);
 }
 
@@ -71,7 +71,7 @@ struct Cause {
 };
 
 void PassTo(const Row& heir, const Cause& cause, Owner owner, Ledger& ledger) {
-  const bool chosen = NamesSuccessor(owner.successor, heir.root);
+  const bool chosen = NamesSuccessor(owner, heir.root);
   const PartyId party = PartyOf(heir.root);
   if (!ledger.OneParty(party, owner.party)) {
     // What the former party's chain left the heir may not restore (R2).
@@ -194,7 +194,7 @@ void Acquire(const KeyText& key, const SeenDeclaration& seen, Ledger& ledger) {
               !HasSibling(*owner, grantee.object, object.managed, ledger))) {
     GrantInPlace(*std::move(owner), resource, grantee, ledger);
   } else if (owner->record == Record::kTransferring &&
-             NamesSuccessor(owner->successor, grantee.object.root)) {
+             NamesSuccessor(*owner, grantee.object.root)) {
     GrantToSuccessor(*std::move(owner), resource, grantee, ledger);
   }
   owner = ledger.OwnerOf(key);

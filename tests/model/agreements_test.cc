@@ -271,13 +271,55 @@ TEST_F(Agreements, AClaimNamesTheSuccessorOfWhatItIsComposedOf) {
 TEST_F(Agreements, ASuccessorWithAGroupIsNobodyOfAnotherGroup) {
   const Slot upjet{"local", "s3.aws.upbound.io", "Bucket", "", "b"};
   const Slot stranger{"local", "s3.aws.crossplane.io", "Bucket", "", "b"};
-  EXPECT_TRUE(NamesSuccessor("Bucket.s3.aws.upbound.io/b", upjet));
-  EXPECT_FALSE(NamesSuccessor("Bucket.s3.aws.upbound.io/b", stranger));
-  EXPECT_TRUE(NamesSuccessor("Bucket/b", stranger)) << "without a group: any";
+  EXPECT_TRUE(NamesSuccessor("Bucket.s3.aws.upbound.io/b", "local", upjet));
+  EXPECT_FALSE(NamesSuccessor("Bucket.s3.aws.upbound.io/b", "local", stranger));
+  EXPECT_TRUE(NamesSuccessor("Bucket/b", "local", stranger)) << "without a group: any";
   const Slot scoped{"local", "s3.aws.m.upbound.io", "Bucket", "team-b", "b"};
-  EXPECT_TRUE(NamesSuccessor("Bucket.s3.aws.m.upbound.io/team-b/b", scoped));
-  EXPECT_FALSE(NamesSuccessor("Bucket.s3.aws.m.upbound.io/b", scoped));
-  EXPECT_FALSE(NamesSuccessor("Bucket.s3/team-b/b", scoped));
+  EXPECT_TRUE(NamesSuccessor("Bucket.s3.aws.m.upbound.io/team-b/b", "local", scoped));
+  EXPECT_FALSE(NamesSuccessor("Bucket.s3.aws.m.upbound.io/b", "local", scoped));
+  EXPECT_FALSE(NamesSuccessor("Bucket.s3/team-b/b", "local", scoped));
+}
+
+// Two clusters in one registry: namespaces and objects have the same names in both.
+TEST_F(Agreements, ASuccessorIsNotItsNamesakeOfAnotherCluster) {
+  const Slot theirs{"other", a_.group, "Bucket", "team-b", "b"};
+  const auto taken = [&](const Slot& slot) {
+    return registry_.Create(ManagedBucket(slot, "u-" + slot.cluster, "k", Intent::kDeletes, 20))
+        .allowed;
+  };
+  ObjectFacts named = Live(a_, "u1");
+  named.transfer_to = "Bucket/team-b/b";
+  registry_.See(named);
+  named = Observing(named);
+  named.transfer_to = "Bucket/team-b/b";
+  registry_.See(named);
+  ASSERT_EQ(registry_.OwnerOf("k")->record, Record::kTransferring);
+  EXPECT_FALSE(taken(theirs)) << "the word is about the owner's own cluster";
+  named.version = 13;
+  named.transfer_to = "other:Bucket/team-b/b";
+  registry_.See(named);
+  EXPECT_FALSE(taken(b_));
+  EXPECT_TRUE(taken(theirs));
+}
+
+TEST_F(Agreements, AnOfferToAnotherClusterIsForItsObjectThere) {
+  const ObjectFacts old = Live(a_, "u1");
+  const Slot theirs{"other", a_.group, "Bucket", "team-b", "b"};
+  const PartyId party{"ns:other/team-b"};
+  EXPECT_FALSE(Give({party, "local:Bucket/team-b/b"}).ok());
+  const auto offer = Give({party, ""});
+  ASSERT_TRUE(offer.ok());
+  const auto accepted = Accept(offer.value().id, "Bucket/team-b/b");
+  ASSERT_TRUE(accepted.ok());
+  EXPECT_EQ(accepted.value().successor, "other:Bucket/team-b/b");
+  EXPECT_TRUE(Accept(offer.value().id, "Bucket/team-b/b").ok()) << "said twice";
+  registry_.See(Observing(old));
+  const auto taken = [&](const Slot& slot) {
+    return registry_.Create(ManagedBucket(slot, "u-" + slot.cluster, "k", Intent::kDeletes, 20))
+        .allowed;
+  };
+  EXPECT_FALSE(taken(b_)) << "the offer was not for this one";
+  EXPECT_TRUE(taken(theirs));
 }
 
 TEST_F(Agreements, AnObjectThatAcceptsIsNotItsNamesakeOfAnotherGroup) {

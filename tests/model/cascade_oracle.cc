@@ -58,7 +58,7 @@ void CascadeWorld::CheckGranted(Thing& thing, const Slot& root) {
     const auto owner = registry_->OwnerNamed(Spelt(name));
     const std::set<std::string>& words = words_[target];
     const bool named = std::any_of(words.begin(), words.end(), [&](const std::string& word) {
-      return NamesSuccessor(word, root);
+      return NamesSuccessor(word, root.cluster, root);
     });
     const bool handed_over = named && owner && owner->root == root;
     if (handed_over) {
@@ -139,7 +139,7 @@ void CascadeWorld::CheckForeign(const Thing& thing, const std::string& verb) {
   // Its owner's word, given before the registry knew that it exists.
   const std::set<std::string>& words = words_[target];
   const bool named = std::any_of(words.begin(), words.end(), [&](const std::string& word) {
-    return NamesSuccessor(word, thing.slot);
+    return NamesSuccessor(word, thing.slot.cluster, thing.slot);
   });
   if (named) return;
   if (bound_ever_.contains(resource.party) && bound_ever_.contains(thing.party)) return;

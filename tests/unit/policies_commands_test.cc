@@ -41,8 +41,18 @@ TEST(Commands, HandOversHoldPlainWordsOnly) {
     if (part == &Slot::ns) continue;
     odd = kBucket;
     odd.*part = kHostile;
-    EXPECT_EQ(TransferAnnotation(odd), "truce.dev/transfer-to=KIND.GROUP/NAME");
+    EXPECT_EQ(TransferAnnotation(kClaim, odd), "truce.dev/transfer-to=KIND.GROUP/NAME");
   }
+}
+
+TEST(Commands, AHandOverToAnotherClusterNamesIt) {
+  Slot there = kClaim;
+  there.cluster = "prod-us";
+  EXPECT_EQ(TransferAnnotation(kBucket, there),
+            "truce.dev/transfer-to=prod-us:ObjectStorage/team-b/files");
+  there.cluster = kHostile;
+  EXPECT_EQ(TransferAnnotation(kBucket, there),
+            "truce.dev/transfer-to=CLUSTER:ObjectStorage/team-b/files");
 }
 
 TEST(Commands, SharesHoldPlainWordsOnly) {

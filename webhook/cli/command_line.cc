@@ -41,7 +41,7 @@ struct Usual {
   const char* type;
   Values values;
 };
-constexpr std::array<Usual, 36> kUsual = {{
+constexpr std::array<Usual, 37> kUsual = {{
     {"--namespace", "NAMESPACE", Values::kNamespaces},
     {"--with", "NAMESPACE", Values::kNamespaces},
     {"--to", "NAMESPACE", Values::kNamespaces},
@@ -67,6 +67,7 @@ constexpr std::array<Usual, 36> kUsual = {{
     {"--arn", "ARN", Values::kNone},
     {"--key", "KEY", Values::kNone},
     {"--cluster", "CLUSTER", Values::kNone},
+    {"--to-cluster", "CLUSTER", Values::kNone},
     {"--rule", "RULE", Values::kNone},
     {"--actor", "ACTOR", Values::kNone},
     {"--group", "GROUP", Values::kNone},

@@ -104,6 +104,7 @@ struct TransferArguments {
   std::string output;  // form of the answer
   std::string ns;
   std::string object;
+  std::string cluster;
   std::string successor;
   std::string reason;
   std::string accept;
@@ -176,6 +177,7 @@ ExitCode OfferTransfer(const ApiFlags& flags, const NamedResource& named,
                       ExitCode::kUsage);
     }
     Json to = ReceiverOf(given.ns, given.object);
+    if (!given.cluster.empty()) to["cluster"] = given.cluster;
     if (!given.successor.empty()) to["successor"] = given.successor;
     return PrintGrant(resource, "transfer", {{"transferTo", to}, {"reason", given.reason}}, io);
   }
@@ -183,6 +185,7 @@ ExitCode OfferTransfer(const ApiFlags& flags, const NamedResource& named,
   question.body = BodyOf({{"resource", IdOf(resource)},
                           {"namespace", given.ns},
                           {"object", given.object},
+                          {"cluster", given.cluster},
                           {"successor", given.successor},
                           {"force", given.force ? "true" : ""},
                           {"reason", given.reason}});
@@ -314,6 +317,8 @@ CommandAction DeclareTransfer(CommandLine& app) {
   const auto output = AddOutputFlag(app);
   const auto given = std::make_shared<TransferArguments>();
   app.AddOption("--to", given->ns, "Namespace that shall own it");
+  app.AddOption("--to-cluster", given->cluster,
+                "Cluster of that namespace or object; without it the owner's");
   app.AddOption("--to-object", given->object,
                 "Cluster-scoped root that shall own it, as Bucket.s3.aws.upbound.io/artifacts")
       .Excludes("--to");
