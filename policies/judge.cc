@@ -132,7 +132,6 @@ Judgement::Judgement(ReviewCase&& review, const AdmissionPolicy& policy, Timesta
   // Rules of ownership have no say in a deletion (I10).
   if (request.operation == Operation::kDelete) return;
   request.watched = policy.watched;
-  request.status_guarded = policy.status_guarded;
   const Slot& slot = request.object.slot;
   const bool is_seen =
       policy.unwatched.empty() || !policy.unwatched.contains(GroupKind{slot.group, slot.kind});

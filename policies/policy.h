@@ -49,7 +49,6 @@ struct AdmissionPolicy {
   std::vector<std::string> restorers;       // user name patterns
   std::vector<std::string> composite_controllers;  // user name patterns
   bool status_entry = false;        // changes of statuses come to Truce (setting `statusGuard`)
-  bool status_guarded = false;      // and those of tenants are refused: such names deny
   int composite_denial_code = 422;  // 422 or 403: for composite controllers only
   Disclosure disclosure = Disclosure::kFull;
   ReservationLimits limits;

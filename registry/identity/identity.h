@@ -243,10 +243,13 @@ std::optional<KeyText> KeyOf(const ResourceIdentity& identity, const TypeSpec& s
 PartyId PartyOf(const Slot& root);
 
 // Which parties are one: `services` binds namespaces to a service name that stands for a party
-// (`service:<name>`).
+// (`service:<name>`). And whose words count.
 struct PartyRules {
   std::map<std::string, std::string> services;  // "<cluster>/<namespace>" → service
   bool unbound_claimable = false;               // setting `unboundComposites: claimable` (R5)
+  // Changes of statuses are reviewed: names known from a status alone are a provider's word. They
+  // deny, and a tenant's ProviderConfig or external name takes none of them (W5).
+  bool statuses_guarded = false;
 };
 // What `party` stands for by configuration: `service:<name>`; else `party` itself. Idempotent.
 PartyId Bound(const PartyId& party, const PartyRules& rules);

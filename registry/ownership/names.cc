@@ -332,9 +332,10 @@ void NoteAccount(const KeyText& key, const KeyText& located, Ledger& ledger) {
   ledger.PutOwner(*std::move(owner));
 }
 
-// Configuration is stronger evidence than a status: a located name that another party has from a
-// status alone is taken from it. Else whoever may write a status could hold any account's names.
+// Configuration is stronger evidence than a status that anybody may write: a located name that
+// another party has from that alone is taken from it. Else he could hold any account's names.
 void TakeObserved(const KeyText& name, const Slot& root, Ledger& ledger) {
+  if (ledger.parties().statuses_guarded) return;
   const auto further = ledger.FurtherName(name);
   if (!further || !further->observed) return;
   auto owner = ledger.OwnerOf(further->key);

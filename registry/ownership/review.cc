@@ -316,7 +316,7 @@ void DecideObserver(const Case& c, const Pair& pair) {
 // status could take any account's names (W5).
 bool Denies(const Case& c, const Pair& pair, const Meaning& meaning) {
   if (pair.mode != Mode::kEnforce || pair.late) return false;
-  return !meaning.meant.observed || c.request.status_guarded;
+  return !meaning.meant.observed || c.ledger.parties().statuses_guarded;
 }
 
 void DecidePair(const Case& c, const Pair& pair, Decision& decision) {

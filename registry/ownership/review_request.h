@@ -23,8 +23,6 @@ struct ReviewRequest {
   const std::set<GroupKind>* unwatched =
       nullptr;  // nobody can read them: no limit counts them (E7)
   ReservationLimits limits;
-  // Status writes are reviewed: names known from a status alone deny, else they warn (W5).
-  bool status_guarded = false;
   bool watched = false;  // a watcher of the cluster is there to prove reservations
 };
 

@@ -406,6 +406,21 @@ TEST_F(HistoriesOfNames, AForgedStatusTakesNoName) {
       << "its party declares it again";
 }
 
+// With the guard a provider wrote it: a ProviderConfig that is edited once its object is admitted
+// takes no more than one that led there before, which is refused.
+TEST_F(HistoriesOfNames, AProvidersWordIsNotTakenByAnEditedProviderConfig) {
+  const ObjectFacts live = Live(a_, "u-a", observed_);
+  EXPECT_TRUE(Refused({"jobs", "mine", kOne, ""}));
+  const Queue mine{"jobs", "mine", "", ""};
+  Live(b_, "u-b", mine);
+  Learn(mine, kOne);
+  registry_.See(ManagedQueue(b_, "u-b", {"jobs", "mine", kOne, ""}, Intent::kDeletes, 12));
+  EXPECT_TRUE(IsAs(QueueName("jobs", kOne), a_));
+  EXPECT_TRUE(registry_.OwnerNamed(QueueName("jobs", kOne))->contested);
+  EXPECT_EQ(registry_.OwnerNamed(QueueName("jobs", kOne))->identity.account, kOne);
+  EXPECT_TRUE(Refused({"jobs", "other", kOne, ""})) << "by its account";
+}
+
 // 16, said twice: what a status showed before is no more than what it shows now.
 TEST_F(HistoriesOfNames, AForgedStatusThatChangesTakesNoName) {
   registry_.status_guarded = false;

@@ -132,11 +132,11 @@ Decision Registry::Delete(const ObjectFacts& object) {
 
 Decision Registry::Ask(const ReviewRequest& request) {
   last_request_ = request;
+  parties.statuses_guarded = status_guarded;
   last_request_.parties = &parties;
   AwaitNames(moving, last_request_.object);
   last_request_.limits = limits;
   last_request_.watched = true;
-  last_request_.status_guarded = status_guarded;
   Decision decision;
   Apply([&](const Facts& facts) {
     decision = Decide(last_request_, facts, now_, [this] { return NewId(); });
@@ -167,6 +167,7 @@ void Registry::Run(const std::function<void(Ledger&)>& change) {
 }
 
 void Registry::RunOnAll(const std::function<void(const AllFacts&, Ledger&)>& change) {
+  parties.statuses_guarded = status_guarded;
   const IdSource ids = [this] { return NewId(); };
   testing::LastRun run;
   Apply([&](const AllFacts& facts) {

@@ -175,7 +175,7 @@ TEST(PolicySettings, StatusesAreGuardedOnlyWhileTheirRuleIsNotMadeLaxer) {
     const auto policy = Build("statusGuard: true\n" + text);
     EXPECT_TRUE(policy.ok()) << policy.error().message;
     EXPECT_TRUE(policy.value()->status_entry);
-    return policy.value()->status_guarded;
+    return policy.value()->parties.statuses_guarded;
   };
   EXPECT_TRUE(guarded(""));
   EXPECT_TRUE(guarded("rules: {status-names: {mode: enforce}}\n"));
@@ -183,7 +183,7 @@ TEST(PolicySettings, StatusesAreGuardedOnlyWhileTheirRuleIsNotMadeLaxer) {
   EXPECT_FALSE(guarded("rules: {status-names: {modes: [{namespace: team-a, mode: off}]}}\n"));
   EXPECT_FALSE(guarded("exemptions: [{rule: status-names, namespace: a, reason: r}]\n"));
   EXPECT_TRUE(guarded("exemptions: [{rule: aws-name, namespace: a, reason: r}]\n"));
-  EXPECT_FALSE(Build("").value()->status_guarded);
+  EXPECT_FALSE(Build("").value()->parties.statuses_guarded);
 }
 
 // A rule that the list knows and configuration does not could never be switched on.

@@ -154,7 +154,7 @@ class RecordedWork : public LifecycleTest, private LiveReader, private ReviewSin
     present_.providers = {"system:serviceaccount:crossplane-system:provider-*"};
     present_.restorers = {"system:serviceaccount:velero:*"};
     present_.composite_controllers = {std::string(kCrossplane)};
-    present_.status_entry = present_.status_guarded = true;
+    present_.status_entry = present_.parties.statuses_guarded = true;
     for (const Rule rule : kGuards) {
       present_.modes.rules[static_cast<std::size_t>(rule)] = {
           {Mode::kEnforce, {}, {}, {}, "truce.yaml:1"}};

@@ -84,7 +84,8 @@ class WatcherAccountsTest : public WatcherTest {
   bool Refused(const std::string& name) {
     ReviewRequest request;
     request.uid = {"review-b"};
-    request.status_guarded = true;
+    const PartyRules parties{.statuses_guarded = true};
+    request.parties = &parties;
     request.object.slot = {"test", kQueue.group, kQueue.kind, "", "b-" + name};
     request.object.uid = {"u-b"};
     request.object.managed = true;

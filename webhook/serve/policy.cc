@@ -212,7 +212,7 @@ Result<std::shared_ptr<const AdmissionPolicy>> PolicyFrom(const Config& config,
   policy->providers = config.providers;
   policy->restorers = config.restorers;
   policy->status_entry = config.status_guard;
-  policy->status_guarded = config.status_guard && RefusesStatuses(policy->modes);
+  policy->parties.statuses_guarded = config.status_guard && RefusesStatuses(policy->modes);
   policy->parties.unbound_claimable = config.unbound_composites == UnboundComposites::kClaimable;
   policy->composite_controllers = config.composite_controllers;
   policy->composite_denial_code = static_cast<int>(config.composite_denial_code);
