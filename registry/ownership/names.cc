@@ -404,8 +404,12 @@ KeyText HomeOf(const DeclaredResource& resource, const Slot& root, Ledger& ledge
   // What has the declared name is another resource, or it would have been home.
   if (!located || !ResourceOf(resource.key, ledger)) return resource.key;
   KeyText key = InsteadOf(resource, *located);
+  if (key == *located) return key;
   const auto aside = ledger.OwnerOf(key);
-  if (key == *located || (aside && !IsOf(*aside, root, ledger))) return *located;
+  // Another root left something by the same words.
+  if (aside && !IsOf(*aside, root, ledger)) {
+    key = WithAccount(key, AccountIn(key) + "/" + ledger.NewId().text);
+  }
   // At once: it tells the resource apart from the one that has the declared name.
   if (!ResourceOf(*located, ledger)) PutFurther(*located, key, true, ledger);
   return key;

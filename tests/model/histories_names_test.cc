@@ -472,6 +472,21 @@ TEST_F(HistoriesOfNames, AnIdInAnotherAccountIsAnotherQueue) {
   EXPECT_NE(old_queue->id, registry_.OwnerNamed(id)->id);
 }
 
+// 16, by two roots that use one ProviderConfig: what the first left behind is not the second's.
+TEST_F(HistoriesOfNames, AForgedStatusTakesNoNameBesideWhatAnotherRootLeft) {
+  registry_.status_guarded = false;
+  Live(b_, "u-b", {"jobs", "mine", "", kOne});
+  registry_.See(ManagedQueue(b_, "u-b", {"jobs", "mine", "", kTwo}, Intent::kDeletes, 12));
+  const ObjectFacts rightful = Live(a_, "u-a", configured_);
+  End(rightful);
+  const Slot c = SlotOf("Queue", "team-c", "c");
+  registry_.See(ManagedQueue(c, "u-c", {"jobs", "mine", "", kOne}, Intent::kDeletes, 20));
+  EXPECT_TRUE(IsAs(QueueName("jobs", kOne), c)) << "the name is free, and a status tells it";
+  const ObjectFacts again = ManagedQueue(a_, "u-2", configured_, Intent::kDeletes, 30);
+  EXPECT_TRUE(registry_.Create(again).allowed);
+  EXPECT_TRUE(IsAs(QueueName("jobs", kOne), a_));
+}
+
 // The status of before excuses nothing: it shows another account only because it is old.
 TEST_F(HistoriesOfNames, AnOldStatusOpensNoRecord) {
   End(Live(a_, "u-a", {"jobs", "prod", "", kTwo}, Intent::kManages));

@@ -318,7 +318,7 @@ using AccountsByStandIn = std::map<std::string, std::string>;
 
 // Applies to the resource at `key` what concerns it.
 void LocateKey(const KeyText& key, const AccountsByStandIn& accounts, Ledger& ledger) {
-  std::set<std::string> own{AccountIn(key)};
+  std::set<std::string> own{StandInIn(key)};
   for (const Row& row : ledger.RowsOfKey(key)) own.insert(row.identity.account);
   for (const std::string& stand_in : own) {
     const auto account = accounts.find(stand_in);
