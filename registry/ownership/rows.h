@@ -36,7 +36,8 @@ struct Row {
   Timestamp at{};    // when the declaration was first recorded; survives confirmation
   std::optional<Timestamp> created;  // the object's creationTimestamp, for incumbency
   // Of a seen row: ObjectFacts::account_fields, or kChanged once they were others while it stood,
-  // or when it was first seen Deleting. Then its end proves nothing (E8).
+  // when it was first seen Deleting, or was Deleting by a policy that keeps the resource. Then its
+  // end proves nothing (E8).
   std::string account_fields;
 
   static constexpr std::string_view kChanged = "changed";

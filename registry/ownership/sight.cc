@@ -233,6 +233,9 @@ void PutSeen(const KeyText& key, const SeenDeclaration& seen, Ledger& ledger) {
     const bool kept =
         before->account_fields.empty() || before->account_fields == row.account_fields;
     if (!kept) row.account_fields = Row::kChanged;
+    // Its provider may have let go by a policy that keeps the resource.
+    const bool keeps = row.intent != Intent::kDeletes || before->intent != Intent::kDeletes;
+    if (object.deleting && keeps) row.account_fields = Row::kChanged;
   } else {
     if (reserved) row.at = reserved->at;
     // First seen Deleting: in which account it deletes was never shown (E8).
