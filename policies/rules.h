@@ -99,9 +99,6 @@ Finding UnclearName(const ObjectFacts& object, const Wording& wording);
 // but a kind that can declare it cannot be listed.
 Finding PerhapsTaken(const DeclaredResource& resource, const Wording& wording);
 
-// Account (12 digits) -> the namespaces that may declare in it. Empty: rule account-party is off.
-using AccountParties = std::map<std::string, std::set<std::string>, std::less<>>;
-
 // Rule account-party. Nothing for an account that is not known, is known from a status alone (only
 // its provider writes that), or is bound to nobody; for what only observes, which takes no name;
 // and for a root without namespace, which no tenant makes. Otherwise, when the account is bound to

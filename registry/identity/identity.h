@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <optional>
 #include <set>
@@ -161,6 +162,10 @@ struct ProviderConfigName {
 
   auto operator<=>(const ProviderConfigName&) const = default;
 };
+
+// Account (12 digits) -> the namespaces that may declare in it (setting `accountParties`). One that
+// is not named is bound to nobody.
+using AccountParties = std::map<std::string, std::set<std::string>, std::less<>>;
 
 // ProviderConfigs whose account is known, while not all that stands under their stand-ins has its
 // name in that account yet: their stand-ins ("?…"), by account.

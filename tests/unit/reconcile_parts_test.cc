@@ -100,7 +100,7 @@ TEST(Accounts, ConfigurationWinsAndWhatIsKnownStays) {
   EXPECT_EQ(accounts.Saw(config, ""), Accounts::News::kNone) << "it says nothing now";
   EXPECT_EQ(accounts.Effective().at(config), "111111111111");
   EXPECT_EQ(accounts.Saw(config, "222222222222"), Accounts::News::kMoved);
-  accounts.Configure({{config, "999999999999"}});
+  accounts.Configure({{config, "999999999999"}}, {});
   EXPECT_EQ(accounts.Saw(config, "333333333333"), Accounts::News::kNone) << "configuration wins";
   EXPECT_EQ(accounts.Effective().at(config), "999999999999");
   EXPECT_EQ(AccountsFromText(ToText(accounts.learned())), accounts.learned());
@@ -112,7 +112,7 @@ TEST(Accounts, TellWhatIsNotThrough) {
   const ProviderConfigName prod{"aws.upbound.io", "ProviderConfig", "", "prod"};
   const ProviderConfigName stage{"aws.upbound.io", "ProviderConfig", "", "stage"};
   accounts.Remember({{prod, "111111111111"}}, {});
-  accounts.Configure({{stage, "111111111111"}});
+  accounts.Configure({{stage, "111111111111"}}, {});
   const AccountMap both = accounts.Moving();
   EXPECT_EQ(both, (AccountMap{{prod, "111111111111"}, {stage, "111111111111"}}));
   const std::vector<std::string> stand_ins{"?test/aws.upbound.io/ProviderConfig//prod",
@@ -128,6 +128,25 @@ TEST(Accounts, TellWhatIsNotThrough) {
   accounts.Saw(prod, "222222222222");
   accounts.Remember(accounts.learned(), AccountsFromText(ToText(accounts.brought())));
   EXPECT_EQ(accounts.Moving(), (AccountMap{{prod, "222222222222"}})) << "by a later process";
+}
+
+TEST(Accounts, ATenantsProviderConfigLeadsToNoAccountOfOthers) {
+  Accounts accounts;
+  const std::string one = "111111111111";
+  const ProviderConfigName theirs{"aws.m.upbound.io", "ProviderConfig", "team-b", "p"};
+  const ProviderConfigName own{"aws.m.upbound.io", "ProviderConfig", "team-a", "p"};
+  const ProviderConfigName shared{"aws.m.upbound.io", "ClusterProviderConfig", "", "p"};
+  const ProviderConfigName configured{"aws.m.upbound.io", "ProviderConfig", "team-c", "p"};
+  accounts.Configure({{configured, one}}, {{one, {"team-a"}}});
+  for (const ProviderConfigName& config : {theirs, own, shared}) accounts.Saw(config, one);
+  const AccountMap all{{theirs, one}, {own, one}, {shared, one}, {configured, one}};
+  AccountMap followed = all;
+  followed.erase(theirs);
+  EXPECT_EQ(accounts.Effective(), all) << "by which its declarations are refused";
+  EXPECT_EQ(accounts.Followed(), followed);
+  EXPECT_EQ(accounts.Moving(), followed);
+  accounts.Configure({{configured, one}}, {{"222222222222", {"team-a"}}});
+  EXPECT_EQ(accounts.Followed(), all) << "bound to nobody";
 }
 
 TEST(Accounts, ProviderConfigsOfAllGroups) {

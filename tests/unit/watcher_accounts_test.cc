@@ -110,6 +110,49 @@ class WatcherAccountsTest : public WatcherTest {
   }
 };
 
+// A ProviderConfig of a tenant's own: what was declared by it before anybody knew where it leads,
+// or before its edit, takes no name in an account that is bound to others.
+TEST_F(WatcherAccountsTest, WhatATenantWritesIntoItsProviderConfigTakesNoNameOfAnothersAccount) {
+  const GroupKind config{"aws.m.upbound.io", "ProviderConfig"};
+  const GroupKind kind{"sqs.aws.m.upbound.io", "Queue"};
+  cluster_.Serve({config.group, "v1beta1", config.kind, "providerconfigs", true});
+  cluster_.Serve({kind.group, "v1beta1", kind.kind, "queues", true});
+  rules_.account_parties = {{kOne, {"team-a"}}};
+  Start();
+  const auto put = [&](const std::string& ns, const std::string& account) {
+    cluster_.Put(
+        {config,
+         ns,
+         "p",
+         "pc-" + ns,
+         {},
+         R"("spec":{"assumeRoleChain":[{"roleARN":"arn:aws:iam::)" + account + R"(:role/a"}]})"});
+    driver_->Advance(20s);
+  };
+  for (const char* ns : {"team-a", "team-b"}) {
+    SmallObject queue{kind, ns, "jobs", std::string("u-") + ns, {}, {}};
+    queue.rest = R"("spec":{"forProvider":{"region":"eu-west-1","name":"jobs-)" + std::string(ns) +
+                 R"("},"providerConfigRef":{"kind":"ProviderConfig","name":"p"}},
+                 "status":{"conditions":[{"type":"Ready","status":"True"}]})";
+    cluster_.Put(queue);
+    put(ns, kTwo);
+    put(ns, kOne);
+  }
+  const auto is_owned = [&](const std::string& queue, const std::string& account) {
+    bool owned = false;
+    const auto look = [&](const Facts& facts) {
+      owned = OwnerByName(NameOf(queue, account), facts).has_value();
+    };
+    EXPECT_TRUE(store_.Read(look, std::chrono::steady_clock::now() + 10s).ok());
+    return owned;
+  };
+  EXPECT_TRUE(is_owned("jobs-team-a", kOne));
+  EXPECT_FALSE(is_owned("jobs-team-b", kOne));
+  EXPECT_TRUE(is_owned("jobs-team-b", kTwo)) << "nothing is given away";
+  EXPECT_EQ(driver_->learned.accounts.at({config.group, config.kind, "team-b", "p"}), kOne)
+      << "by which reviews refuse what it declares";
+}
+
 // 25: reviews go on between two portions, and see what is not through as if it were.
 TEST_F(WatcherAccountsTest, PortionsAreBoundedAndReviewsGoOnBetweenThem) {
   PutQueues(200);

@@ -29,6 +29,7 @@ ReconcileRules RulesOf(const EffectivePolicy& policy) {
   rules.catalogue = policy.policy->catalogue;
   rules.identity = policy.policy->identity;
   rules.parties = policy.policy->parties;
+  rules.account_parties = policy.policy->account_parties;
   rules.reservation_ttl =
       std::chrono::duration_cast<std::chrono::seconds>(policy.config->reservation_ttl);
   rules.settle_time = policy.config->settle_time;

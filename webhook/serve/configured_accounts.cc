@@ -26,7 +26,7 @@ Result<void> ConfiguredAccounts::TakeOver(const std::shared_ptr<const AdmissionP
   } else {
     registry_->SetRules(std::move(rules));
   }
-  accounts_.Configure(policy->identity.accounts);
+  accounts_.Configure(policy->identity.accounts, {});
   policy_ = policy;
   return {};
 }

@@ -184,7 +184,7 @@ void Accounts::Remember(AccountMap learned, AccountMap brought) {
 }
 
 AccountMap Accounts::Moving() const {
-  AccountMap moving = Effective();
+  AccountMap moving = Followed();
   std::erase_if(moving, [&](const auto& entry) {
     const auto brought = brought_.find(entry.first);
     return brought != brought_.end() && brought->second == entry.second;
@@ -212,6 +212,17 @@ AccountMap Accounts::Effective() const {
   AccountMap all = configured_;
   all.insert(learned_.begin(), learned_.end());  // what is there already stays
   return all;
+}
+
+AccountMap Accounts::Followed() const {
+  AccountMap followed = Effective();
+  std::erase_if(followed, [&](const auto& entry) {
+    const auto& [config, account] = entry;
+    const auto bound = parties_.find(account);
+    return !config.ns.empty() && !configured_.contains(config) && bound != parties_.end() &&
+           !bound->second.contains(config.ns);
+  });
+  return followed;
 }
 
 std::string Accounts::AccountFor(const ProviderConfigName& config) const {

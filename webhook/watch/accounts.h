@@ -51,7 +51,10 @@ std::string StandInFor(const ProviderConfigName& config, std::string_view cluste
 class Accounts final {
  public:
   // Configuration wins over what is read.
-  void Configure(AccountMap configured) { configured_ = std::move(configured); }
+  void Configure(AccountMap configured, AccountParties parties) {
+    configured_ = std::move(configured);
+    parties_ = std::move(parties);
+  }
   // A ProviderConfig was seen; an empty account: it names none (any more). An account once known
   // stays while its ProviderConfig says nothing, or is gone: what it led to still exists. kLearned:
   // it had none; kMoved: it had another one.
@@ -60,13 +63,19 @@ class Accounts final {
   // What Saw and Brought were told in an earlier life of the process, from the store.
   void Remember(AccountMap learned, AccountMap brought);
 
-  // Configured and learned together: IdentityRules::accounts of reconciler and admission.
+  // Configured and learned together: what reviews are judged by, rule account-party before all.
   AccountMap Effective() const;
+  // Of these, what the registry follows. A ProviderConfig in a namespace, whose people write what
+  // they like into it, leads to no account that is bound to other namespaces: that rule would
+  // refuse what it declares there, which was admitted before the account was known, or before an
+  // edit.
+  AccountMap Followed() const;
   // Empty: not known.
   std::string AccountFor(const ProviderConfigName& config) const;
   const AccountMap& learned() const { return learned_; }
 
-  // ProviderConfigs whose account not all has that stands under their stand-in.
+  // Of what is followed, ProviderConfigs whose account not all has that stands under their
+  // stand-in.
   AccountMap Moving() const;
   // Portions of these are on their way: should they lead back, what is done is to be undone.
   void Begin(const AccountMap& moving);
@@ -76,6 +85,7 @@ class Accounts final {
 
  private:
   AccountMap configured_;
+  AccountParties parties_;
   AccountMap learned_;
   AccountMap brought_;
 };

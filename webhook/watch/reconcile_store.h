@@ -51,8 +51,9 @@ struct ReconcilePorts {
 
 struct ReconcileRules {
   std::shared_ptr<const Catalogue> catalogue;  // never null; identity.catalogue points to it
-  IdentityRules identity;                      // accounts: configured and learned
+  IdentityRules identity;                      // accounts: Accounts::Followed
   PartyRules parties;
+  AccountParties account_parties;
   std::chrono::seconds reservation_ttl{180};
   // How long what a kind declared stays on record when its mapping rule is gone.
   std::chrono::milliseconds settle_time{std::chrono::hours{24}};

@@ -27,7 +27,7 @@ Watcher::Watcher(WatcherPorts ports, const ReconcileRules& rules, WatcherOptions
       reconciler_(With(configs_, ports_.reconcile), rules),
       discovery_backoff_({options_.times.backoff_min, options_.times.backoff_max}, options_.seed),
       store_backoff_({options_.store_retry, kStoreBackoffMax}, options_.seed) {
-  accounts_.Configure(rules.identity.accounts);
+  accounts_.Configure(rules.identity.accounts, rules.account_parties);
   if (options_.records) Remember();
 }
 
@@ -509,8 +509,8 @@ void Watcher::ListAgain(Moment now, Followed& followed) {
 
 void Watcher::SetRules(Moment now, ReconcileRules rules) {
   now_ = now;
-  accounts_.Configure(rules.identity.accounts);
-  rules.identity.accounts = accounts_.Effective();
+  accounts_.Configure(rules.identity.accounts, rules.account_parties);
+  rules.identity.accounts = accounts_.Followed();
   rules.identity.composites = CompositesDefined();
   rules.identity.outside = outside_;
   if (AreKnown(Role::kProviderConfig)) rules.identity.account_fields = configs_.Fields();

@@ -318,6 +318,7 @@ void Watcher::UseLearned() {
                           ClaimsDefined(),
                           AreKnown(Role::kCompositeDefinition)};
   definitions_known_ = learned.definitions_known;
+  AccountMap accounts = accounts_.Followed();
   ReconcileRules rules = reconciler_.rules();
   std::optional<std::map<ProviderConfigName, std::string>> fields;
   if (AreKnown(Role::kProviderConfig)) fields = configs_.Fields();
@@ -325,10 +326,10 @@ void Watcher::UseLearned() {
   std::set_difference(learned.composites.begin(), learned.composites.end(),
                       rules.identity.composites.begin(), rules.identity.composites.end(),
                       std::back_inserter(composites));
-  if (rules.identity.accounts != learned.accounts || rules.identity.former != former_ ||
+  if (rules.identity.accounts != accounts || rules.identity.former != former_ ||
       rules.identity.composites != learned.composites ||
       rules.identity.outside != learned.outside || rules.identity.account_fields != fields) {
-    rules.identity.accounts = learned.accounts;
+    rules.identity.accounts = std::move(accounts);
     rules.identity.former = former_;
     rules.identity.outside = learned.outside;
     rules.identity.composites = learned.composites;
