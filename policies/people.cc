@@ -8,7 +8,7 @@
 #include "registry/base/one_line.h"
 #include "registry/base/text.h"
 #include "registry/identity/evidence.h"
-#include "registry/ownership/grant.h"
+#include "registry/identity/successors.h"
 #include "registry/ownership/rows.h"
 
 namespace truce {

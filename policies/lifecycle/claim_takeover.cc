@@ -15,6 +15,7 @@
 #include "policies/people.h"
 #include "policies/policy.h"
 #include "policies/rule_case.h"
+#include "registry/identity/successors.h"
 #include "registry/ownership/facts.h"
 #include "registry/ownership/grant.h"
 #include "registry/ownership/ledger.h"

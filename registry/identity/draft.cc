@@ -138,8 +138,7 @@ void FillNames(DeclaredResource& resource, const TypeSpec& spec) {
   resource.arn = ArnOf(LocatedIdentity(resource), spec.arn_template);
 }
 
-// Where the status speaks of another resource, nothing that it tells is of this one. Returns false
-// then.
+// Where the status speaks of another resource, nothing that it tells is of this one; false then.
 bool LeaveOthers(DeclaredResource& resource, std::string_view shown_arn) {
   const bool shown = resource.further_observed && !shown_arn.empty() && !resource.arn.empty();
   if (!shown || MayBeOf(resource.arn, shown_arn)) return true;
@@ -329,21 +328,16 @@ void InsertPart(DeclaredResource& resource, const KeyPart& part, std::string_vie
   const auto at = std::find_if(parts.begin(), parts.end(), follows);
   const bool first = at == parts.begin();
   parts.emplace(at, part.name, Normalise(part.normalisers, value));
-  if (resource.name.empty()) {
-    resource.name = value;
-  } else if (first) {
-    resource.name = std::string(value).append(1, '/').append(resource.name);
-  } else {
-    resource.name.append(1, '/').append(value);
-  }
+  const std::string text(value);
+  std::string& name = resource.name;
+  name = name.empty() ? text : first ? text + "/" + name : name + "/" + text;
 }
 
 }  // namespace
 
 bool Resolve(DeclaredResource& resource, const Reference& reference, std::string_view value,
              const TypeSpec& spec) {
-  const auto same = [&reference](const Reference& other) { return other == reference; };
-  const auto at = std::find_if(resource.references.begin(), resource.references.end(), same);
+  const auto at = std::find(resource.references.begin(), resource.references.end(), reference);
   const auto part = std::find_if(spec.parts.begin(), spec.parts.end(), [&](const KeyPart& other) {
     return other.name == reference.part;
   });

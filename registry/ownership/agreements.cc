@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "registry/base/result.h"
+#include "registry/identity/successors.h"
 #include "registry/ownership/grant.h"
 #include "registry/ownership/ledger.h"
 #include "registry/ownership/rows.h"
@@ -142,37 +143,6 @@ std::string ForPeople(const PartyId& party) {
 
 namespace {
 
-// Parts of "<kind>/<namespace>/<name>" or "<kind>/<name>", behind "<cluster>:" or not; nothing when
-// it has another form.
-struct SuccessorParts {
-  std::string cluster;  // empty: not told
-  std::string kind;
-  std::string ns;
-  std::string name;
-};
-std::optional<SuccessorParts> PartsOf(const std::string& text) {
-  const std::size_t first = text.find('/');
-  if (first == std::string::npos) return std::nullopt;
-  const std::size_t second = text.find('/', first + 1);
-  SuccessorParts parts{{}, text.substr(0, first), {}, {}};
-  if (const std::size_t colon = parts.kind.find(':'); colon != std::string::npos) {
-    if (colon == 0) return std::nullopt;
-    parts.cluster = parts.kind.substr(0, colon);
-    parts.kind.erase(0, colon + 1);
-  }
-  if (second == std::string::npos) {
-    parts.name = text.substr(first + 1);
-  } else {
-    parts.ns = text.substr(first + 1, second - first - 1);
-    parts.name = text.substr(second + 1);
-  }
-  const bool has_blank =
-      std::any_of(text.begin(), text.end(), [](unsigned char c) { return c <= 0x20 || c == 0x7f; });
-  const bool fits = !parts.kind.empty() && !parts.name.empty() && !has_blank &&
-                    parts.name.find('/') == std::string::npos;
-  return fits ? std::optional(std::move(parts)) : std::nullopt;
-}
-
 Result<void> CheckSuccessor(const Owner& owner, const std::string& successor,
                             const PartyId& party) {
   if (!IsSuccessorOf(successor, party)) {
@@ -219,7 +189,7 @@ void PutSuccessor(Owner owner, const std::string& successor, Ledger& ledger) {
 }  // namespace
 
 bool IsSuccessorOf(const std::string& text, const PartyId& party) {
-  const auto parts = PartsOf(text);
+  const auto parts = PartsOfSuccessor(text);
   if (!parts) return false;
   const std::string cluster = ClusterOf(party);
   if (party.text.starts_with("slot:")) {

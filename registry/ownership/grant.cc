@@ -1,11 +1,11 @@
 #include "registry/ownership/grant.h"
 
 #include <algorithm>
-#include <cstddef>
 #include <utility>
 
 #include "registry/identity/draft.h"
 #include "registry/identity/evidence.h"
+#include "registry/identity/successors.h"
 #include "registry/ownership/ledger.h"
 #include "registry/ownership/names.h"
 #include "registry/ownership/rows.h"
@@ -138,36 +138,8 @@ bool IsForParty(const Owner& owner, const Object& object, const Ledger& ledger) 
   return owner.root == object.root || ledger.OneParty(owner.party, PartyOf(object.root));
 }
 
-namespace {
-
-// Where the kind begins: behind the cluster, if the word names one.
-std::size_t BeginOfKind(std::string_view successor) {
-  const std::size_t colon = successor.substr(0, successor.find('/')).find(':');
-  return colon == std::string_view::npos ? 0 : colon + 1;
-}
-
-}  // namespace
-
-bool NamesSuccessor(std::string_view successor, std::string_view cluster, const Slot& root) {
-  const std::size_t begin = BeginOfKind(successor);
-  const std::string_view in = begin == 0 ? cluster : successor.substr(0, begin - 1);
-  const std::string_view text = successor.substr(begin);
-  const std::size_t slash = text.find('/');
-  if (in != root.cluster || slash == std::string_view::npos) return false;
-  const std::string_view kind = text.substr(0, slash);
-  const std::string_view rest = text.substr(slash + 1);
-  if (kind != root.kind && kind != root.kind + "." + root.group) return false;
-  return rest == root.ns + "/" + root.name || (root.ns.empty() && rest == root.name);
-}
-
 bool NamesSuccessor(const Owner& owner, const Slot& root) {
   return NamesSuccessor(owner.successor, owner.root.cluster, root);
-}
-
-std::string SuccessorIn(const std::string& cluster, std::string successor,
-                        const std::string& from) {
-  if (successor.empty() || cluster == from || BeginOfKind(successor) != 0) return successor;
-  return from + ":" + successor;
 }
 
 const DeclaredResource* Declares(const ObjectFacts& object, const KeyText& name) {

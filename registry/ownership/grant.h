@@ -3,7 +3,6 @@
 #define TRUCE_REGISTRY_OWNERSHIP_GRANT_H_
 
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "registry/identity/identity.h"
@@ -60,15 +59,8 @@ void RememberSlot(const Slot& slot, Owner& owner);
 // declare again. False for other owners.
 bool IsForParty(const Owner& owner, const Object& object, const Ledger& ledger);
 
-// True when `successor` ("<kind>/<namespace>/<name>", or "<kind>/<name>" when cluster-scoped) names
-// `root`. <kind> is "Kind.group", or "Kind" alone, which fits the kinds of that name of all groups.
-// It means an object of `cluster`, that of who says it: clusters that share a registry have
-// namespaces and objects of one name. One of another cluster is "<cluster>:<kind>/…".
-bool NamesSuccessor(std::string_view successor, std::string_view cluster, const Slot& root);
-// The same for the word of the owner.
+// True when the owner's word names `root` (registry/identity/successors.h).
 bool NamesSuccessor(const Owner& owner, const Slot& root);
-// `successor`, which somebody in `from` says, as somebody in `cluster` says it.
-std::string SuccessorIn(const std::string& cluster, std::string successor, const std::string& from);
 
 // The resource that `object` declares by exactly this name, or null.
 const DeclaredResource* Declares(const ObjectFacts& object, const KeyText& name);

@@ -6,6 +6,7 @@
 #include <string_view>
 #include <utility>
 
+#include "registry/identity/successors.h"
 #include "registry/identity/uids.h"
 #include "registry/ownership/grant.h"
 #include "registry/ownership/ledger.h"

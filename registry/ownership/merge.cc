@@ -5,6 +5,7 @@
 
 #include "registry/identity/draft.h"
 #include "registry/identity/evidence.h"
+#include "registry/identity/successors.h"
 #include "registry/identity/values.h"
 #include "registry/ownership/declared_grant.h"
 #include "registry/ownership/grant.h"

@@ -90,7 +90,7 @@ struct Owner {
   bool managed_once = false;
   Record record = Record::kNone;
   std::string record_reason;  // why the record exists: "deletion policy Orphan", "terraform: …"
-  std::string successor;      // named by the root (NamesSuccessor); empty: none
+  std::string successor;      // named by the root (successors.h); empty: none
   HolderState state = HolderState::kReserved;  // derived
   std::optional<Slot> leaf;  // derived: the managed resource of the root, once known
   bool contested = false;    // derived: a second chain manages the key too

@@ -232,10 +232,9 @@ void PutSeen(const KeyText& key, const SeenDeclaration& seen, Ledger& ledger) {
     if (row.account_fields.empty()) row.account_fields = before->account_fields;
     const bool kept =
         before->account_fields.empty() || before->account_fields == row.account_fields;
-    if (!kept) row.account_fields = Row::kChanged;
     // Its provider may have let go by a policy that keeps the resource.
-    const bool keeps = row.intent != Intent::kDeletes || before->intent != Intent::kDeletes;
-    if (object.deleting && keeps) row.account_fields = Row::kChanged;
+    const bool keeps = std::min(row.intent, before->intent) != Intent::kDeletes;
+    if (!kept || (object.deleting && keeps)) row.account_fields = Row::kChanged;
   } else {
     if (reserved) row.at = reserved->at;
     // First seen Deleting: in which account it deletes was never shown (E8).
@@ -349,8 +348,7 @@ void DeclareIn(const std::string& account, const Row& row, const std::string& ca
   const auto before = ledger.OwnerOf(row.id.key);
   if (before) resource.name = before->name;
   const bool real = before && before->real && MayBeTwo(row.id.key, ledger);
-  ObjectFacts facts;
-  facts.managed = row.managed;
+  const ObjectFacts facts{.managed = row.managed};
   const PartyId party = PartyOf(object->root);
   const Grantee grantee{*object, party, cause, std::string(kWatch), {}};
   const KeyText home = JoinNames(resource, *object, ledger);
@@ -471,8 +469,7 @@ void SeeDeleted(const ObjectFacts& last, const Ending& ending, Ledger& ledger) {
   const auto object = ledger.ObjectByUid(last.uid);
   // The last version may tell what none before did: names, an ARN, a parent.
   if (object) See(last, false, ledger);
-  // A review of an older version was followed by another write: what it took off came
-  // back.
+  // A review of an older version was followed by another write: what it took off came back.
   const bool stripped =
       object && object->stripped && (!ending.before || *ending.before <= *object->stripped);
   const bool witnessed = last.managed && last.terminating && last.deleting && !stripped &&

@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
+#include "registry/identity/successors.h"
 #include "registry/ownership/agreements.h"
-#include "registry/ownership/grant.h"
 #include "registry/ownership/ledger.h"
 #include "tests/model/scene.h"
 #include "tests/support/strict_store.h"

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "registry/identity/successors.h"
 #include "registry/ownership/grant.h"
 #include "registry/ownership/names.h"
 #include "tests/model/cascade_world.h"

@@ -117,26 +117,6 @@ TEST_F(HistoriesOfEvidence, AForegroundDeletionDoesNotWitnessForWhatItComposed) 
   EXPECT_FALSE(registry_.Create(Strangers()).allowed);
 }
 
-// Its provider lets go of what it is to keep; another finalizer holds the object, and the policy is
-// edited after that.
-TEST_F(HistoriesOfEvidence, APolicyThatIsEditedOnceItsProviderLetGoDeletesNothing) {
-  for (const bool shown : {true, false}) {
-    const std::string name = shown ? "shown" : "missed";
-    ObjectFacts bucket =
-        ManagedBucket(SlotOf("Bucket", "team-a", name), "u-" + name, name, Intent::kDeletes, 10);
-    bucket.real = true;
-    registry_.See(bucket);
-    bucket.resources[0].intent = Intent::kManages;
-    registry_.See(bucket = Next(bucket));
-    if (shown) registry_.See(bucket = Finished(bucket));
-    bucket.resources[0].intent = Intent::kDeletes;
-    registry_.See(bucket = Finished(bucket));
-    registry_.SeeDeleted(bucket);
-    ASSERT_TRUE(registry_.OwnerOf(name)) << name;
-    EXPECT_EQ(registry_.OwnerOf(name)->record, Record::kOrphaned) << name;
-  }
-}
-
 // History 5, second half: what is gone with its managed resource is not real for the claim either,
 // whatever the claim's conditions still say.
 TEST_F(HistoriesOfEvidence, ABucketThatIsReallyGoneIsFreeWhenTheClaimEnds) {

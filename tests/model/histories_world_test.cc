@@ -48,6 +48,28 @@ class HistoriesOfTheWorld : public ::testing::Test {
   const Slot c_ = SlotOf("Queue", "team-c", "c");
 };
 
+// Its provider lets go of what it is to keep; another finalizer holds the object, and the policy is
+// edited after that.
+TEST_F(HistoriesOfTheWorld, APolicyThatIsEditedOnceItsProviderLetGoDeletesNothing) {
+  for (const bool shown : {true, false}) {
+    const std::string name = shown ? "shown" : "missed";
+    const auto see = [&](Intent intent, std::uint64_t version, bool deleting) {
+      ObjectFacts bucket = scene::ManagedBucket(SlotOf("Bucket", "team-a", name), "u-" + name, name,
+                                                intent, version);
+      bucket.real = true;
+      bucket.terminating = bucket.deleting = deleting;
+      registry_.See(bucket);
+      return bucket;
+    };
+    see(Intent::kDeletes, 10, false);
+    see(Intent::kManages, 11, false);
+    if (shown) see(Intent::kManages, 12, true);
+    registry_.SeeDeleted(see(Intent::kDeletes, 13, true));
+    ASSERT_TRUE(registry_.OwnerOf(name)) << name;
+    EXPECT_EQ(registry_.OwnerOf(name)->record, Record::kOrphaned) << name;
+  }
+}
+
 // Somebody declared it past Truce while Terraform owned it: when Terraform's word ends, it is
 // theirs.
 TEST_F(HistoriesOfTheWorld, AnImportEndsBesideALivingDeclaration) {
