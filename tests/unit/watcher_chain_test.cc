@@ -48,6 +48,15 @@ class WatcherChainTest : public ChainTest {
     Admit(Composed("a"), core);
     PutChain("a");
   }
+  // Of which nothing is composed yet; then this server ends.
+  void ClaimAlone() {
+    SmallObject claim = Claimed("a");
+    claim.rest = R"("spec":{"parameters":{"name":"a-prod"}})";
+    Admit(claim);
+    cluster_.Put(claim);
+    driver_->Advance(2s);
+    driver_->watcher().Leave(driver_->now);
+  }
   void BeginDeletion() {
     cluster_.Put(Ending(Claimed("a")));
     cluster_.Put(Ending(Composite("a")));
@@ -79,12 +88,7 @@ TEST_F(WatcherChainTest, WhatWasOnlyAdmittedIsToldToo) {
 // A claim that never was anything, and that nobody changed while the next server began, is free as
 // ever.
 TEST_F(WatcherChainTest, ARestartMakesNothingReal) {
-  SmallObject claim = Claimed("a");
-  claim.rest = R"("spec":{"parameters":{"name":"a-prod"}})";
-  Admit(claim);
-  cluster_.Put(claim);
-  driver_->Advance(2s);
-  driver_->watcher().Leave(driver_->now);
+  ClaimAlone();
   Start();
   driver_->Advance(5s);
   cluster_.Remove(kClaim, "team-a", "a");
@@ -94,12 +98,7 @@ TEST_F(WatcherChainTest, ARestartMakesNothingReal) {
 
 // Nor does anybody know what was composed meanwhile by one that changed.
 TEST_F(WatcherChainTest, WhatChangedMeanwhileMayBeReal) {
-  SmallObject claim = Claimed("a");
-  claim.rest = R"("spec":{"parameters":{"name":"a-prod"}})";
-  Admit(claim);
-  cluster_.Put(claim);
-  driver_->Advance(2s);
-  driver_->watcher().Leave(driver_->now);
+  ClaimAlone();
   cluster_.Put(Claimed("a"));
   Start();
   driver_->Advance(5s);
@@ -121,6 +120,9 @@ class WatcherChainGone : public WatcherChainTest {
   }
   void EndsOrphaned() {
     Start();
+    GoesOrphaned();
+  }
+  void GoesOrphaned() {
     driver_->Advance(5s);
     GoOnTo(kSteps);
     driver_->Advance(60s);
@@ -152,6 +154,16 @@ TEST_F(WatcherChainGone, WhatTheApiServerHasForgottenVoidsIt) {
   cluster_.Put(Real(Bucket("later", "b-later", "later")));
   cluster_.Compact();
   EndsOrphaned();
+}
+
+TEST_F(WatcherChainGone, WhatTheWatchLosesMeanwhileVoidsIt) {
+  Start();
+  driver_->hold_events = true;
+  driver_->Advance(1s);
+  ASSERT_FALSE(driver_->watcher().ready()) << "what became of it is not told yet";
+  driver_->watcher().reconciler().BeginGap(kBucket);
+  driver_->hold_events = false;
+  GoesOrphaned();
 }
 
 TEST_F(WatcherChainGone, MoreThanIsKeptVoidsIt) {

@@ -84,6 +84,8 @@ class ClusterWatch final : public ClusterLink, public WatchControls, private Lea
   // time; before Start, if there are no others. Never blocks. Idempotent.
   void Lead();
   // Another server does from now on, because this one ends: its reviews go by what that one tells.
+  // Whoever watches next is told how far this one has come, for which it blocks, two seconds at
+  // most.
   void EndLeading();
   // It does so: what it writes by is the leader's. Thread-safe.
   bool leads() const { return leads_.load(); }

@@ -205,7 +205,8 @@ Result<void> Absence::Nominate(KindHistory& kind) {
   kind.collected.clear();
   kind.collected.shrink_to_fit();
   kind.complete = false;
-  kind.whole = false;
+  kind.told.reset();
+  kind.Break();
   kind.gap = false;
   kind.marked = false;
   kind.apply_known = false;

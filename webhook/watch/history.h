@@ -116,6 +116,9 @@ struct KindHistory {
     }
   };
 
+  // The list is another one, or history was lost: what was told up to the list before proves
+  // nothing.
+  void Break() { unbroken = whole = false; }
   // A version was seen, and the registry has it.
   void Take(const Sighting& seen);
   // What `settled` is for whoever comes when the watch has come to `position`.
@@ -133,6 +136,7 @@ struct KindHistory {
   std::uint64_t list = 0;  // number of the list that runs or ran last
   Timestamp list_began{};
   bool complete = false;     // its list waits to be applied
+  bool unbroken = false;     // its watch lost nothing since that list was compared with `told`
   bool whole = false;        // nothing of the kind came and went unseen before that list
   bool gap = true;           // history lost since the last complete list
   bool marked = false;       // this gap is marked: everything stored counts as out of sight

@@ -55,6 +55,7 @@ void Reconciler::BeginGap(const GroupKind& kind) {
   if (history == nullptr) return;
   history->gap = true;
   history->marked = false;
+  history->Break();
   // What it told so far says nothing of the gap: a proof waits until the new watch has come as far.
   history->passed.reset();
   asks_.Overtake(kind);
@@ -69,6 +70,7 @@ void Reconciler::BeginList(const GroupKind& kind) {
   if (history == nullptr) return;
   history->collected.clear();
   history->complete = false;
+  history->Break();
   history->list_began = store_.now();
   ++history->list;
 }
@@ -94,6 +96,7 @@ Result<void> Reconciler::ListFailed(const GroupKind& kind) {
   if (history == nullptr) return {};
   history->collected.clear();
   history->complete = false;
+  history->Break();
   return absence_.MarkGap(*history);
 }
 
@@ -109,6 +112,7 @@ void Reconciler::SetPosition(const GroupKind& kind, std::optional<ClusterVersion
   if (history == nullptr) return;
   history->told = told;
   history->settled = settled;
+  history->unbroken = told.has_value();
 }
 
 std::optional<ClusterVersion> Reconciler::SettledAt(const GroupKind& kind,
@@ -129,7 +133,7 @@ void Reconciler::Replay(const Replays::Told& told) {
   if (history == nullptr) return;
   std::vector<Sight> sights = sights_.ReadEvents(told.events, *history);
   const std::map<Uid, bool> left_out = ChangedOrLive(sights);
-  history->whole = told.whole &&
+  history->whole = told.whole && history->unbroken &&
                    std::none_of(left_out.begin(), left_out.end(),
                                 [](const auto& object) { return object.second; }) &&
                    AreListed(sights_.ReadEvents(told.others, *history), *history);

@@ -49,7 +49,7 @@ class Replays final {
   // Nobody waits longer for an API server that does not tell: the start waits for this.
   static constexpr std::chrono::seconds kPatience{30};
 
-  // Of more than so many changes of other objects nothing is kept.
+  // Where there are more changes of other objects the history does not count as whole.
   static constexpr std::size_t kOthersMax = 1000;
 
   struct Told {
