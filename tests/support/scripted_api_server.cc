@@ -30,6 +30,7 @@ namespace {
 using std::chrono::steady_clock;
 
 constexpr std::chrono::milliseconds kTick{5};
+constexpr std::chrono::seconds kBookmarkBeforeEnd{2};
 constexpr std::size_t kChunkedBytesMin = 2048;
 constexpr std::size_t kChunkBytes = 32 * 1024;
 // What a slow reader may leave unread before its events wait in the history.
@@ -56,6 +57,7 @@ struct Watching {
   bool silent = false;
   bool only_metadata = false;
   steady_clock::time_point ends;
+  bool told_end = false;  // the bookmark before it
 };
 
 struct Connection {
@@ -435,7 +437,11 @@ void ScriptedApiServer::Impl::Tick() {
     if (connection->bytes_per_tick > 0) connection->allowance = connection->bytes_per_tick;
     if (connection->watching) {
       Pump(*connection);
-      if (bookmark) Bookmark(*connection);
+      // As API servers do.
+      const bool ends_soon = options.bookmarks.count() > 0 && !connection->watching->told_end &&
+                             now >= connection->watching->ends - kBookmarkBeforeEnd;
+      if (ends_soon) connection->watching->told_end = true;
+      if (bookmark || ends_soon) Bookmark(*connection);
       if (now >= connection->watching->ends && !connection->watching->silent) EndWatch(*connection);
     }
     if (!connection->output.empty() || connection->closes) Flush(*connection);

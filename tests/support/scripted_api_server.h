@@ -37,10 +37,11 @@ struct ScriptedApiOptions {
   // PEM of the certificate and key; empty: plain http.
   std::string certificate;
   std::string key;
-  std::string client_authority;            // PEM; set: clients must show a certificate of it
-  std::string token;                       // set: requests need it
-  int port = 0;                            // 0: any free one
-  std::chrono::milliseconds bookmarks{0};  // 0: none but those sent by command
+  std::string client_authority;  // PEM; set: clients must show a certificate of it
+  std::string token;             // set: requests need it
+  int port = 0;                  // 0: any free one
+  // One each, and one before a watch ends; 0: none but those sent by command.
+  std::chrono::milliseconds bookmarks{0};
 };
 
 // Thread-safe.

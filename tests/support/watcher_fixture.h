@@ -76,8 +76,7 @@ struct Seen final : SightObserver {
 class WatcherTest : public ::testing::Test {
  protected:
   WatcherTest() {
-    cluster_.Serve({kBucket.group, "v1beta2", kBucket.kind, "buckets", false});
-    cluster_.Serve({kQueue.group, "v1beta1", kQueue.kind, "queues", false});
+    Serve();
     rules_.catalogue = std::make_shared<const Catalogue>(Catalogue::BuiltIn());
     rules_.identity.catalogue = rules_.catalogue.get();
     rules_.identity.cluster = "test";
@@ -88,6 +87,10 @@ class WatcherTest : public ::testing::Test {
     for (const std::string& wrong : Miscounts(store_)) ADD_FAILURE() << wrong;
   }
 
+  void Serve() {
+    cluster_.Serve({kBucket.group, "v1beta2", kBucket.kind, "buckets", false});
+    cluster_.Serve({kQueue.group, "v1beta1", kQueue.kind, "queues", false});
+  }
   // A new process on the same store.
   void Start() {
     driver_ = std::make_unique<Driver>(cluster_, faulty_, clock_,

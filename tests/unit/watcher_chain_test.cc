@@ -157,6 +157,7 @@ TEST_F(WatcherChainGone, WhatTheApiServerHasForgottenVoidsIt) {
 }
 
 TEST_F(WatcherChainGone, WhatTheWatchLosesMeanwhileVoidsIt) {
+  cluster_.Put(Real(Bucket("later", "b-later", "later")));
   Start();
   driver_->hold_events = true;
   driver_->Advance(1s);

@@ -160,6 +160,78 @@ TEST_F(WatcherReplayTest, NothingIsAskedForWhereNothingEnded) {
   EXPECT_TRUE(driver_->watcher().ready());
 }
 
+TEST_F(WatcherReplayTest, NothingIsAskedForWhereNothingHappenedSince) {
+  Admit(Bucket("b", "u-b", "admitted"));
+  driver_->Advance(20s);
+  Start();
+  driver_->hold_events = true;
+  driver_->Settle();
+  EXPECT_TRUE(driver_->watcher().ready());
+  driver_->hold_events = false;
+  driver_->Advance(5min);
+  EXPECT_FALSE(OwnerOf("admitted")) << "it was never made";
+}
+
+TEST_F(WatcherReplayTest, WhatIsOnlyAdmittedIsFreeInTheEndWhereAllWasTold) {
+  Admit(Bucket("b", "u-b", "admitted"));
+  driver_->Advance(20s);
+  cluster_.Put(Real(Bucket("later", "u-later", "later")));
+  Start();
+  driver_->Advance(10s);
+  ASSERT_TRUE(driver_->watcher().ready());
+  ASSERT_TRUE(OwnerOf("admitted"));
+  EXPECT_EQ(OwnerOf("admitted")->record, Record::kNone) << "it may still come";
+  driver_->Advance(5min);
+  EXPECT_FALSE(OwnerOf("admitted"));
+}
+
+TEST_F(WatcherReplayTest, AlsoTheFirstOfItsKind) {
+  for (const char* name : {"other", "a"}) cluster_.Remove(kBucket, "", name);
+  driver_->Advance(20s);
+  Admit(Bucket("b", "u-b", "admitted"));
+  driver_->Advance(20s);
+  cluster_.Put({kCrd, "", "others.example.org", "crd-1", {}, {}});  // versions go on
+  Start();
+  driver_->Advance(10s);
+  ASSERT_TRUE(driver_->watcher().ready());
+  driver_->Advance(5min);
+  EXPECT_FALSE(OwnerOf("admitted"));
+}
+
+TEST_F(WatcherReplayTest, WhatIsOnlyAdmittedMayBeRealWhereHistoryIsForgotten) {
+  Admit(Bucket("b", "u-b", "admitted"));
+  driver_->Advance(20s);
+  cluster_.Put(Real(Bucket("b", "u-b", "admitted")));
+  cluster_.Remove(kBucket, "", "b");
+  cluster_.Compact();
+  Start();
+  driver_->Advance(5min);
+  ASSERT_TRUE(OwnerOf("admitted"));
+  EXPECT_EQ(OwnerOf("admitted")->record, Record::kOrphaned);
+}
+
+TEST_F(WatcherReplayTest, WhatCameTrueAndEndedMeanwhileWasReal) {
+  Admit(Bucket("b", "u-b", "admitted"));
+  driver_->Advance(20s);
+  cluster_.Put(Real(Bucket("b", "u-b", "admitted")));
+  cluster_.Remove(kBucket, "", "b");
+  Start();
+  driver_->Advance(5min);
+  ASSERT_TRUE(OwnerOf("admitted"));
+  EXPECT_EQ(OwnerOf("admitted")->record, Record::kOrphaned) << "its finalizer was stripped";
+}
+
+TEST_F(WatcherReplayTest, AClusterThatWentBackInTimeHasNoHistoryToTell) {
+  Admit(Bucket("b", "u-b", "admitted"));
+  driver_->Advance(20s);
+  cluster_ = SmallCluster();
+  Serve();
+  Start();
+  driver_->hold_events = true;
+  driver_->Settle();
+  EXPECT_TRUE(driver_->watcher().ready());
+}
+
 TEST(WatchPositions, AsText) {
   const WatchPositions positions{
       {kBucket, {"12", 5}}, {kQueue, {"7", {}}}, {{"", "Secret"}, {"9", 9}}};

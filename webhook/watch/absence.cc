@@ -179,11 +179,11 @@ Result<UnlistedObjects> Absence::Unlisted(const KindHistory& kind) const {
 
 Result<void> Absence::Nominate(KindHistory& kind) {
   TRUCE_ASSIGN_OR_RETURN(const std::vector<Missing> missing, FindMissing(kind));
-  // A reservation may have come true and ended again unseen.
+  // A reservation may have come true and ended again unseen, but where all was told.
   std::vector<Uid> unseen;
   bool any_seen = false;
   for (const Missing& one : missing) {
-    if (one.old_rows) unseen.push_back(one.object.uid);
+    if (one.old_rows && (one.seen_rows || !kind.whole)) unseen.push_back(one.object.uid);
     any_seen = any_seen || one.seen_rows;
   }
   TRUCE_RETURN_IF_ERROR(MarkUids(unseen));

@@ -44,10 +44,17 @@ bool IsLost(ApiErrorKind kind) {
 
 void Replays::Begin(Moment now, WatchQuery query, const UnlistedObjects& objects,
                     std::optional<ClusterVersion> list) {
-  patience_end_ = std::max(patience_end_, now + kPatience);
-  query.timeout = kWatch;
   const ServedKind& kind = query.selection.kind;
   Told told{.kind = {kind.group, kind.kind}, .events = {}};
+  const auto position = VersionNumber(query.resource_version);
+  if (list && position && *list <= *position) {
+    // Nothing happened since; a list from before the position is of another history.
+    told.whole = list == position;
+    told_.push_back(std::move(told));
+    return;
+  }
+  patience_end_ = std::max(patience_end_, now + kPatience);
+  query.timeout = kWatch;
   Running running{
       .query = std::move(query), .objects = {}, .list = list, .told = std::move(told), .due = now};
   for (const auto& [uid, waits] : objects) running.objects.emplace(MetadataUid(uid), waits);

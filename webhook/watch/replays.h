@@ -60,7 +60,8 @@ class Replays final {
   };
 
   // Asks by `query`, whose id is given later, for what became of `objects`, and of all others, up
-  // to the version of the list that lacks them; nothing: the version is no number.
+  // to the version of the list that lacks them; nothing: the version is no number. Asks nothing
+  // where the list is no later than `query`: nothing happened since.
   void Begin(Moment now, WatchQuery query, const UnlistedObjects& objects,
              std::optional<ClusterVersion> list);
   // What to start now, each by the next id, and to stop since the last call.
