@@ -140,7 +140,7 @@ FollowerNews Follower::PageTaken(Moment now, ListPage page) {
   if (list_found_ || kind_.always) {
     Go(Phase::kWatchDue, now);
   } else {
-    Go(Phase::kEmpty, now + Spread(times_.poll, ++random_));
+    Go(Phase::kEmpty, now + Spread(times_.first_poll, ++random_));
   }
   return news;
 }
