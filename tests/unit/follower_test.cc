@@ -202,6 +202,34 @@ TEST_F(FollowerTest, RelistStopsTheWatch) {
   EXPECT_TRUE(follower_.Events(now_, {Event("50")}).events.empty()) << "of a stopped stream";
 }
 
+TEST_F(FollowerTest, ARereadLosesNothing) {
+  EXPECT_FALSE(follower_.Reread(now_)) << "not listed yet";
+  Watching();
+  const std::string version = follower_.version();
+  ASSERT_TRUE(follower_.Reread(now_));
+  const FollowerOrders orders = follower_.Tick(now_);
+  EXPECT_TRUE(orders.stop_watch);
+  EXPECT_TRUE(orders.list);
+  ASSERT_TRUE(follower_.Reread(now_)) << "what is read now was read by other rules";
+  EXPECT_FALSE(follower_.Listed(now_, Page({"old"})).finished);
+  EXPECT_TRUE(follower_.Tick(now_).list);
+  const FollowerNews news = follower_.Listed(now_, Page({}, {}, "50"));
+  EXPECT_TRUE(news.finished);
+  EXPECT_TRUE(news.passed.empty());
+  EXPECT_FALSE(follower_.gap());
+  EXPECT_EQ(follower_.Tick(now_).watch_from, version) << "the ends of what is not there are told";
+}
+
+TEST_F(FollowerTest, ARereadOfAnEmptyKindLeavesItEmpty) {
+  (void)follower_.Tick(now_);
+  (void)follower_.Listed(now_, Page({}));
+  ASSERT_TRUE(follower_.Reread(now_));
+  EXPECT_TRUE(follower_.Tick(now_).list);
+  (void)follower_.Listed(now_, Page({}, {}, "50"));
+  EXPECT_EQ(follower_.state(), KindState::kEmpty);
+  EXPECT_EQ(follower_.version(), "10");
+}
+
 TEST_F(FollowerTest, AKindThatIsNotServedRestsUntilItIsServedAgain) {
   Watching();
   follower_.Unserved();

@@ -202,14 +202,11 @@ Result<void> Absence::Nominate(KindHistory& kind) {
       if (one.nominated) AddNomination(kind, one.object, commanded);
     }
   }
-  kind.collected.clear();
-  kind.collected.shrink_to_fit();
-  kind.complete = false;
+  kind.Close();
   kind.told.reset();
   kind.Break();
   kind.gap = false;
   kind.marked = false;
-  kind.apply_known = false;
   return {};
 }
 

@@ -131,13 +131,15 @@ FollowerNews Follower::PageTaken(Moment now, ListPage page) {
   news.finished = true;
   attempted_ = true;
   listed_ = true;
-  gap_ = false;
-  // The first page's: a list that went on from an expired token is of a later moment, and what
-  // changed between the two would be missed.
-  version_ = list_version_;
-  news.passed = version_;
+  const bool anew = std::exchange(gap_, false);
+  if (anew) {
+    // The first page's: a list that went on from an expired token is of a later moment, and what
+    // changed between the two would be missed.
+    version_ = list_version_;
+    news.passed = version_;
+  }
   Succeeded();
-  if (list_found_ || kind_.always) {
+  if (list_found_ || kind_.always || (!anew && !was_empty_)) {
     Go(Phase::kWatchDue, now);
   } else {
     Go(Phase::kEmpty, now + Spread(times_.first_poll, ++random_));
@@ -242,6 +244,19 @@ void Follower::Relist(Moment now) {
   if (phase_ == Phase::kUnserved) return;
   stop_watch_ = stop_watch_ || phase_ == Phase::kWatching;
   BeginAnew(now);
+}
+
+bool Follower::Reread(Moment now) {
+  if (gap_ || phase_ == Phase::kUnserved) return false;
+  const bool empty = phase_ == Phase::kEmpty || phase_ == Phase::kPolling;
+  const bool watched = phase_ == Phase::kWatchDue || phase_ == Phase::kWatching;
+  if (empty || watched) was_empty_ = empty;
+  stop_watch_ = stop_watch_ || phase_ == Phase::kWatching;
+  next_.clear();
+  // It may have been read by other rules.
+  discard_ = outstanding_;
+  Go(Phase::kListDue, now);
+  return true;
 }
 
 void Follower::Served(Moment now, FollowedKind kind) {

@@ -93,6 +93,9 @@ class Follower final {
   // Lists again from the start (rules changed, a second look for the brake). A list that runs
   // begins anew.
   void Relist(Moment now);
+  // Lists again and loses nothing: the watch goes on from version() afterwards. False: it cannot,
+  // since history is lost, and nothing is done.
+  bool Reread(Moment now);
   // Discovery says that the kind is served (maybe in another version or scope), or not any more.
   // Unserved: all stops; served again: listed again, as after a gap.
   void Served(Moment now, FollowedKind kind);
@@ -141,6 +144,7 @@ class Follower final {
   std::string next_;          // token of the page to ask for; empty: the first
   std::string list_version_;  // of the list that runs
   bool list_found_ = false;   // it holds an object
+  bool was_empty_ = false;    // before a list for which nothing is lost
   bool gap_ = true;           // the next list begins after a gap
   std::string version_;
   Moment watch_began_{};

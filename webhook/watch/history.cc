@@ -118,6 +118,14 @@ std::optional<std::string> ConfigHistory::Throughout(const ProviderConfigName& c
   return std::nullopt;
 }
 
+void KindHistory::Close() {
+  collected.clear();
+  collected.shrink_to_fit();
+  complete = false;
+  apply_known = false;
+  goes_on.reset();
+}
+
 void KindHistory::Take(const Sighting& seen) {
   const std::string uid(MetadataUid(seen.facts.uid));
   Version& known = versions.try_emplace(uid, Version{.settled = settled}).first->second;

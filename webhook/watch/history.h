@@ -119,6 +119,8 @@ struct KindHistory {
   // The list is another one, or history was lost: what was told up to the list before proves
   // nothing.
   void Break() { unbroken = whole = false; }
+  // The complete list is applied.
+  void Close();
   // A version was seen, and the registry has it.
   void Take(const Sighting& seen);
   // What `settled` is for whoever comes when the watch has come to `position`.
@@ -133,6 +135,8 @@ struct KindHistory {
   // Whoever watched before has told the registry everything up to here. Nothing: not known.
   std::optional<ClusterVersion> told;
   std::vector<std::shared_ptr<const Sighting>> collected;  // of the list that runs
+  // The list that runs is one for which nothing is lost: its watch goes on from here.
+  std::optional<ClusterVersion> goes_on;
   std::uint64_t list = 0;  // number of the list that runs or ran last
   Timestamp list_began{};
   bool complete = false;     // its list waits to be applied

@@ -55,6 +55,7 @@ void Reconciler::BeginGap(const GroupKind& kind) {
   if (history == nullptr) return;
   history->gap = true;
   history->marked = false;
+  history->goes_on.reset();
   history->Break();
   // What it told so far says nothing of the gap: a proof waits until the new watch has come as far.
   history->passed.reset();
@@ -63,6 +64,13 @@ void Reconciler::BeginGap(const GroupKind& kind) {
 
 void Reconciler::Forget(const GroupKind& kind) {
   if (KindHistory* history = HistoryOf(kind, kinds_)) history->apply_known = true;
+}
+
+void Reconciler::Reread(const GroupKind& kind, ClusterVersion version) {
+  KindHistory* history = HistoryOf(kind, kinds_);
+  if (history == nullptr) return;
+  history->apply_known = true;
+  history->goes_on = version;
 }
 
 void Reconciler::BeginList(const GroupKind& kind) {
@@ -88,7 +96,9 @@ Result<void> Reconciler::FinishList(const GroupKind& kind) {
   // Applied alone, a managed resource would be the incumbent before its claim is listed.
   if (!started_) return {};
   TRUCE_RETURN_IF_ERROR(sights_.ApplyLists({&history, 1}));
-  return absence_.Nominate(*history);
+  if (!history->goes_on) return absence_.Nominate(*history);
+  history->Close();
+  return {};
 }
 
 Result<void> Reconciler::ListFailed(const GroupKind& kind) {

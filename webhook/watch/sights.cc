@@ -71,6 +71,14 @@ bool AnyName(const ObjectFacts& object, const Use& use) {
          });
 }
 
+// While its watch loses nothing: the watch will tell that version, or a quorum read told a later
+// one.
+bool IsOtherwiseTold(ClusterVersion version, const KindHistory::Version* known,
+                     const KindHistory& kind) {
+  if (!kind.goes_on) return false;
+  return version > *kind.goes_on || (known != nullptr && known->number && version < *known->number);
+}
+
 }  // namespace
 
 // What is left of `sights` when those are taken out that change nothing in the store. Reading first
@@ -173,6 +181,7 @@ Result<void> Sights::ApplyLists(std::span<KindHistory* const> kinds) {
       const bool same =
           known != nullptr && known->number && known->number == sighting->facts.version;
       const auto version = sighting->facts.version;
+      if (!same && version && IsOtherwiseTold(*version, known, *kind)) continue;
       const bool told = !same && version && kind->told && *version <= *kind->told;
       sights.push_back(
           {.sighting = sighting, .out_of_sight = !same && !told, .reread = same, .told = told});

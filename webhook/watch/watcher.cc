@@ -391,6 +391,7 @@ std::optional<Moment> Watcher::Due() const {
     add(second_lists_due_);
   }
   if (const auto replay = replays_.Due()) add(*replay);
+  if (reread_wanted_) add(reread_due_);
   for (const Followed* followed : by_role_) {
     const auto one = followed->follower.Due();
     if (!one || !MayTick(*followed)) continue;
@@ -486,10 +487,8 @@ void Watcher::Got(Moment now, const GetWanted& get, const ApiResult<ListPage>& a
   });
 }
 
-void Watcher::ListAgain(Moment now, Again which) {
-  for (Followed* followed : by_role_) {
-    if (which == Again::kAll || followed->role() == Role::kManaged) ListAgain(now, *followed);
-  }
+void Watcher::ListAllAgain(Moment now) {
+  for (Followed* followed : by_role_) ListAgain(now, *followed);
 }
 
 void Watcher::ListAgain(Moment now, Followed& followed) {
@@ -517,12 +516,12 @@ void Watcher::SetRules(Moment now, ReconcileRules rules) {
   reconciler_.store().SetRules(std::move(rules));
   UseLearned();
   kinds_stale_ = true;
-  ListAgain(now, Again::kAll);
+  ListAllAgain(now);
 }
 
 void Watcher::Resync(Moment now) {
   now_ = now;
-  ListAgain(now, Again::kAll);
+  ListAllAgain(now);
 }
 
 bool Watcher::resynced() const {

@@ -190,7 +190,6 @@ class Watcher final {
     std::function<Result<void>()> run;
     std::size_t events = 0;
   };
-  enum class Again : std::uint8_t { kAll, kManaged };
   // CRDs come in crowds: discovered once they are there.
   static constexpr std::chrono::seconds kCrdsSettle{1};
   // The watches of two kinds have no order between them: what was made before a ProviderConfig's
@@ -199,6 +198,8 @@ class Watcher final {
   // A server judges by no view that it did not confirm for three seconds, and what it judged by one
   // is decided ten seconds later at most: then nobody goes by what was told before.
   static constexpr std::chrono::seconds kOthersSee{15};
+  // Whoever edits ProviderConfigs all the time leaves the watches time to tell what happens.
+  static constexpr std::chrono::seconds kRereadAgain{30};
   // How often the registry is told how far the watches have come: an API server remembers minutes.
   static constexpr std::chrono::seconds kKeepPositions{15};
   // Whoever edits ProviderConfigs all the time holds up the passes of others no longer than this.
@@ -233,7 +234,8 @@ class Watcher final {
   Followed* FindKind(const GroupKind& kind);
   void UpdateKinds(Moment now);
   void Follow(Moment now, const FollowedKind& kind);
-  void ListAgain(Moment now, Again which);
+  void ListAllAgain(Moment now);
+  void RereadManaged(Moment now);
   void ListAgain(Moment now, Followed& followed);
   void TellGap(Followed& followed);
   void Touch(Followed& followed);  // its status may have changed
@@ -257,6 +259,8 @@ class Watcher final {
   Moment bring_due_{};
   std::optional<Moment> bring_wanted_;  // since when the pass waits, or runs
   bool list_when_brought_ = false;      // a ProviderConfig moved
+  bool reread_wanted_ = false;          // and what it moved is brought
+  Moment reread_due_{};                 // not before
   LearnedIdentity learned_;             // as the listener was told last
   std::optional<Moment> others_told_;   // since when the registry has it for other servers
   std::optional<Moment> others_wait_;   // since when a pass waits for that

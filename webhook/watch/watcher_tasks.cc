@@ -272,6 +272,7 @@ void Watcher::ForgetFormer() {
 
 void Watcher::BringAccounts(Moment now) {
   if (!options_.records) return;
+  if (reread_wanted_ && now >= reread_due_) RereadManaged(now);
   if (!account_pass_.wanted()) {
     bring_wanted_.reset();
     return ForgetFormer();  // edits that were taken back
@@ -286,7 +287,28 @@ void Watcher::BringAccounts(Moment now) {
   if (!through.value()) return;
   UseLearned();
   // What rows do not tell of the objects there, such as ids, is read anew.
-  if (std::exchange(list_when_brought_, false)) ListAgain(now_, Again::kManaged);
+  reread_wanted_ = std::exchange(list_when_brought_, false) || reread_wanted_;
+}
+
+// Whoever edits his ProviderConfig costs nobody else what the watch knows.
+void Watcher::RereadManaged(Moment now) {
+  reread_wanted_ = false;
+  reread_due_ = now + kRereadAgain;
+  for (Followed* followed : by_role_) {
+    if (followed->role() != Role::kManaged || !followed->served()) continue;
+    const auto version = VersionNumber(followed->follower.version());
+    if (!ready() || !version || !followed->follower.Reread(now)) {
+      ListAgain(now, *followed);
+      continue;
+    }
+    followed->resync = true;
+    const GroupKind kind = followed->follower.kind().group_kind();
+    Enqueue([this, kind, version = *version]() -> Result<void> {
+      reconciler_.Reread(kind, version);
+      return {};
+    });
+    Touch(*followed);
+  }
 }
 
 std::set<GroupKind> Watcher::CompositesDefined() const {
