@@ -18,6 +18,8 @@ class WatcherChainTest : public ChainTest {
  protected:
   WatcherChainTest() {
     PutDefinition();
+    // Another kind of the same names, as provider v2 has it.
+    cluster_.Serve({"s3.aws.m.upbound.io", "v1beta1", "Bucket", "buckets", true});
     rules_ = Mapped("spec.parameters.name", {kClaim, kComposite});
     Start();
     PutChain("other");
@@ -147,6 +149,22 @@ TEST_F(WatcherChainGone, WhatCameAndWentUnseenVoidsIt) {
 TEST_F(WatcherChainGone, WhoDeclaredItForAWhileVoidsIt) {
   cluster_.Put(Real(Bucket("again", "b-again", "a-prod")));
   cluster_.Put(Real(Bucket("again", "b-again", "elsewhere")));
+  EndsOrphaned();
+}
+
+TEST_F(WatcherChainGone, WhoManagedItForAWhileVoidsIt) {
+  SmallObject again = Real(Bucket("again", "b-again", "a-prod"));
+  cluster_.Put(again);
+  again.rest.replace(again.rest.find("{") + 1, 0, R"("managementPolicies":["Observe"],)");
+  cluster_.Put(again);
+  EndsOrphaned();
+}
+
+TEST_F(WatcherChainGone, WhatCannotBeReadVoidsIt) {
+  SmallObject again = Real(Bucket("again", "b-again", "a-prod"));
+  again.rest += "]";
+  cluster_.Put(again);
+  cluster_.Remove(kBucket, "", "again");
   EndsOrphaned();
 }
 

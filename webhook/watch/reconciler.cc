@@ -9,10 +9,18 @@
 namespace truce {
 namespace {
 
-bool SameKeys(const ObjectFacts& one, const ObjectFacts& other) {
-  return std::equal(one.resources.begin(), one.resources.end(), other.resources.begin(),
-                    other.resources.end(),
-                    [](const auto& a, const auto& b) { return a.key == b.key; });
+// Whatever the earlier version may have made, the later one still declares.
+bool StaysDeclared(const ObjectFacts& earlier, const ObjectFacts& later) {
+  const auto stays = [](const DeclaredResource& a, const DeclaredResource& b) {
+    const bool demoted = a.intent != Intent::kObserves && b.intent == Intent::kObserves;
+    return a.key == b.key && !demoted &&
+           std::all_of(a.further.begin(), a.further.end(), [&](const FurtherName& name) {
+             return std::any_of(b.further.begin(), b.further.end(),
+                                [&](const FurtherName& one) { return one.text == name.text; });
+           });
+  };
+  return std::equal(earlier.resources.begin(), earlier.resources.end(), later.resources.begin(),
+                    later.resources.end(), stays);
 }
 
 // Of the objects that `sights` tell of, those that end and declared the same all the time: false.
@@ -26,7 +34,7 @@ std::map<Uid, bool> ChangedOrLive(const std::vector<Sight>& sights) {
   }
   for (const Sight& sight : sights) {
     const Uid& uid = sight.sighting->facts.uid;
-    if (!SameKeys(sight.sighting->facts, *last[uid])) out[uid] = true;
+    if (!StaysDeclared(sight.sighting->facts, *last[uid])) out[uid] = true;
   }
   return out;
 }
@@ -40,7 +48,7 @@ bool AreListed(const std::vector<Sight>& sights, const KindHistory& kind) {
   }
   return std::all_of(sights.begin(), sights.end(), [&](const Sight& sight) {
     const auto found = listed.find(sight.sighting->facts.uid.text);
-    return found != listed.end() && SameKeys(sight.sighting->facts, *found->second);
+    return found != listed.end() && StaysDeclared(sight.sighting->facts, *found->second);
   });
 }
 

@@ -84,10 +84,13 @@ bool Replays::Events(WatchId id, const std::vector<WatchEvent>& events) {
   for (const WatchEvent& event : events) {
     running->query.resource_version = event.resource_version;
     if (event.type == WatchEvent::Type::kBookmark) continue;
-    const Result<Document> document = reader_.Read(event.object);
-    if (!document.ok()) continue;
-    const Value metadata = document.value().root().Child("metadata");
     if (running->list && running->list < VersionNumber(event.resource_version)) continue;
+    const Result<Document> document = reader_.Read(event.object);
+    if (!document.ok()) {
+      running->unreadable = true;
+      continue;
+    }
+    const Value metadata = document.value().root().Child("metadata");
     const auto object = running->objects.find(StringOf(metadata.Child("uid")));
     if (object == running->objects.end()) {
       // One more than is kept says that there were too many.
@@ -102,7 +105,8 @@ bool Replays::Events(WatchId id, const std::vector<WatchEvent>& events) {
   // What the list lacks ended before it.
   const bool told = running->list <= VersionNumber(running->query.resource_version);
   if (running->list ? !told : waits) return true;
-  running->told.whole = running->list && running->told.others.size() <= kOthersMax;
+  running->told.whole =
+      running->list && !running->unreadable && running->told.others.size() <= kOthersMax;
   stops_.push_back(id);
   End(running);
   return true;

@@ -84,6 +84,7 @@ class Replays final {
     std::map<std::string, bool, std::less<>> objects;  // as UnlistedObjects, by metadata.uid
     std::optional<ClusterVersion> list;
     Told told;
+    bool unreadable = false;    // an event: of which object, nobody knows
     std::optional<Moment> due;  // to be watched from then on
   };
   using RunningAt = std::vector<Running>::iterator;

@@ -209,6 +209,7 @@ class Watcher final {
   void Remember();
   void Pump(Moment now);
   Result<void> FinishStart(Moment now);
+  std::string SpaceOf(const GroupKind& kind) const;
   Result<void> BeginReplays(Moment now);
   void KeepPositions(Moment now);
   void Enqueue(std::function<Result<void>()> run, std::size_t events = 0);

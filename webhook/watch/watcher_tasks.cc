@@ -38,10 +38,17 @@ void Watcher::Pump(Moment now) {
   store_backoff_.Reset();
 }
 
+// The space of names of a managed kind; empty: it is none.
+std::string Watcher::SpaceOf(const GroupKind& kind) const {
+  const KindEntry* entry = reconciler_.rules().catalogue->FindKind(kind.group, kind.kind);
+  return entry == nullptr ? std::string() : entry->type->space;
+}
+
 // What ended since the registry was told last how far the watch has come.
 Result<void> Watcher::BeginReplays(Moment now) {
   if (replays_begun_) return {};
-  std::map<GroupKind, UnlistedObjects> ended;
+  std::map<GroupKind, UnlistedObjects> unlisted;
+  std::set<std::string> spaces;  // of which an end may be told, or was witnessed before
   for (const auto& [kind, position] : positions_) {
     const Followed* followed = FindKind(kind);
     if (followed == nullptr || !followed->served() || !followed->follower.listed()) continue;
@@ -50,11 +57,14 @@ Result<void> Watcher::BeginReplays(Moment now) {
     const auto told = VersionNumber(position.version);
     reconciler_.SetPosition(kind, told <= list ? told : std::nullopt,
                             position.settled <= list ? position.settled : std::nullopt);
-    TRUCE_ASSIGN_OR_RETURN(UnlistedObjects unlisted, reconciler_.Unlisted(kind));
+    TRUCE_ASSIGN_OR_RETURN(unlisted[kind], reconciler_.Unlisted(kind));
     TRUCE_ASSIGN_OR_RETURN(const bool gone, reconciler_.HasGone(kind));
-    if (gone || !unlisted.empty()) ended.emplace(kind, std::move(unlisted));
+    if (gone || !unlisted[kind].empty()) spaces.insert(SpaceOf(kind));
   }
-  for (const auto& [kind, objects] : ended) {
+  for (const auto& [kind, objects] : unlisted) {
+    // What one kind witnesses holds where no other kind made the same anew (E1).
+    const std::string space = SpaceOf(kind);
+    if (objects.empty() && (space.empty() || !spaces.contains(space))) continue;
     const Follower& follower = FindKind(kind)->follower;
     const WatchQuery query{.selection = follower.kind().selection,
                            .resource_version = positions_.at(kind).version};
