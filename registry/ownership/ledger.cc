@@ -185,12 +185,9 @@ void Ledger::PutOwner(Owner owner) {
 void Ledger::DropOwner(const KeyText& key) { owners_.insert_or_assign(key, std::nullopt); }
 
 void Ledger::PutObject(Object object) {
-  // `at` says when the row last changed, so that a repeated sight writes nothing.
-  if (const auto stored = ObjectByUid(object.uid)) {
-    object.at = stored->at;
-    if (*stored == object) return;
-  }
-  object.at = now_;
+  const auto stored = ObjectByUid(object.uid);
+  object.at = stored ? stored->at : now_;
+  if (stored == object) return;  // a repeated sight writes nothing
   Uid uid = object.uid;
   objects_.insert_or_assign(std::move(uid), std::move(object));
 }

@@ -363,6 +363,16 @@ struct RootChange {
   const std::string& cause;
 };
 
+// Whether a managing row of the old root is left behind. Who stood in a place before one that moved
+// is gone; only its end was not told yet.
+bool IsLeftBehind(const std::vector<Row>& rows, const RootChange& change, const Ledger& ledger) {
+  return std::any_of(rows.begin(), rows.end(), [&](const Row& row) {
+    if (!Manages(row) || row.root != change.from) return false;
+    const auto there = ledger.ObjectBySlot(row.slot);
+    return !there || there->uid == row.id.uid || there->root != change.to;
+  });
+}
+
 // The ownership follows when no managing row of the old root is left behind.
 void MoveOwner(const KeyText& key, const RootChange& change, Ledger& ledger) {
   const auto& [from, to, cause] = change;
@@ -378,7 +388,7 @@ void MoveOwner(const KeyText& key, const RootChange& change, Ledger& ledger) {
   }
   if (owner->root != from) return;
   // Part of the chain stayed: the ownership stays with it, and what left is a conflict.
-  if (RootManages(rows, from) || !RootManages(rows, to)) return;
+  if (IsLeftBehind(rows, change, ledger) || !RootManages(rows, to)) return;
   owner->root = to;
   if (!ledger.OneParty(owner->party, PartyOf(to))) {
     owner->party = PartyOf(to);

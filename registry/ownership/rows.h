@@ -143,7 +143,7 @@ struct Object {
   // The version from which somebody else than a provider removed the provider's finalizer; the
   // newest such review counts, until a provider removes it too (W7).
   std::optional<std::uint64_t> stripped;
-  Timestamp at{};  // last change of this row
+  Timestamp at{};  // first met: of two in one slot the later one lives
 
   bool operator==(const Object&) const = default;
 };
