@@ -283,6 +283,7 @@ void OutOfSight(const Uid& uid, Ledger& ledger) {
   for (const Row& row : ledger.RowsOfUid(uid)) {
     auto owner = ledger.OwnerOf(row.id.key);
     if (!owner || owner->real || owner->root != row.root || !Manages(row)) continue;
+    if (owner->managed_once && !row.managed) continue;
     owner->real = true;
     ledger.PutOwner(*std::move(owner));
   }
@@ -533,8 +534,7 @@ std::size_t ConfirmByOperator(const Slot& slot, const std::string& actor, Ledger
     row.user.clear();
     auto owner = ledger.OwnerOf(row.id.key);
     if (owner && owner->root == row.root && Manages(row)) {
-      owner->real =
-          true;  // nobody will watch it: a name once confirmed is released by command only
+      owner->real = true;  // nobody will watch it: by command only it is released
       ledger.Audit({.action = AuditAction::kAdministered,
                     .key = row.id.key,
                     .id = owner->id,

@@ -110,6 +110,36 @@ TEST_F(WatcherChainTest, WhatChangedMeanwhileMayBeReal) {
   EXPECT_EQ(OwnerOf("a-prod")->record, Record::kOrphaned);
 }
 
+// Its bucket is gone, and the server that saw it ended before it told how far it had come.
+class WatcherChainCrash : public WatcherChainTest {
+ protected:
+  WatcherChainCrash() {
+    AdmitChain();
+    driver_->Advance(20s);
+    BeginDeletion();
+    GoOnTo(1);
+    driver_->Advance(2s);
+    EXPECT_FALSE(OwnerOf("a-prod")->real);
+  }
+};
+
+TEST_F(WatcherChainCrash, WhatItSawHolds) {
+  Start();
+  driver_->Advance(5s);
+  EndsFree();
+}
+
+TEST_F(WatcherChainCrash, WhatCameAndWentSinceVoidsIt) {
+  cluster_.Put(Real(Bucket("again", "b-again", "a-prod")));
+  cluster_.Remove(kBucket, "", "again");
+  Start();
+  driver_->Advance(5s);
+  GoOnTo(kSteps);
+  driver_->Advance(60s);
+  ASSERT_TRUE(OwnerOf("a-prod"));
+  EXPECT_EQ(OwnerOf("a-prod")->record, Record::kOrphaned);
+}
+
 // Its bucket is gone, claim and composite are not, and the next server begins.
 class WatcherChainGone : public WatcherChainTest {
  protected:
@@ -135,6 +165,14 @@ class WatcherChainGone : public WatcherChainTest {
 
 TEST_F(WatcherChainGone, AProofHoldsWhereAllIsTold) {
   cluster_.Put(Real(Bucket("later", "b-later", "later")));
+  Start();
+  driver_->Advance(5s);
+  EndsFree();
+}
+
+// Of what only a claim says nothing is to be learned (E1).
+TEST_F(WatcherChainGone, AClaimThatChangedMeanwhileDoesNotVoidIt) {
+  cluster_.Put(Ending(Claimed("a")));
   Start();
   driver_->Advance(5s);
   EndsFree();

@@ -350,7 +350,7 @@ Result<bool> Absence::EndUnread(const GroupKind& kind) {
   for (const Object& object : page.objects) uids.push_back(object.uid);
   TRUCE_RETURN_IF_ERROR(
       store_.WriteEach(uids, kSightingsAtOnce, [](const Uid& uid, Ledger& ledger) {
-        OutOfSight(uid, ledger);
+        CountAsReal(uid, ledger);
         for (const Row& row : ledger.RowsOfUid(uid)) {
           EndRow(row.id, End::kUnproved, "its mapping rule is gone", ledger);
         }

@@ -7,6 +7,16 @@
 
 namespace truce {
 
+void CountAsReal(const Uid& uid, Ledger& ledger) {
+  ledger.MayEnd(uid);
+  for (const Row& row : ledger.RowsOfUid(uid)) {
+    auto owner = ledger.OwnerOf(row.id.key);
+    if (!owner || owner->real || owner->root != row.root || !Manages(row)) continue;
+    owner->real = true;
+    ledger.PutOwner(*std::move(owner));
+  }
+}
+
 ReconcileStore::ReconcileStore(ReconcilePorts ports, ReconcileRules rules)
     : ports_(std::move(ports)) {
   SetRules(std::move(rules));

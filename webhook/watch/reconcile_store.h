@@ -59,6 +59,10 @@ struct ReconcileRules {
   std::chrono::milliseconds settle_time{std::chrono::hours{24}};
 };
 
+// What the object owns counts as real: rules say something else of it now, and nothing of what it
+// declared becomes free by that.
+void CountAsReal(const Uid& uid, Ledger& ledger);
+
 // External synchronization. Errors are the store's; a call that returned one is to be repeated: all
 // that the watch writes is idempotent (I9). Durable on return.
 class ReconcileStore final {

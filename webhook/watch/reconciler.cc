@@ -151,10 +151,12 @@ void Reconciler::Replay(const Replays::Told& told) {
   if (history == nullptr) return;
   std::vector<Sight> sights = sights_.ReadEvents(told.events, *history);
   const std::map<Uid, bool> left_out = ChangedOrLive(sights);
+  std::vector<Sight> others = sights_.ReadEvents(told.others, *history);
+  sights_.LeaveOutEnded(others);
   history->whole = told.whole && history->unbroken &&
                    std::none_of(left_out.begin(), left_out.end(),
                                 [](const auto& object) { return object.second; }) &&
-                   AreListed(sights_.ReadEvents(told.others, *history), *history);
+                   AreListed(others, *history);
   std::erase_if(sights, [&](const Sight& sight) { return left_out.at(sight.sighting->facts.uid); });
   for (Sight& sight : sights) {
     if (!sight.deleted || !ends_.Hold(sight)) {

@@ -1,6 +1,7 @@
 #include "webhook/watch/sights.h"
 
 #include <algorithm>
+#include <set>
 #include <string_view>
 #include <tuple>
 #include <unordered_map>
@@ -43,8 +44,9 @@ bool LosesAKey(const ObjectFacts& object, const Ledger& ledger) {
 // An object that is as it was and declares less: the rules changed, which says nothing of the
 // resource. What it owned counts as real, and is left orphaned instead of free.
 void SeeWhole(const ObjectFacts& object, const Sight& sight, Ledger& ledger) {
-  See(object, sight.out_of_sight || ((sight.reread || sight.told) && LosesAKey(object, ledger)),
-      ledger);
+  const bool keeps = (sight.reread || sight.told) && LosesAKey(object, ledger);
+  if (keeps) CountAsReal(object.uid, ledger);
+  See(object, sight.out_of_sight || keeps, ledger);
 }
 
 void SeeOne(const Sight& sight, const ReconcileRules& rules, Ledger& ledger) {
@@ -207,6 +209,22 @@ Result<void> Sights::ApplyLists(std::span<KindHistory* const> kinds) {
   return Apply(sights);
 }
 
+void Sights::LeaveOutEnded(std::vector<Sight>& sights) const {
+  std::set<Uid> ended;
+  for (const Sight& sight : sights) {
+    if (sight.deleted) ended.insert(sight.sighting->facts.uid);
+  }
+  for (const Sight& sight : sights) {
+    if (sight.created) ended.erase(sight.sighting->facts.uid);
+  }
+  const Result<void> read = store_.Read([&](const AllFacts& facts) {
+    std::erase_if(ended, [&](const Uid& uid) { return facts.ObjectByUid(uid).has_value(); });
+  });
+  if (!read.ok()) return;  // then they count
+  std::erase_if(sights,
+                [&](const Sight& sight) { return ended.contains(sight.sighting->facts.uid); });
+}
+
 std::vector<Sight> Sights::ReadEvents(std::span<const WatchEvent> events, const KindHistory& kind) {
   std::vector<Sight> sights;
   std::unordered_map<std::string, KindHistory::Version> shown;  // by these events
@@ -226,6 +244,7 @@ std::vector<Sight> Sights::ReadEvents(std::span<const WatchEvent> events, const 
       continue;
     }
     sight.deleted = event.type == WatchEvent::Type::kDeleted;
+    sight.created = event.type == WatchEvent::Type::kAdded;
     sight.crd_terminating = kind.terminating;
     const KindHistory::Version* known = kind.Find(object.uid);
     // A quorum read was ahead of the stream.

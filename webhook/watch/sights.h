@@ -25,6 +25,7 @@ namespace truce {
 struct Sight {
   std::shared_ptr<const Sighting> sighting;
   bool deleted = false;
+  bool created = false;  // its first version, as the watch tells
   bool out_of_sight = false;
   bool reread = false;  // a version applied before, by rules that may have changed since
   bool told = false;    // the same, by whoever watched before
@@ -53,6 +54,9 @@ class Sights final {
 
   // Reads events of the kind's watch, in order, without those that a quorum read has overtaken.
   std::vector<Sight> ReadEvents(std::span<const WatchEvent> events, const KindHistory& kind);
+  // Of events of before a list, those of objects that existed at their begin, ended and are not
+  // stored any more: whoever watched then has applied that. Nothing where the store fails.
+  void LeaveOutEnded(std::vector<Sight>& sights) const;
   Result<void> Apply(const std::vector<Sight>& sights);
   // The store has it: that is the version known, and what was asked and nominated is settled.
   void Applied(const Sight& sight);
