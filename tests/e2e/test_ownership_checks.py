@@ -409,7 +409,7 @@ def test_a_list_with_the_rights_of_kubectl(cluster, start, user, grant):
     assert user().list("truce.dev/v1alpha1", "OwnershipCheck").body["items"] == []
     cluster.unregister_webhook()
     unasked = asked("-n", "team-a")
-    assert unasked.returncode == 2 and "does not ask Truce about OwnershipChecks" in unasked.stderr
+    assert unasked.returncode == 3 and "does not ask Truce about OwnershipChecks" in unasked.stderr
 
 
 def test_the_command_line_shows_what_the_api_server_warned_of(cluster, start, user):

@@ -90,6 +90,22 @@ def test_the_status_decides_and_not_the_command(cli, places, status):
     assert not wrong
 
 
+@pytest.mark.parametrize("status", sorted(MEANS) + [201])
+def test_the_same_through_an_api_server(cli, places, status):
+    """By a denial of a check; 201: nobody denied it, so the cluster does not ask Truce."""
+    places.status = status
+    server = places.flags["network"][1]
+    kubeconfig = cli.file("kubeconfig", json.dumps({
+        "current-context": "c", "contexts": [{"name": "c", "context": {"cluster": "c"}}],
+        "clusters": [{"name": "c", "cluster": {"server": server}}]}))
+    expected = MEANS.get(status, UNREACHABLE)
+    for words in (["list"], ["who-owns", "s3/Bucket/a-bucket"],
+                  ["check", "manifest.yaml", "--timeout", "1"]):
+        result = cli(*words, "--admission", "--kubeconfig", kubeconfig, "-n", "team-a")
+        assert result.returncode == expected, (words, result)
+        assert status != 201 or "does not ask Truce" in result.stderr, (words, result)
+
+
 def test_the_table_is_in_the_help(cli):
     table = cli("--help").stdout.split("Exit codes:")[1]
     for word in ("401", "403", "404", "429", "5xx"):

@@ -12,7 +12,7 @@ std::span<const ExitCodeRow> ExitCodes() {
        "all but serve, config, completion, prepare-store"},
       {ExitCode::kUsage, "wrong arguments, configuration or input (every other HTTP 4xx)", "all"},
       {ExitCode::kUnreachable,
-       "no answer from the server, or not now (HTTP 408, 429, 5xx); nothing was decided",
+       "no answer, or not now (HTTP 408, 429, 5xx), or Truce is not asked; nothing was decided",
        "all that ask a server"},
       {ExitCode::kWarnings, "only warnings, where they were asked to count",
        "check, coverage, doctor, protect"},

@@ -13,7 +13,7 @@ enum class ExitCode {
   kOk = 0,
   kNo = 1,           // the answer is no: nothing found, refused, a conflict
   kUsage = 2,        // wrong arguments, configuration or input
-  kUnreachable = 3,  // the server or its registry cannot be reached: nothing was decided
+  kUnreachable = 3,  // the server cannot be reached, or nobody asks it: nothing was decided
   kWarnings = 4,     // only warnings, where the caller asked that they count
   kCannotRun = 5,   // cannot start or go on: address in use, data directory, database, certificates
   kDiskFailed = 6,  // a sync of the registry failed; started again, it recovers from its log

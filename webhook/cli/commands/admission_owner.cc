@@ -66,11 +66,14 @@ ExitCode TellListByAdmission(const ApiFlags& flags, const ListWish& wish, Comman
     }
     list[name] = value;
   }
+  const auto server = OpenApiServer(flags, io);
+  if (!server.ok()) {
+    return Complain(io, server.error().message, ExitCodeOfOpening(server.error().code));
+  }
   const Json spec = {{"list", std::move(list)}};
   const auto reply =
-      RefusalOf(flags, io, {wish.ns, spec, std::chrono::steady_clock::now() + kJudgedWithin});
-  if (!reply.ok())
-    return Complain(io, reply.error().message, ExitCodeOfOpening(reply.error().code));
+      RefusalOf(*server.value(), {wish.ns, spec, std::chrono::steady_clock::now() + kJudgedWithin});
+  if (!reply.ok()) return Complain(io, reply.error().message, ExitCode::kUnreachable);
   if (reply.value().status != 200) {
     return Complain(io, ProblemText(reply.value().body, reply.value().status),
                     ExitCodeOfStatus(reply.value().status));

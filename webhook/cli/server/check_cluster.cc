@@ -165,18 +165,18 @@ class Batch final {
   std::vector<Json> findings_;
 };
 
-Result<std::unique_ptr<ApiConnection>> ApiServerOf(const ApiFlags& flags, const CommandIo& io) {
+}  // namespace
+
+Result<std::unique_ptr<ApiConnection>> OpenApiServer(const ApiFlags& flags, const CommandIo& io) {
   TRUCE_ASSIGN_OR_RETURN(ServerSettings settings,
                          ReadKubeConfig(KubeConfigOf(flags, io), flags.context));
   const std::string name = settings.origin;
   return ApiConnection::OpenAt(name, std::move(settings));
 }
 
-}  // namespace
-
 Result<std::unique_ptr<ApiConnection>> ClusterChecks::Open(const ApiFlags& flags,
                                                            const CommandIo& io, std::string ns) {
-  TRUCE_ASSIGN_OR_RETURN(auto server, ApiServerOf(flags, io));
+  TRUCE_ASSIGN_OR_RETURN(auto server, OpenApiServer(flags, io));
   return std::unique_ptr<ApiConnection>(
       std::make_unique<ClusterChecks>(std::move(server), std::move(ns)));
 }
@@ -205,11 +205,9 @@ Result<ApiResponse> ClusterChecks::Send(const ApiQuestion& question, Deadline de
   return ApiResponse{200, batch.Answer(), std::nullopt};
 }
 
-Result<ApiResponse> RefusalOf(const ApiFlags& flags, const CommandIo& io,
-                              const CheckToRefuse& check) {
-  TRUCE_ASSIGN_OR_RETURN(const auto server, ApiServerOf(flags, io));
+Result<ApiResponse> RefusalOf(ApiConnection& server, const CheckToRefuse& check) {
   TRUCE_ASSIGN_OR_RETURN(Tried tried,
-                         Create(*server, check.ns, CheckOf(check.spec), check.deadline));
+                         Create(server, check.ns, CheckOf(check.spec), check.deadline));
   if (tried.failure) return *std::move(tried.failure);
   if (tried.admitted) return NobodyJudged();
   if (tried.status != kRefused) return ProblemReply(tried.status, std::move(tried.text), {});
