@@ -15,6 +15,7 @@
 #include "policies/policy.h"
 #include "policies/rule_case.h"
 #include "policies/sharing_rules.h"
+#include "registry/base/counted.h"
 #include "registry/ownership/agreements.h"
 #include "registry/ownership/declared_grant.h"
 #include "registry/ownership/ledger.h"
@@ -104,8 +105,7 @@ std::optional<Finding> DeletionProtection(const DeletionFacts& facts, const Word
     out.cause = start + "shared with " + ForPeople(share->party) + ".";
     out.remedy = "To delete it, end its shares; `truce share " + command + "` lists them";
   } else if (observers > 0) {
-    out.cause = start + "observed by " + std::to_string(observers) +
-                (observers == 1 ? " declaration" : " declarations") + " of others.";
+    out.cause = start + "observed by " + Counted(observers, "declaration") + " of others.";
     out.remedy = "To delete it, ask them to remove their declarations; `truce describe " + command +
                  "` names them";
   } else {

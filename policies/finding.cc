@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "policies/rule_list.h"
+#include "registry/base/counted.h"
 
 namespace truce {
 namespace {
@@ -90,7 +91,7 @@ std::string DenialText(std::span<const Finding> findings) {
   for (std::size_t i = 0; i < findings.size(); ++i) {
     const std::string paragraph = Paragraph(findings[i]);
     if (out.size() + 1 + paragraph.size() + kTailBytes > kMessageBytesMax) {
-      out += "\nAnd " + std::to_string(findings.size() - i) + " more findings.";
+      out += "\nAnd " + Counted(findings.size() - i, "more finding") + ".";
       break;
     }
     out += "\n" + paragraph;

@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <utility>
 
+#include "registry/base/counted.h"
 #include "registry/base/fingerprint.h"
 #include "registry/base/one_line.h"
 #include "registry/base/text.h"
@@ -127,9 +128,7 @@ std::string InWords(const Alphabet& alphabet) {
   return out;
 }
 
-std::string Bytes(std::size_t count) {
-  return std::to_string(count) + (count == 1 ? " byte" : " bytes");
-}
+std::string Bytes(std::size_t count) { return Counted(count, "byte"); }
 
 std::string Shown(std::string_view text) { return '"' + OneLine(text, 64) + '"'; }
 

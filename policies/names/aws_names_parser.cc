@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "policies/names/aws_names.h"
+#include "registry/base/counted.h"
 #include "registry/base/text.h"
 
 namespace truce {
@@ -127,7 +128,7 @@ class Reader {
 
   Result<void> Row(const std::vector<std::string>& cells) {
     if (cells.size() != kColumns.size()) {
-      return Fault("row", "has " + std::to_string(cells.size()) + " cells; " +
+      return Fault("row", "has " + Counted(cells.size(), "cell") + "; " +
                               std::to_string(kColumns.size()) +
                               " are needed, one tab between them");
     }

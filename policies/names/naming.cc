@@ -8,6 +8,7 @@
 
 #include "policies/names/naming_form.h"
 #include "policies/names/naming_suggestion.h"
+#include "registry/base/counted.h"
 #include "registry/base/one_line.h"
 #include "registry/catalogue/explain.h"
 
@@ -434,8 +435,8 @@ class Compiler {
       sample += value;
     }
     if (form.length_max != 0 && least > form.length_max) {
-      return "its names have at least " + std::to_string(least) + " bytes, and " +
-             std::to_string(form.length_max) + " are allowed";
+      return "its names have at least " + Counted(least, "byte") + ", and " +
+             Counted(form.length_max, "is allowed", "are allowed");
     }
     const auto fault = form.aws->FaultOf(sample, std::nullopt);
     if (!fault || fault->warns) return {};

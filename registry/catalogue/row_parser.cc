@@ -8,6 +8,7 @@
 #include <string>
 #include <utility>
 
+#include "registry/base/counted.h"
 #include "registry/base/result.h"
 #include "registry/base/text.h"
 
@@ -482,9 +483,8 @@ Result<TypeSpec> ParseRow(std::string_view line, const Header& header,
                           std::span<const TypeSpec> known) {
   const std::vector<std::string_view> cells = Split(line, '\t');
   if (cells.size() != header.size()) {
-    return InvalidArgument("row: " + std::to_string(cells.size()) + " cells under " +
-                           std::to_string(header.size()) +
-                           " columns; write - for a cell that is empty");
+    return InvalidArgument("row: " + Counted(cells.size(), "cell") + " under " +
+                           Counted(header.size(), "column") + "; write - for a cell that is empty");
   }
   const TypeSpec* const base = FindByName(known, cells.front());
   if (base == nullptr) TRUCE_RETURN_IF_ERROR(CheckNeeded(header));

@@ -92,7 +92,7 @@ def views_of(world) -> dict[str, str]:
 
 VIEWS = ["overview", "matrix", "resources", "found", "resource", "contested", "services", "service", "denials", "denial", "findings"]
 WORDS = {
-    "overview": ["20\nownerships", "1\nconflicts", "payments-1", "team-payments/mine", "3 services are ready",
+    "overview": ["20\nownerships", "1\nconflict\n", "payments-1", "team-payments/mine", "3 services are ready",
                  "This server follows no cluster."],
     "matrix": ["billing", "s3/Bucket", "5"],
     "resources": ["orders-0", "search-4", "20"],
@@ -395,7 +395,8 @@ def test_hostile_names_are_text_in_every_view(world, page):
         assert page.look("!/[\\u200b-\\u200f\\u202a-\\u202e\\u2066-\\u2069]/.test(document.documentElement.outerHTML)"), path
     for at, text in enumerate(HOSTILE):
         page.open(world.url("/services/" + "".join(f"%{byte:02X}" for byte in text.encode())))
-        page.wait_for_text("1 ownerships")
+        page.wait_for_text("1 ownership")
+        assert not page.look("document.body.innerText.includes('1 ownerships')")
         assert page.look("window.hurt === undefined")
 
 

@@ -281,7 +281,7 @@ TEST(OwnershipGapsTest, UnknownAccountsByProviderConfig) {
   CountStandIns(std::vector<Owner>{known, queue, bucket}, stand_ins);
   const auto found = FindUnknownAccounts(stand_ins);
   ASSERT_EQ(found.size(), 1U);
-  EXPECT_EQ(found[0].evidence, "1 resources");
+  EXPECT_EQ(found[0].evidence, "1 resource");
 }
 
 TEST(UnreferencedTest, OnlyWhatStaysUnreferenced) {

@@ -190,7 +190,7 @@ TEST(BadLists, AreRefusedWithTheirPlace) {
   EXPECT_EQ(ErrorOf(""), "the file is of no known format; name it with --format");
   EXPECT_EQ(ErrorOf("[1]"), "the file is of no known format; name it with --format");
   EXPECT_EQ(ErrorOf("{\"a\":1}"), "the file is of no known format; name it with --format");
-  EXPECT_EQ(ErrorOf("type,name\ns3/Bucket\n"), "line 2: 1 cells instead of 2");
+  EXPECT_EQ(ErrorOf("type,name\ns3/Bucket\n"), "line 2: 1 cell instead of 2");
   EXPECT_EQ(ErrorOf("type,name\ns3/Bucket,\"x\n"), "line 2: a quote is not closed");
   EXPECT_EQ(ErrorOf("type,wrong\n").rfind("line 1: unknown column", 0), 0U);
   EXPECT_EQ(ErrorOf("name\nx\n"), "line 1: the header has neither \"type\" nor \"arn\"");

@@ -6,6 +6,7 @@
 #include <array>
 #include <vector>
 
+#include "registry/base/counted.h"
 #include "registry/base/fingerprint.h"
 
 namespace truce {
@@ -24,6 +25,16 @@ TEST(Text, OnlyLettersOfAsciiHaveACase) {
     EXPECT_EQ(Lower(c) != c, IsUpper(c));
     EXPECT_EQ(Upper(c) != c, IsLower(c));
   }
+}
+
+TEST(Text, OneThingIsNotCountedAsSeveral) {
+  EXPECT_EQ(Counted(0, "object"), "0 objects");
+  EXPECT_EQ(Counted(1, "object"), "1 object");
+  EXPECT_EQ(Counted(2, "object"), "2 objects");
+  EXPECT_EQ(Counted(1, "try is", "tries are"), "1 try is");
+  EXPECT_EQ(Counted(7, "try is", "tries are"), "7 tries are");
+  EXPECT_EQ(NumberedBy(1, "it", "them"), "it");
+  EXPECT_EQ(NumberedBy(0, "it", "them"), "them");
 }
 
 TEST(Text, EqualIgnoringCaseIsEqualInLength) {

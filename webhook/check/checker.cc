@@ -11,6 +11,7 @@
 #include "policies/people.h"
 #include "policies/rule_case.h"
 #include "policies/rules.h"
+#include "registry/base/counted.h"
 #include "registry/base/text.h"
 #include "webhook/check/answer.h"
 #include "webhook/check/locations.h"
@@ -455,8 +456,7 @@ void Checker::Impl::NameUnknownKinds() {
   CheckFinding note;
   note.severity = CheckSeverity::kNote;
   note.rule = "unknown-kind";
-  note.cause = std::to_string(report.unknown_objects) +
-               (report.unknown_objects == 1 ? " object of a kind" : " objects of kinds") +
+  note.cause = Counted(report.unknown_objects, "object of a kind", "objects of kinds") +
                " Truce does not know: ";
   std::size_t named = 0;
   for (const std::string& kind : kinds) {

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "policies/finding.h"
+#include "registry/base/counted.h"
 #include "registry/base/name_table.h"
 
 namespace truce {
@@ -14,14 +15,9 @@ constexpr NameTable<CheckSeverity::kNote> kCheckSeverities("error", "warning", "
 
 constexpr std::size_t kTerminationBytesMax = 4096;
 
-std::string Counted(std::size_t count, std::string_view one, std::string_view many) {
-  std::string text = std::to_string(count);
-  return text.append(" ").append(count == 1 ? one : many);
-}
-
 std::string Size(const CheckReport& report) {
-  return Counted(report.documents, "document", "documents") + ", " +
-         Counted(report.declarations.size(), "declared resource", "declared resources");
+  return Counted(report.documents, "document") + ", " +
+         Counted(report.declarations.size(), "declared resource");
 }
 
 const CheckFinding* First(const CheckReport& report, CheckSeverity severity) {
@@ -79,7 +75,7 @@ std::string Headline(const CheckReport& report) {
     case CheckVerdict::kUnknown:
       return text.append("nothing was decided, ").append(SilenceOf(report));
     case CheckVerdict::kWarned:
-      text.append(Size(report)).append(", ").append(Counted(warnings, "warning", "warnings"));
+      text.append(Size(report)).append(", ").append(Counted(warnings, "warning"));
       return text.append(": ").append(First(report, CheckSeverity::kWarning)->cause);
     case CheckVerdict::kClean:
       return text.append(Size(report))
@@ -92,8 +88,8 @@ std::string Headline(const CheckReport& report) {
 
 std::string CountsOf(const CheckReport& report) {
   std::string out = Size(report) + ": ";
-  out.append(Counted(report.Count(CheckSeverity::kError), "error", "errors")).append(", ");
-  out.append(Counted(report.Count(CheckSeverity::kWarning), "warning", "warnings"));
+  out.append(Counted(report.Count(CheckSeverity::kError), "error")).append(", ");
+  out.append(Counted(report.Count(CheckSeverity::kWarning), "warning"));
   if (report.registry.empty()) {
     out.append("; the registry was not asked");
   } else if (!report.unreachable.empty()) {

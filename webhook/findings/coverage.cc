@@ -11,6 +11,7 @@
 #include "policies/people.h"
 #include "policies/policy.h"
 #include "policies/rule_case.h"
+#include "registry/base/counted.h"
 #include "registry/base/name_table.h"
 #include "registry/base/text.h"
 #include "webhook/findings/findings_book.h"
@@ -308,7 +309,7 @@ std::vector<LiveFinding> FindingsOf(const CoverageReport& report) {
     finding.mode = concerns ? Mode::kWarn : Mode::kAudit;
     finding.resource = gap.subject;
     finding.cause = gap.why;
-    finding.evidence = std::to_string(gap.objects) + " objects";
+    finding.evidence = Counted(gap.objects, "object");
     finding.remedy = gap.remedy;
     out.push_back(std::move(finding));
   }
@@ -327,8 +328,10 @@ bool IsAlwaysShown(GapReason reason) {
 }  // namespace
 
 std::string CoverageText(const CoverageReport& report, bool all) {
-  std::string out = std::to_string(report.protected_kinds) + " of " + std::to_string(report.kinds) +
-                    " kinds that can declare resources are protected.\n";
+  std::string out = std::to_string(report.protected_kinds) + " of " +
+                    Counted(report.kinds, "kind that can declare resources is protected",
+                            "kinds that can declare resources are protected") +
+                    ".\n";
   std::vector<std::vector<std::string>> rows;
   std::uint64_t hidden = 0;
   for (const CoverageGap& gap : report.gaps) {
@@ -343,8 +346,11 @@ std::string CoverageText(const CoverageReport& report, bool all) {
     out += "\n" + TextTable({"NOT PROTECTED", "WHAT", "OBJECTS", "WHY", "REMEDY"}, rows);
   }
   if (hidden > 0) {
-    out += "\n" + std::to_string(hidden) +
-           " more gaps concern no object at present; `truce coverage --all` lists them.\n";
+    out +=
+        "\n" +
+        Counted(hidden, "more gap concerns no object at present; `truce coverage --all` lists it",
+                "more gaps concern no object at present; `truce coverage --all` lists them") +
+        ".\n";
   }
   return out;
 }

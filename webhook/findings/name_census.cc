@@ -6,6 +6,7 @@
 #include "policies/name_rules.h"
 #include "policies/people.h"
 #include "policies/rule_case.h"
+#include "registry/base/counted.h"
 #include "webhook/wire/text_table.h"
 
 namespace truce {
@@ -146,11 +147,11 @@ std::uint64_t PercentDone(const NameCounts& counts) {
 
 std::string NameSummary(const NameReport& report) {
   const NameCounts all{report.conforming, report.exempt, report.violating};
-  std::string out = std::to_string(all.conforming) + " of " +
-                    std::to_string(all.conforming + all.exempt + all.violating) +
-                    " names conform, " + std::to_string(all.exempt) + " exempt, " +
-                    std::to_string(all.violating) + " violating (" +
-                    std::to_string(PercentDone(all)) + " % done).";
+  std::string out =
+      std::to_string(all.conforming) + " of " +
+      Counted(all.conforming + all.exempt + all.violating, "name conforms", "names conform") +
+      ", " + std::to_string(all.exempt) + " exempt, " + std::to_string(all.violating) +
+      " violating (" + std::to_string(PercentDone(all)) + " % done).";
   if (!report.convention) out += " No naming convention is on: these are AWS's rules alone.";
   return out;
 }

@@ -6,6 +6,7 @@
 
 #include "policies/finding.h"
 #include "policies/people.h"
+#include "registry/base/counted.h"
 #include "registry/identity/evidence.h"
 #include "registry/identity/values.h"
 #include "registry/ownership/rekey.h"
@@ -117,8 +118,8 @@ std::vector<LiveFinding> FindMoved(const Moves& moves) {
                     " and leads to account " + move.to +
                     " now. What it managed before may still exist in account " + move.from +
                     ", and stays with its owners.";
-    finding.evidence = std::to_string(count) + (count == 1 ? " resource is" : " resources are") +
-                       " orphaned in account " + move.from;
+    finding.evidence =
+        Counted(count, "resource is", "resources are") + " orphaned in account " + move.from;
     finding.remedy = "If the move was a mistake, point the ProviderConfig back to account " +
                      move.from +
                      ". Else the owners declare what they still need through another "
@@ -138,7 +139,7 @@ std::vector<LiveFinding> FindUnknownAccounts(const StandIns& stand_ins) {
     finding.cause = "The AWS account of " + finding.resource +
                     " is not known: the same name declared through another ProviderConfig of the "
                     "same account only warns.";
-    finding.evidence = std::to_string(count) + " resources";
+    finding.evidence = Counted(count, "resource");
     finding.remedy =
         "Name its account in the setting providerConfigs, or give it a role ARN that Truce can "
         "read.";

@@ -6,6 +6,7 @@
 #include <tuple>
 
 #include "policies/people.h"
+#include "registry/base/counted.h"
 #include "registry/base/one_line.h"
 #include "registry/base/text.h"
 #include "registry/identity/uids.h"
@@ -113,8 +114,8 @@ std::string MostResources(const std::string& account, const std::string& service
   const auto& [ns, most] =
       *std::max_element(found->second.begin(), found->second.end(),
                         [](const auto& a, const auto& b) { return a.second < b.second; });
-  return "; of " + std::to_string(all) + " resources there " + std::to_string(most) +
-         (ns.empty() ? " are of cluster-scoped objects" : " are of namespace " + ns);
+  return "; of " + Counted(all, "resource") + " there " + Counted(most, "is", "are") +
+         (ns.empty() ? " of cluster-scoped objects" : " of namespace " + ns);
 }
 
 std::string Rate(double per_minute) {
@@ -276,8 +277,8 @@ LiveFinding ThrottledCalls::FindingOf(const Group& group, std::span<const Locate
     tries += each->tries;
     if (out.objects.size() < kCarriedMax) out.objects.push_back(each->slot);
   }
-  out.evidence = std::to_string(group.size()) + (group.size() == 1 ? " object, " : " objects, ") +
-                 std::to_string(tries) + (tries == 1 ? " try" : " tries") + " refused";
+  out.evidence =
+      Counted(group.size(), "object") + ", " + Counted(tries, "try", "tries") + " refused";
   std::string_view joint = "; most often ";
   for (std::size_t i = 0; i < std::min(group.size(), kNamedMax); ++i) {
     out.evidence.append(joint).append(ObjectForPeople(group[i]->slot)).append(" (");

@@ -4,6 +4,7 @@
 #include <optional>
 #include <utility>
 
+#include "registry/base/counted.h"
 #include "registry/identity/values.h"
 #include "webhook/imports/readers.h"
 
@@ -176,7 +177,7 @@ Result<void> ReadCsv(std::string_view text, const ReadContext& context, ImportFi
     TRUCE_ASSIGN_OR_RETURN(std::vector<std::string> cells, reader.Next());
     if (cells.size() == 1 && cells.front().empty()) continue;
     if (cells.size() != header.size()) {
-      return BadLine(reader.line(), std::to_string(cells.size()) + " cells instead of " +
+      return BadLine(reader.line(), Counted(cells.size(), "cell") + " instead of " +
                                         std::to_string(header.size()));
     }
     Row row;

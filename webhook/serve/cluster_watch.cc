@@ -3,6 +3,7 @@
 #include <string_view>
 #include <utility>
 
+#include "registry/base/counted.h"
 #include "registry/base/text.h"
 #include "registry/store/administration.h"
 #include "webhook/kube/backoff.h"
@@ -103,7 +104,7 @@ WatcherReport ReportOf(Watcher& watcher, Moment now) {
 std::string Progress(const WatcherStatus& status) {
   if (!status.discovery_problem.empty()) return "discovery: " + status.discovery_problem;
   if (!status.store_problem.empty()) return "store: " + status.store_problem;
-  return "listing " + std::to_string(status.followed) + " kinds";
+  return "listing " + Counted(status.followed, "kind");
 }
 
 BrakeView BrakeOf(Watcher& watcher) {

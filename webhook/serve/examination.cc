@@ -7,6 +7,7 @@
 #include <set>
 #include <utility>
 
+#include "registry/base/counted.h"
 #include "registry/base/text.h"
 #include "webhook/wire/json_text.h"
 
@@ -24,8 +25,7 @@ Checkup Ok(std::string name, std::string what) {
 }
 
 std::string Days(std::chrono::milliseconds time) {
-  return std::to_string(std::chrono::duration_cast<std::chrono::hours>(time).count() / 24) +
-         " days";
+  return Counted(std::chrono::duration_cast<std::chrono::hours>(time).count() / 24, "day");
 }
 
 void ExamineChanges(const ExaminedServer& server, std::vector<Checkup>& out) {
@@ -203,7 +203,7 @@ void ExamineAccounts(const CoverageReport& coverage, std::vector<Checkup>& out) 
   for (const CoverageGap& gap : coverage.gaps) {
     if (gap.reason != GapReason::kAccountUnknown || ++unknown > kNamedMax) continue;
     named.append(named.empty() ? "" : ", ").append(gap.subject);
-    named += " (" + std::to_string(gap.objects) + (gap.objects == 1 ? " resource)" : " resources)");
+    named += " (" + Counted(gap.objects, "resource") + ")";
   }
   if (unknown == 0) {
     out.push_back(Ok("accounts", "no resource has a ProviderConfig whose account is not known"));
@@ -284,10 +284,11 @@ void ExamineWebhook(const ExaminedServer& server, std::vector<Checkup>& out) {
   ExamineStatuses(coverage, out);
   ExamineXrdGroups(coverage, out);
   if (coverage.gaps.empty()) {
-    out.push_back(Ok("coverage", "all " + std::to_string(coverage.kinds) + " kinds are protected"));
+    out.push_back(
+        Ok("coverage", Counted(coverage.kinds, "kind is protected", "kinds are protected")));
   } else {
     out.push_back({"coverage", State::kWarning,
-                   std::to_string(coverage.gaps.size()) + " gaps in what is protected",
+                   Counted(coverage.gaps.size(), "gap") + " in what is protected",
                    "`truce coverage` names each with its remedy"});
   }
 }

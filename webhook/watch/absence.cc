@@ -6,6 +6,7 @@
 #include <unordered_set>
 #include <utility>
 
+#include "registry/base/counted.h"
 #include "registry/base/text.h"
 #include "registry/identity/uids.h"
 #include "registry/identity/values.h"
@@ -376,7 +377,7 @@ Result<std::size_t> Absence::ReleaseBrake(const std::optional<GroupKind>& kind,
   // Before it is done: nothing is let go by a word that no audit log has.
   TRUCE_RETURN_IF_ERROR(store_.Write([&](Ledger& ledger) {
     ledger.Audit({.action = AuditAction::kAdministered,
-                  .cause = "brake released for " + std::to_string(count) + " objects: " + reason,
+                  .cause = "brake released for " + Counted(count, "object") + ": " + reason,
                   .actor = actor});
   }));
   for (auto& [uid, nomination] : nominations_) {

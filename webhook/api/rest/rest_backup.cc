@@ -5,6 +5,8 @@
 #include <string>
 #include <utility>
 
+#include "registry/base/counted.h"
+
 namespace truce {
 namespace {
 
@@ -53,10 +55,10 @@ std::vector<HttpRoute> BackupRoutes(const RestApi& rest, CopyRegistry copy, UseL
     TRUCE_ASSIGN_OR_RETURN(RegistryCopy made, copy());
     // Copying may have taken longer than an answer may.
     constexpr std::chrono::seconds kWriteWithin{10};
-    TRUCE_RETURN_IF_ERROR(uses.Write(
-        ActorOf(call.caller),
-        "took a copy of the registry, " + std::to_string(made.ownerships) + " ownerships",
-        std::chrono::steady_clock::now() + kWriteWithin));
+    TRUCE_RETURN_IF_ERROR(
+        uses.Write(ActorOf(call.caller),
+                   "took a copy of the registry, " + Counted(made.ownerships, "ownership"),
+                   std::chrono::steady_clock::now() + kWriteWithin));
     HttpResponse response;
     response.content_type = "application/vnd.sqlite3";
     response.headers.emplace_back("Content-Disposition", "attachment; filename=\"registry.db\"");

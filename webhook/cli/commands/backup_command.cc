@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "registry/base/clock.h"
+#include "registry/base/counted.h"
 #include "registry/base/text.h"
 #include "registry/store/sqlite/backup.h"
 #include "webhook/cli/command.h"
@@ -35,8 +36,8 @@ constexpr int kKeepMax = 10'000;
 constexpr std::chrono::seconds kCopyTime{3600};
 
 std::string ContentsText(const BackupContents& contents) {
-  return std::to_string(contents.ownerships) + " ownerships and " +
-         std::to_string(contents.audit_lines) + " lines of audit log, verified";
+  return Counted(contents.ownerships, "ownership") + " and " +
+         Counted(contents.audit_lines, "line") + " of audit log, verified";
 }
 
 ExitCode CodeOf(ErrorCode code) {

@@ -1,6 +1,7 @@
 #include <nlohmann/json.hpp>
 #include <ostream>
 
+#include "registry/base/counted.h"
 #include "webhook/cli/command.h"
 #include "webhook/cli/command_line.h"
 #include "webhook/cli/output.h"
@@ -57,7 +58,7 @@ ExitCode RunDoctor(const ApiFlags& flags, const std::string& output, bool fail_o
   const std::size_t warnings = CountOf(checkups, "warning");
   if (!PrintData(output, Json{{"items", checkups}}, io.out)) {
     PrintCheckups(checkups, io.out);
-    io.out << failed << " failed, " << warnings << (warnings == 1 ? " warning, " : " warnings, ")
+    io.out << failed << " failed, " << Counted(warnings, "warning") << ", "
            << CountOf(checkups, "ok") << " ok\n";
   }
   if (failed > 0) return ExitCode::kNo;

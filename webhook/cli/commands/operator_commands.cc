@@ -3,6 +3,7 @@
 #include <optional>
 #include <ostream>
 
+#include "registry/base/counted.h"
 #include "webhook/cli/command_line.h"
 #include "webhook/cli/server/api_call.h"
 #include "webhook/wire/json_text.h"
@@ -63,16 +64,17 @@ struct BrakeArguments {
 };
 
 std::string BrakeText(const Json& answer) {
-  std::string out = std::to_string(answer.value("nominated", 0)) +
-                    " objects are missing from their lists, " +
-                    std::to_string(answer.value("heldBack", 0)) + " of them are held back\n";
+  std::string out =
+      Counted(answer.value("nominated", 0), "object is missing from its list, ",
+              "objects are missing from their lists, ") +
+      Counted(answer.value("heldBack", 0), "of them is held back\n", "of them are held back\n");
   for (const Json& frozen : answer.value("frozen", Json::array())) {
     out += "frozen   " + TextIn(frozen, "kind") + ": " + TextIn(frozen, "reason") + "\n";
   }
   for (const Json& waiting : answer.value("waiting", Json::array())) {
     out += "waiting  " + TextIn(waiting, "kind") + ": " +
-           std::to_string(waiting.value("objects", 0)) + " objects since " +
-           TextIn(waiting, "since") + ", for a second list\n";
+           Counted(waiting.value("objects", 0), "object") + " since " + TextIn(waiting, "since") +
+           ", for a second list\n";
   }
   return out;
 }
@@ -156,8 +158,8 @@ CommandAction DeclareBrake(CommandLine& app) {
     }
     TRUCE_ASSIGN_OR_RETURN(const Json answer, AskForObject(*flags, question, io));
     if (releases) {
-      io.out << "the brake lets " << answer.value("released", 0)
-             << " objects go; each is released after it was looked at once more\n";
+      io.out << "the brake lets " << Counted(answer.value("released", 0), "object")
+             << " go; each is released after it was looked at once more\n";
     } else {
       io.out << BrakeText(answer);
     }

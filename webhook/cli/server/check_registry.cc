@@ -4,6 +4,8 @@
 #include <thread>
 #include <utility>
 
+#include "registry/base/counted.h"
+
 namespace truce {
 namespace {
 
@@ -70,10 +72,9 @@ Result<std::string> PatientRegistry::Ask(const std::string& body) {
     }
     const std::chrono::milliseconds wait = backoff.Next(asked);
     if (std::chrono::steady_clock::now() + wait >= options_.end) {
-      const int attempts = backoff.failures();
-      return Error{ErrorCode::kUnavailable, trouble + " (" + std::to_string(attempts) +
-                                                (attempts == 1 ? " attempt" : " attempts") +
-                                                ", --timeout is over)"};
+      return Error{
+          ErrorCode::kUnavailable,
+          trouble + " (" + Counted(backoff.failures(), "attempt") + ", --timeout is over)"};
     }
     if (options_.tell) options_.tell(trouble, wait);
     options_.wait(wait);

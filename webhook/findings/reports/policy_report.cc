@@ -5,6 +5,7 @@
 #include <chrono>
 #include <iterator>
 
+#include "registry/base/counted.h"
 #include "registry/base/one_line.h"
 #include "webhook/findings/concerned.h"
 #include "webhook/findings/detector.h"
@@ -127,15 +128,18 @@ std::string ReportOf(Sheet sheet, std::string_view ns, const ReportContext& cont
   }
   if (shown < sheet.findings.size()) {
     ++skip;
-    WriteRest(std::to_string(sheet.findings.size() - shown) +
-                  " further findings are not shown here; `truce findings` lists all.",
+    WriteRest(Counted(sheet.findings.size() - shown,
+                      "further finding is not shown here; `truce findings` lists all.",
+                      "further findings are not shown here; `truce findings` lists all."),
               json);
   }
   if (sheet.namespaces_left_out > 0) {
     ++skip;
-    WriteRest(std::to_string(sheet.namespaces_left_out) +
-                  " further namespaces with findings have no report; `truce findings` lists all.",
-              json);
+    WriteRest(
+        Counted(sheet.namespaces_left_out,
+                "further namespace with findings has no report; `truce findings` lists all.",
+                "further namespaces with findings have no report; `truce findings` lists all."),
+        json);
   }
   json.EndArray().Key("summary").BeginObject();
   json.NumberField("pass", 0)

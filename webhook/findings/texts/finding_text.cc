@@ -5,6 +5,7 @@
 #include <tuple>
 
 #include "policies/finding.h"
+#include "registry/base/counted.h"
 #include "registry/base/one_line.h"
 #include "registry/base/text.h"
 #include "webhook/wire/text_table.h"
@@ -100,8 +101,7 @@ std::string FindingsText(std::span<const LiveFinding> findings, std::size_t mute
     }
   }
   if (muted > 0) {
-    out += "\n" + std::to_string(muted) + (muted == 1 ? " more is" : " more are") +
-           " muted: `truce findings --muted`.\n";
+    out += "\n" + Counted(muted, "more is", "more are") + " muted: `truce findings --muted`.\n";
   }
   return out;
 }

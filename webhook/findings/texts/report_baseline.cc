@@ -5,6 +5,7 @@
 
 #include "policies/finding.h"
 #include "policies/people.h"
+#include "registry/base/counted.h"
 #include "webhook/findings/conflicts.h"
 #include "webhook/findings/tag_war.h"
 #include "webhook/wire/markdown.h"
@@ -51,11 +52,13 @@ std::string FindingsSummary(const BaselineReport& report) {
 
 std::string Summary(const BaselineReport& report) {
   const StoreCounts& counts = report.counts;
-  return std::to_string(counts.owners) + " resources have an owner (" +
+  return Counted(counts.owners, "resource has an owner (", "resources have an owner (") +
          std::to_string(counts.held) + " held, " + std::to_string(counts.reserved) + " reserved, " +
          std::to_string(counts.orphaned) + " orphaned, " + std::to_string(counts.imported) +
-         " imported), " + std::to_string(report.conflicts.size()) +
-         " of them have more than one manager." + FindingsSummary(report);
+         " imported), " +
+         Counted(report.conflicts.size(), "of them has more than one manager.",
+                 "of them have more than one manager.") +
+         FindingsSummary(report);
 }
 
 // Names that a rule in mode enforce would refuse if they came today.
@@ -145,8 +148,8 @@ std::string QuotasMarkdown(const QuotaReport& quotas) {
 
 std::string Progress(const BaselineReport& report) {
   if (!report.complete) return "The baseline is not complete yet: lists are still running.";
-  return std::to_string(report.objects) + " objects of " + std::to_string(report.kinds) +
-         " kinds were read in " + Seconds(report.took) + " s.";
+  return Counted(report.objects, "object") + " of " + Counted(report.kinds, "kind") +
+         (report.objects == 1 ? " was" : " were") + " read in " + Seconds(report.took) + " s.";
 }
 
 }  // namespace

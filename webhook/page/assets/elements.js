@@ -44,7 +44,7 @@ export function Time({at}) {
   const [number, unit] = size < 60 ? [0, ''] : size < 3600 ? [size / 60, 'minute'] :
     size < 86400 ? [size / 3600, 'hour'] : [size / 86400, 'day'];
   const count = Math.floor(number);
-  const words = unit === '' ? 'just now' : `${count} ${unit}${count === 1 ? '' : 's'}`;
+  const words = unit === '' ? 'just now' : `${count} ${plural(count, unit)}`;
   const text = unit === '' ? words : ahead ? `in ${words}` : `${words} ago`;
   return h('time', {dateTime: at, title: at.replace('T', ' ')}, size > 30 * kDay / 1000 ? at.slice(0, 10) : text);
 }
@@ -167,6 +167,9 @@ export function Section({title, id, count, children}) {
 }
 
 export const number = count => count.toLocaleString('en');
+
+// 'resource' where there is one, else 'resources'.
+export const plural = (count, one, many = `${one}s`) => count === 1 ? one : many;
 
 // Columns: [title, cell of an item, class]. A row of a narrow window is a card: each cell says its column.
 export function Table({label, columns, items}) {

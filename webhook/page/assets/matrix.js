@@ -1,7 +1,7 @@
 // Matrix: services by types, or by accounts, as a heat map; a cell leads to its list.
 
 import {useAnswer} from './client.js';
-import {Answered, Fragment, Name, go, h, number, pathOf, seen} from './elements.js';
+import {Answered, Fragment, Name, go, h, number, pathOf, plural, seen} from './elements.js';
 
 const {useState} = preactHooks;
 
@@ -55,9 +55,9 @@ function Grid({matrix}) {
             }));
         })))),
     matrix.rows.length > rows && h('button', {type: 'button', onClick: () => setRows(rows + kRows)},
-      `${number(matrix.rows.length - rows)} more services`), ' ',
+      `${number(matrix.rows.length - rows)} more ${plural(matrix.rows.length - rows, 'service')}`), ' ',
     matrix.columns.length > columns && h('button', {type: 'button', onClick: () => setColumns(columns + kColumns)},
-      `${number(matrix.columns.length - columns)} more ${by}s`),
+      `${number(matrix.columns.length - columns)} more ${plural(matrix.columns.length - columns, by)}`),
     !matrix.complete && h('p', {class: 'quiet'}, 'Only the 1,000 services and 100 columns with the most ownerships.'));
 }
 

@@ -1,7 +1,7 @@
 // Overview: what needs a look first, then the registry in numbers; each number leads to its list.
 
 import {useAnswer} from './client.js';
-import {Answered, AsOf, Command, Fragment, Name, Section, Table, Thing, Time, h, number, pathOf, resourceColumns} from './elements.js';
+import {Answered, AsOf, Command, Fragment, Name, Section, Table, Thing, Time, h, number, pathOf, plural, resourceColumns} from './elements.js';
 
 const kShown = 5;
 const kShownServices = 20;
@@ -23,7 +23,7 @@ function Conflicts({answer}) {
     const wars = items.filter(each => each.war).length;
     return h(Fragment, null,
       wars > 0 && h('p', {class: 'alarm', role: 'status'},
-        `${wars} of them ${wars === 1 ? 'is a running tag war' : 'are running tag wars'}: the sides overwrite each other.`),
+        `${wars} of them ${plural(wars, 'is a running tag war', 'are running tag wars')}: the sides overwrite each other.`),
       h(Table, {label: 'Conflicts', items: [...items].sort((a, b) => Boolean(b.war) - Boolean(a.war)).slice(0, kShown),
         columns: [
           ['Resource', each => h('a', {href: pathOf.resource(each.resource.id)}, h(Name, {text: each.name}))],
@@ -60,7 +60,7 @@ function DenialsOverTime({items}) {
   return h('svg', {class: 'bars', viewBox: '0 0 240 60', role: 'img',
     'aria-label': `Refusals in the last 24 hours: ${total}`},
     bars.map((count, at) => h('rect', {x: at * 10 + 1, y: 58 - 56 * count / most, width: 8, height: 2 + 56 * count / most},
-      h('title', null, `${kHours - 1 - at} hours ago: ${count}`))));
+      h('title', null, `${kHours - 1 - at} ${plural(kHours - 1 - at, 'hour')} ago: ${count}`))));
 }
 
 function Denials({answer}) {
@@ -88,7 +88,7 @@ function RollOut({trial, services}) {
     }
     const lines = [...found.values()].sort((a, b) => b.audit + b.warn - a.audit - a.warn);
     const ready = (services.value?.items || []).filter(each => each.service && !found.has(each.service)).length;
-    const all = `${number(ready)}${services.value?.nextCursor ? '+' : ''} ${ready === 1 ? 'service is' : 'services are'}`;
+    const all = `${number(ready)}${services.value?.nextCursor ? '+' : ''} ${plural(ready, 'service is', 'services are')}`;
     return h(Fragment, null,
       h('p', {class: lines.length === 0 ? 'good' : ''}, `${all} ready: enforcing would have refused them nothing.`),
       lines.length > 0 && h(Table, {label: 'What enforcing would have refused', items: lines.slice(0, kShownServices), columns: [
@@ -98,7 +98,7 @@ function RollOut({trial, services}) {
         ['Times', each => number(each.count), 'numeric'],
         ['Rules', each => [...each.rules].join(', ')],
       ]}),
-      lines.length > kShownServices && h('p', {class: 'quiet'}, `${number(lines.length - kShownServices)} more services.`),
+      lines.length > kShownServices && h('p', {class: 'quiet'}, `${number(lines.length - kShownServices)} more ${plural(lines.length - kShownServices, 'service')}.`),
       h(Command, {what: 'Each of them, and what to change before a rule is switched on:', text: 'truce simulate --since 7d'}));
   });
 }
@@ -106,7 +106,7 @@ function RollOut({trial, services}) {
 function Coverage({answer}) {
   if (answer.refusal?.status === 404) return h('p', {class: 'quiet'}, 'This server follows no cluster.');
   return h(Answered, {answer}, ({kinds, protectedKinds, gaps}) => h(Fragment, null,
-    h('p', {class: gaps.length === 0 ? 'good' : ''}, `${number(protectedKinds)} of ${number(kinds)} kinds are protected.`),
+    h('p', {class: gaps.length === 0 ? 'good' : ''}, `${number(protectedKinds)} of ${number(kinds)} ${plural(kinds, 'kind is', 'kinds are')} protected.`),
     gaps.length > 0 && h(Table, {label: 'What is not protected', items: gaps.slice(0, kShown), columns: [
       ['What', each => h(Name, {text: each.subject})],
       ['Objects', each => number(each.objects), 'numeric'],
@@ -129,8 +129,8 @@ export function Overview() {
     h('h1', null, 'Overview'),
     h(Answered, {answer: overview}, ({ownerships, byState, conflicts: contested}) => h(Fragment, null,
       h('div', {class: 'tiles'},
-        h(Tile, {count: contested, title: 'conflicts', to: pathOf.resources({contested: 'true'}), alarm: true}),
-        h(Tile, {count: ownerships, title: 'ownerships', to: '/resources'}),
+        h(Tile, {count: contested, title: plural(contested, 'conflict'), to: pathOf.resources({contested: 'true'}), alarm: true}),
+        h(Tile, {count: ownerships, title: plural(ownerships, 'ownership'), to: '/resources'}),
         Object.entries(byState).map(([state, count]) =>
           h(Tile, {count, title: state, to: pathOf.resources({state})}))),
       ownerships === 0 && h(Fragment, null,

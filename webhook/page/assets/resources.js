@@ -2,7 +2,7 @@
 // only the rows in sight exist, so a hundred thousand cost what twenty do.
 
 import {Refusal, ask, useAnswer, useSession} from './client.js';
-import {Contested, Fragment, Name, State, Table, Thing, Trouble, go, h, number, pathOf, resourceColumns} from './elements.js';
+import {Contested, Fragment, Name, State, Table, Thing, Trouble, go, h, number, pathOf, plural, resourceColumns} from './elements.js';
 
 const {useEffect, useLayoutEffect, useRef, useState} = preactHooks;
 
@@ -145,7 +145,7 @@ function Found({word}) {
   return h('section', {'aria-labelledby': 'found'},
     h('h2', {id: 'found'}, 'Found for ', h(Name, {text: word})),
     service.value && h('p', null, 'Service ', h('a', {href: pathOf.service(word)}, h(Name, {text: word})),
-      ` with ${number(service.value.ownerships)} ownerships.`),
+      ` with ${number(service.value.ownerships)} ${plural(service.value.ownerships, 'ownership')}.`),
     resources.length > 0 && h(Table, {label: 'What was found', items: resources, columns: resourceColumns}),
     isNothing && h('p', {class: 'good'}, 'Nobody owns a resource of that name.'),
     found.refusal && !(service.value && found.refusal.status < 429) && h(Trouble, found));
@@ -187,6 +187,6 @@ export function Resources() {
       h(Trouble, rows),
       h('p', {class: 'quiet', role: 'status'}, rows.refusal && rows.items.length === 0 ? '' :
         rows.items.length === 0 ? (rows.done ? 'No ownership fits.' : 'Loading …') :
-        `${number(rows.items.length)} ${rows.items.length === 1 ? 'resource' : 'resources'}${rows.done ? '' : ' so far; more as you scroll'}`),
+        `${number(rows.items.length)} ${plural(rows.items.length, 'resource')}${rows.done ? '' : ' so far; more as you scroll'}`),
       rows.items.length > 0 && h(Rows, {rows})));
 }

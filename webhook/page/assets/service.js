@@ -1,7 +1,7 @@
 // Services, and one of them: what it owns, uses and observes, and what needs a look.
 
 import {Refusal, ask, useAnswer} from './client.js';
-import {Answered, Fragment, Name, Section, Table, Thing, Time, Trouble, h, number, pathOf, resourceColumns} from './elements.js';
+import {Answered, Fragment, Name, Section, Table, Thing, Time, Trouble, h, number, pathOf, plural, resourceColumns} from './elements.js';
 
 const {useState} = preactHooks;
 
@@ -62,7 +62,7 @@ export function Service({name}) {
     h('p', {class: 'quiet'}, 'Service'),
     h('h1', null, h(Name, {text: name})),
     h(Answered, {answer}, service => h(Fragment, null,
-      h('p', null, h('a', {href: pathOf.resources({service: name})}, `${number(service.ownerships)} ownerships`),
+      h('p', null, h('a', {href: pathOf.resources({service: name})}, `${number(service.ownerships)} ${plural(service.ownerships, 'ownership')}`),
         !service.complete && ' at least',
         service.contacts.length > 0 && h(Fragment, null, ', reached at ',
           service.contacts.map((text, at) => h(Fragment, null, at > 0 && ', ', h(Name, {text}))))),

@@ -6,6 +6,7 @@
 #include "policies/check_judgement.h"
 #include "policies/finding.h"
 #include "policies/ownership_check.h"
+#include "registry/base/counted.h"
 #include "webhook/check/manifest_reader.h"
 #include "webhook/findings/event_queue.h"
 
@@ -59,8 +60,8 @@ OwnVerdict VerdictOf(const CheckJudgement& judgement) {
   }
   if (!refused.empty()) return {false, EventNote(DenialText(refused), kMessageMax), "denied"};
   const std::size_t count = judgement.declared();
-  std::string message = std::to_string(count) + (count == 1 ? " declaration" : " declarations") +
-                        " checked, nothing stands against " + (count == 1 ? "it" : "them");
+  std::string message = Counted(count, "declaration");
+  message.append(" checked, nothing stands against ").append(NumberedBy(count, "it", "them"));
   for (const Finding& finding : warned) message += "; warning: " + finding.cause;
   return {true, OneLine(message, kMessageMax), "allowed"};
 }

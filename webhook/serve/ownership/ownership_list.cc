@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "policies/people.h"
+#include "registry/base/counted.h"
 #include "registry/base/one_line.h"
 #include "registry/ownership/rows.h"
 #include "webhook/api/resource_json.h"
@@ -58,8 +59,7 @@ std::string Headline(std::size_t count, bool more, const std::string& ns) {
   if (count == 0) {
     return "no ownerships" + of_namespace + (more ? ", as far as was looked" : "");
   }
-  std::string counted =
-      std::to_string(count) + (count == 1 ? " ownership" : " ownerships") + of_namespace;
+  const std::string counted = Counted(count, "ownership") + of_namespace;
   if (!more) return counted;
   return "the first " + counted +
          "; there are more, or may be: name a type or a service, or ask Truce's API";
