@@ -168,9 +168,12 @@ TEST_F(Reports, Coverage) {
   CoverageReport coverage;
   coverage.kinds = 131;
   coverage.protected_kinds = 120;
+  const std::string no_rule =
+      "The webhook's rules do not cover it: new declarations are found only by the watch, after "
+      "they exist.";
   coverage.gaps = {
-      {GapReason::kNoRule, "Queue.sqs.aws.upbound.io", "The webhook's rules do not cover it.",
-       "Add it to the rules.", 7},
+      {GapReason::kNoRule, "Bucket.s3.aws.upbound.io", no_rule, "Add it to the rules.", 1},
+      {GapReason::kNoRule, "Queue.sqs.aws.upbound.io", no_rule, "Add it to the rules.", 7},
       {GapReason::kNoMapping, "Database.platform.example.org", "No mapping says what it declares.",
        "Add a rule for it to the setting mappings.", 3},
       {GapReason::kWarnsOnly, "glue/Job", "Conflicts are not denied.", "Set its mode.", 0}};

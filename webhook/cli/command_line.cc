@@ -10,6 +10,7 @@
 
 #include "registry/base/one_line.h"
 #include "registry/base/text.h"
+#include "webhook/wire/text_table.h"
 
 namespace truce {
 
@@ -29,7 +30,6 @@ struct ArgumentEntry {
 
 namespace {
 
-constexpr std::size_t kColumnsMax = 100;
 constexpr std::size_t kIndent = 2;
 constexpr const char* kHelpHead = "-h, --help";
 // Longer heads stand on a line of their own.
@@ -106,28 +106,6 @@ std::string HeadOf(const ArgumentEntry& entry) {
 }
 
 bool IsLowerWord(std::string_view text) { return std::all_of(text.begin(), text.end(), IsLower); }
-
-// Appends `text`, broken at spaces, each line but the first behind `indent` spaces.
-void AppendWrapped(std::string_view text, std::size_t indent, std::string& out) {
-  std::size_t column = indent;
-  bool is_first = true;
-  while (!text.empty()) {
-    const std::size_t end = std::min(text.find(' '), text.size());
-    const std::string_view word = text.substr(0, end);
-    text.remove_prefix(std::min(end + 1, text.size()));
-    if (!is_first && column + 1 + word.size() > kColumnsMax) {
-      out.append("\n").append(indent, ' ');
-      column = indent;
-    } else if (!is_first) {
-      out += ' ';
-      ++column;
-    }
-    out += word;
-    column += word.size();
-    is_first = false;
-  }
-  out += '\n';
-}
 
 }  // namespace
 

@@ -325,6 +325,18 @@ bool IsAlwaysShown(GapReason reason) {
          reason == GapReason::kUnwatched;
 }
 
+// Gaps beside each other that one text is about.
+bool IsSaidAlike(const CoverageGap& a, const CoverageGap& b) {
+  return a.reason == b.reason && a.why == b.why && a.remedy == b.remedy;
+}
+
+void AppendReason(const CoverageGap& gap, std::string& out) {
+  for (const auto& [label, text] : {std::pair("  Why     ", gap.why), {"  Remedy  ", gap.remedy}}) {
+    out += label;
+    AppendWrapped(OneLine(text, kMessageBytesMax), std::string_view(label).size(), out);
+  }
+}
+
 }  // namespace
 
 std::string CoverageText(const CoverageReport& report, bool all) {
@@ -332,19 +344,23 @@ std::string CoverageText(const CoverageReport& report, bool all) {
                     Counted(report.kinds, "kind that can declare resources is protected",
                             "kinds that can declare resources are protected") +
                     ".\n";
-  std::vector<std::vector<std::string>> rows;
   std::uint64_t hidden = 0;
+  const CoverageGap* before = nullptr;
   for (const CoverageGap& gap : report.gaps) {
     if (!all && gap.objects == 0 && !IsAlwaysShown(gap.reason)) {
       ++hidden;
       continue;
     }
-    rows.push_back({std::string(Name(gap.reason)), gap.subject, std::to_string(gap.objects),
-                    gap.why, gap.remedy});
+    if (before == nullptr) out += "\nNOT PROTECTED\n";
+    if (before == nullptr || !IsSaidAlike(*before, gap)) {
+      if (before != nullptr) AppendReason(*before, out);
+      out += "\n";
+    }
+    out.append(Name(gap.reason)).append("  ").append(OneLine(gap.subject, kShownBytesMax));
+    out.append("  (").append(Counted(gap.objects, "object")).append(")\n");
+    before = &gap;
   }
-  if (!rows.empty()) {
-    out += "\n" + TextTable({"NOT PROTECTED", "WHAT", "OBJECTS", "WHY", "REMEDY"}, rows);
-  }
+  if (before != nullptr) AppendReason(*before, out);
   if (hidden > 0) {
     out +=
         "\n" +

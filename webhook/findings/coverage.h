@@ -101,8 +101,9 @@ bool IsProviderKind(std::string_view group);
 // of their own and are left out.
 std::vector<LiveFinding> FindingsOf(const CoverageReport& report);
 
-// How much is protected, then a line per gap. Not `all`: gaps that concern no object at present are
-// only counted.
+// How much is protected, then the gaps, those with one reason and one remedy together; lines of at
+// most 100 columns, longer words apart. Not `all`: gaps that concern no object at present are only
+// counted.
 std::string CoverageText(const CoverageReport& report, bool all);
 
 }  // namespace truce

@@ -38,4 +38,27 @@ std::string TextTable(const std::vector<std::string>& headers, const TableRows& 
   return AlignColumns(lines);
 }
 
+void AppendWrapped(std::string_view text, std::size_t indent, std::string& out) {
+  constexpr std::size_t kColumnsMax = 100;
+  std::size_t column = indent;
+  bool is_first = true;
+  while (!text.empty()) {
+    const std::size_t end = std::min(text.find(' '), text.size());
+    const std::string_view word = text.substr(0, end);
+    const std::size_t width = CharacterCount(word);
+    text.remove_prefix(std::min(end + 1, text.size()));
+    if (!is_first && column + 1 + width > kColumnsMax) {
+      out.append("\n").append(indent, ' ');
+      column = indent;
+    } else if (!is_first) {
+      out += ' ';
+      ++column;
+    }
+    out += word;
+    column += width;
+    is_first = false;
+  }
+  out += '\n';
+}
+
 }  // namespace truce
