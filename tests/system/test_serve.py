@@ -200,6 +200,16 @@ def test_secret_file_with_other_content_is_refused(cli):
     assert result.returncode == USAGE
     assert len(result.stderr.splitlines()) == 1
     assert "short" not in result.stderr.split("s: ", 1)[-1]
+    assert "admissionSecretFile" in result.stderr
+
+
+@pytest.mark.parametrize("path", ["admission.secert", "no-such-folder/admission.secret"])
+def test_a_secret_file_that_is_named_is_not_made(cli, path):
+    result = serve(cli, "--data-dir", "data", "--admission-secret-file", path)
+    assert result.returncode == USAGE
+    [line] = result.stderr.splitlines()
+    assert "admissionSecretFile" in line and f'"{path}"' in line and "openssl rand -hex 16" in line
+    assert not (cli.directory / path).exists()
 
 
 def test_reload_takes_good_files_and_keeps_the_last_good_one(truce):

@@ -159,6 +159,15 @@ TEST_F(AccessFiles, ABadSecretFileIsAnError) {
   EXPECT_FALSE(ReadOrMakeSecret(folder_ + "/no/such/folder").ok());
 }
 
+TEST_F(AccessFiles, ASecretThatIsNamedIsNeverMade) {
+  const std::string file = folder_ + "/named";
+  EXPECT_EQ(ReadSecret(file).error().code, ErrorCode::kNotFound);
+  EXPECT_EQ(ReadSecret(file).error().code, ErrorCode::kNotFound);
+  const auto made = ReadOrMakeSecret(file);
+  EXPECT_EQ(ReadSecret(file).value(), made.value());
+  EXPECT_EQ(ReadSecret(File("short")).error().code, ErrorCode::kInvalidArgument);
+}
+
 TEST_F(AccessFiles, TokensAreOneWord) {
   EXPECT_EQ(ReadToken(File(std::string(" ") + kToken + "\n")).value(), kToken);
   for (const std::string& content :

@@ -73,6 +73,14 @@ std::optional<HttpResponse> Refusal(const AdmissionAccess& access, HttpRequest& 
   return PlainText(403, "forbidden");
 }
 
+Result<std::string> SecretIn(std::string_view content, const std::string& file,
+                             std::string_view advice) {
+  const std::string_view secret = Trimmed(content, kFileBlanks);
+  if (IsPathSecret(secret)) return std::string(secret);
+  return Error{ErrorCode::kInvalidArgument,
+               "\"" + file + "\" does not hold 32 hex digits; " + std::string(advice)};
+}
+
 HttpResponse ResponseOf(const AdmissionAnswer& answer) {
   switch (answer.verdict) {
     case Verdict::kAllowed:
@@ -118,21 +126,24 @@ Result<std::string> ReadToken(const std::string& file) {
   return std::string(token);
 }
 
+Result<std::string> ReadSecret(const std::string& file) {
+  const Result<std::string> content = ReadSmallFile(file);
+  if (!content.ok() && content.error().code == ErrorCode::kNotFound) {
+    return Error{ErrorCode::kNotFound,
+                 "\"" + file + "\" does not exist; write what `openssl rand -hex 16` prints to it"};
+  }
+  if (!content.ok()) return content;
+  return SecretIn(content.value(), file, "write what `openssl rand -hex 16` prints to it");
+}
+
 Result<std::string> ReadOrMakeSecret(const std::string& file) {
-  Result<std::string> content = ReadSmallFile(file);
+  const Result<std::string> content = ReadSmallFile(file);
   if (!content.ok() && content.error().code != ErrorCode::kNotFound) return content;
-  if (!content.ok()) {
-    TRUCE_ASSIGN_OR_RETURN(const std::string secret, NewPathSecret());
-    constexpr mode_t kOwnerOnly = 0600;
-    TRUCE_RETURN_IF_ERROR(ReplaceFile(file, secret + "\n", kOwnerOnly));
-    return secret;
-  }
-  const std::string_view secret = Trimmed(content.value(), kFileBlanks);
-  if (!IsPathSecret(secret)) {
-    return Error{ErrorCode::kInvalidArgument,
-                 "\"" + file + "\" does not hold 32 hex digits; remove it to have a new one made"};
-  }
-  return std::string(secret);
+  if (content.ok()) return SecretIn(content.value(), file, "remove it to have a new one made");
+  TRUCE_ASSIGN_OR_RETURN(const std::string secret, NewPathSecret());
+  constexpr mode_t kOwnerOnly = 0600;
+  TRUCE_RETURN_IF_ERROR(ReplaceFile(file, secret + "\n", kOwnerOnly));
+  return secret;
 }
 
 Deadline BudgetOf(const HttpRequest& request) {

@@ -69,6 +69,10 @@ AccessVerdict CheckAccess(const AdmissionAccess& access, const HttpRequest& requ
 // Errors: kNotFound, kUnavailable (unreadable), kInvalidArgument (too short, too long, odd bytes).
 Result<std::string> ReadToken(const std::string& file);
 
+// Reads the installation secret that somebody made. Errors: kNotFound, kInvalidArgument (not 32 hex
+// digits), kUnavailable (unreadable); each says how one is made.
+Result<std::string> ReadSecret(const std::string& file);
+
 // Reads the installation secret, or makes one at first start (mode 0600, written whole or not at
 // all). Errors: kInvalidArgument (not 32 hex digits), kUnavailable (unreadable, not writable).
 Result<std::string> ReadOrMakeSecret(const std::string& file);

@@ -18,7 +18,8 @@ namespace {
 // Of the first look: a Pod that starts while the API server is away must listen all the same.
 constexpr std::chrono::seconds kBeginTime{5};
 
-// Makes the path's secret in the data directory when there is none.
+// Makes the path's secret in the data directory when there is none; where a file is named, a slip
+// of the pen must not become a secret that nobody registered.
 Result<AdmissionAccess> ReadAccess(const Config& config) {
   AdmissionAccess access;
   access.loopback = IsLoopbackAddress(config.admission_address);
@@ -28,10 +29,12 @@ Result<AdmissionAccess> ReadAccess(const Config& config) {
     if (!bearer.ok()) return std::move(bearer).error().Within("admissionBearerFile");
     access.bearer = std::move(bearer).value();
   }
-  const std::string secret_file = config.admission_secret_file.empty()
-                                      ? config.data_dir + "/admission.secret"
-                                      : config.admission_secret_file;
-  TRUCE_ASSIGN_OR_RETURN(access.secret, ReadOrMakeSecret(secret_file));
+  const std::string& named = config.admission_secret_file;
+  Result<std::string> secret =
+      named.empty() ? ReadOrMakeSecret(config.data_dir + "/admission.secret") : ReadSecret(named);
+  if (!secret.ok() && !named.empty())
+    return std::move(secret).error().Within("admissionSecretFile");
+  TRUCE_ASSIGN_OR_RETURN(access.secret, std::move(secret));
   access.secrets = SecretsOf(*access.secret);
   return access;
 }
