@@ -195,6 +195,50 @@ def test_bad_input(check):
     assert huge.returncode == USAGE and "larger than 8 MiB" in huge.stderr
 
 
+def test_bad_input_has_its_reports_too(check):
+    """Whoever reads a file of them, a comment or code scanning, has no other word of it."""
+    (check.directory / "deploy").mkdir()
+    (check.directory / "deploy/bad.yaml").write_text("kind: Bucket\nmetadata: [\n")
+    (check.directory / "deploy/good.yaml").write_text(
+        "apiVersion: s3.aws.upbound.io/v1beta1\nkind: Bucket\nmetadata: {name: a-bucket}\n")
+    forms = ("text", "json", "junit", "sarif", "github", "markdown")
+    outputs = [word for form in forms for word in ("-o", f"{form}={form}.out")]
+
+    def reports(*args, **options):
+        for form in forms:
+            (check.directory / f"{form}.out").unlink(missing_ok=True)
+        result = check("", *args, *outputs, **options)
+        assert result.returncode == USAGE, result.stderr
+        return {form: (check.directory / f"{form}.out").read_text() for form in forms}
+
+    bad = reports("deploy", "--offline")
+    document = json.loads(bad["json"])
+    assert document["verdict"] == "unread" and "could be checked" in document["message"]
+    first = document["findings"][0]
+    assert (first["rule"], first["file"], first["line"]) == ("input", "deploy/bad.yaml", 3), first
+    assert "check again" in first["remedy"]
+    assert [each["name"] for each in document["declarations"]] == ["a-bucket"]
+    assert "deploy/bad.yaml:3: error: " in bad["text"] and "check again" in bad["text"]
+    assert bad["github"].startswith("::error file=deploy/bad.yaml,line=3,"), bad["github"]
+    assert "not all of it could be checked" in bad["markdown"] and "deploy/bad.yaml:3" in bad["markdown"]
+    assert "<failure" in bad["junit"]
+    (run,) = json.loads(bad["sarif"])["runs"]
+    assert run["invocations"] == [{"executionSuccessful": False}]
+    assert run["results"][0]["locations"][0]["physicalLocation"]["region"]["startLine"] == 3
+
+    for args, word in ((["no-such-file", "--offline"], "No such file"),
+                       (["deploy/good.yaml", "--config", "no.yaml", "--offline"], "no.yaml"),
+                       (["deploy/good.yaml", "--server", "https://127.0.0.1:1", "--token-file", "no-token"],
+                        "no-token"),
+                       (["deploy/good.yaml", "--mapping", "charts", "--offline"], "--mapping"),
+                       (["--offline"], "no document")):
+        for form, text in reports(*args).items():
+            assert word in text, (args, form, text)
+    # In a pipe as in a file; to people the messages say it.
+    assert json.loads(check("a: [", "--offline", "-o", "json").stdout)["verdict"] == "unread"
+    assert check("a: [", "--offline").stdout == ""
+
+
 def other(kind: str, name: str) -> dict:
     return {"apiVersion": "example.org/v1", "kind": kind, "metadata": {"name": name}}
 

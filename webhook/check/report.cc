@@ -1,15 +1,21 @@
 #include "webhook/check/report.h"
 
 #include <algorithm>
+#include <charconv>
+#include <string_view>
+#include <system_error>
 
 #include "policies/finding.h"
 #include "registry/base/counted.h"
 #include "registry/base/name_table.h"
+#include "registry/base/one_line.h"
+#include "registry/base/text.h"
 
 namespace truce {
 namespace {
 
-constexpr NameTable<CheckVerdict::kUnknown> kCheckVerdicts("clean", "warned", "refused", "unknown");
+constexpr NameTable<CheckVerdict::kUnread> kCheckVerdicts("clean", "warned", "refused", "unknown",
+                                                          "unread");
 
 constexpr NameTable<CheckSeverity::kNote> kCheckSeverities("error", "warning", "note");
 
@@ -47,9 +53,33 @@ std::size_t CheckReport::Count(CheckSeverity severity) const {
 }
 
 CheckVerdict VerdictOf(const CheckReport& report) {
+  if (report.unread) return CheckVerdict::kUnread;
   if (report.Count(CheckSeverity::kError) > 0) return CheckVerdict::kRefused;
   if (!report.unreachable.empty()) return CheckVerdict::kUnknown;
   return report.Count(CheckSeverity::kWarning) > 0 ? CheckVerdict::kWarned : CheckVerdict::kClean;
+}
+
+CheckFinding UnreadFinding(const std::string& message, const std::string& file) {
+  CheckFinding finding;
+  finding.rule = "input";
+  finding.location.file = file;
+  std::string_view cause = message;
+  if (!file.empty()) {
+    finding.remedy = "Mend it and check again: what could not be read was not judged.";
+    const std::string place = file + ":";
+    if (cause.starts_with(place)) cause.remove_prefix(place.size());
+    int line = 0;
+    const auto number = std::from_chars(cause.data(), cause.data() + cause.size(), line);
+    const bool has_line =
+        number.ec == std::errc() &&
+        cause.substr(static_cast<std::size_t>(number.ptr - cause.data())).starts_with(':');
+    if (has_line) {
+      finding.location.at = {line, 1};
+      cause.remove_prefix(static_cast<std::size_t>(number.ptr - cause.data()) + 1);
+    }
+  }
+  finding.cause = OneLine(Trimmed(cause), kTerminationBytesMax);
+  return finding;
 }
 
 std::string SilenceOf(const CheckReport& report) {
@@ -64,8 +94,11 @@ std::string Headline(const CheckReport& report) {
   const std::size_t errors = report.Count(CheckSeverity::kError);
   const std::size_t warnings = report.Count(CheckSeverity::kWarning);
   switch (VerdictOf(report)) {
+    case CheckVerdict::kUnread:
     case CheckVerdict::kRefused:
-      text.append("refused: ").append(error->cause);
+      text.append(report.unread ? "not all of it could be checked: " : "refused: ");
+      if (error == nullptr) return text.append("see what it printed");
+      text.append(error->cause);
       if (!text.ends_with('.')) text += '.';
       if (!error->remedy.empty()) text.append(" ").append(error->remedy);
       if (!error->location.file.empty())

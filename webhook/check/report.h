@@ -51,19 +51,25 @@ struct CheckedDeclaration {
 struct CheckReport {
   std::size_t documents = 0;
   std::vector<CheckedDeclaration> declarations;
-  std::string registry;                // who was asked; empty: nobody (--offline)
-  std::string unreachable;             // why it did not answer; empty: it did
-  bool turned_away = false;            // it did not, because it refuses to answer this caller
+  std::string registry;      // who was asked; empty: nobody (--offline)
+  std::string unreachable;   // why it did not answer; empty: it did
+  bool turned_away = false;  // it did not, because it refuses to answer this caller
+  bool unread = false;  // input or settings are wrong, as the first findings say (UnreadFinding)
   std::vector<CheckFinding> findings;  // in order of input
   std::size_t unknown_objects = 0;     // of kinds that Truce does not know; never Kubernetes' own
 
   std::size_t Count(CheckSeverity severity) const;
 };
 
-// What the report comes to. Refused counts more than unknown.
-enum class CheckVerdict : std::uint8_t { kClean, kWarned, kRefused, kUnknown };
-std::string_view Name(CheckVerdict verdict);  // "clean", "warned", "refused", "unknown"
+// What the report comes to. Unread counts most, since not everything was judged; refused more than
+// unknown.
+enum class CheckVerdict : std::uint8_t { kClean, kWarned, kRefused, kUnknown, kUnread };
+std::string_view Name(CheckVerdict verdict);  // "clean", "warned", "refused", "unknown", "unread"
 CheckVerdict VerdictOf(const CheckReport& report);
+
+// What `message` says of `file`, at its place where it begins with it, "deploy/bucket.yaml:3: …".
+// No file: it is about settings.
+CheckFinding UnreadFinding(const std::string& message, const std::string& file);
 
 // "the registry did not answer", or "refused to answer", and why.
 std::string SilenceOf(const CheckReport& report);

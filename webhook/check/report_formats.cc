@@ -204,7 +204,7 @@ std::string SarifReport(const CheckReport& report) {
   for (const std::string& rule : rules) WriteRule(rule, json);
   json.EndArray().EndObject().EndObject();
   json.Key("invocations").BeginArray().BeginObject();
-  json.Field("executionSuccessful", report.unreachable.empty());
+  json.Field("executionSuccessful", report.unreachable.empty() && !report.unread);
   if (!report.unreachable.empty()) {
     json.Key("toolExecutionNotifications").BeginArray().BeginObject().Field("level", "error");
     json.Key("message").BeginObject().Field("text", report.unreachable).EndObject();

@@ -77,6 +77,7 @@ std::string_view TitleOf(CheckVerdict verdict) {
     case CheckVerdict::kWarned: return "warnings";
     case CheckVerdict::kRefused: return "it would be refused";
     case CheckVerdict::kUnknown: return "nothing was decided";
+    case CheckVerdict::kUnread: return "not all of it could be checked";
   }
   return "nothing was decided";
 }

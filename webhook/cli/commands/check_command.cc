@@ -95,14 +95,16 @@ std::string Printed(const CheckReport& report, const std::string& form,
 
 // False, with a message, where a file cannot be written.
 bool PrintAll(const CheckReport& report, const CheckArguments& arguments, CommandIo& io) {
+  // To people the messages say it already.
+  const bool says_more = !report.unread || !report.declarations.empty();
   bool is_written = true;
   bool is_printed = false;
   for (const std::string& word : arguments.outputs) {
     const auto [form, path] = OutputFrom(word);
     const std::string text = Printed(report, form, arguments);
     if (path.empty()) {
-      io.out << text;
       is_printed = true;
+      if (form != "text" || says_more) io.out << text;
       continue;
     }
     std::ofstream file(path, std::ios::trunc);
@@ -112,7 +114,7 @@ bool PrintAll(const CheckReport& report, const CheckArguments& arguments, Comman
     io.err << "truce: " << OneLine(path, kShownTextBytesMax) << " cannot be written\n";
     is_written = false;
   }
-  if (!is_printed) io.out << TextReport(report);
+  if (!is_printed && says_more) io.out << TextReport(report);
   return is_written;
 }
 
@@ -127,8 +129,13 @@ void WriteTermination(const CheckArguments& arguments, const std::string& messag
   if (!file && given) io.err << "truce: warning: " << path << " cannot be written\n";
 }
 
+// Settings are wrong: the reports say so, too, as whoever reads them has no other word of it.
 ExitCode Refuse(const CheckArguments& arguments, const std::string& message, ExitCode code,
                 CommandIo& io) {
+  CheckReport report;
+  report.unread = true;
+  report.findings.push_back(UnreadFinding(message, {}));
+  PrintAll(report, arguments, io);
   WriteTermination(arguments, "truce check: " + message + "\n", io);
   return Complain(io, message, code);
 }
@@ -146,8 +153,22 @@ ExitCode CodeOf(const CheckReport& report, const CheckArguments& arguments) {
       return warns ? ExitCode::kWarnings : clean;
     case CheckVerdict::kWarned: return warns ? ExitCode::kWarnings : clean;
     case CheckVerdict::kClean: return clean;
+    case CheckVerdict::kUnread: return ExitCode::kUsage;
   }
   return ExitCode::kBug;
+}
+
+// What could not be read comes first, and its remarks stand for what else was said of it: not that
+// it declares nothing.
+void TakeFaults(const std::vector<CheckInput::Fault>& faults, CheckReport& report) {
+  if (faults.empty()) return;
+  report.unread = true;
+  if (report.declarations.empty()) report.findings.clear();
+  std::vector<CheckFinding> unread;
+  for (const CheckInput::Fault& fault : faults) {
+    unread.push_back(UnreadFinding(fault.message, fault.file));
+  }
+  report.findings.insert(report.findings.begin(), unread.begin(), unread.end());
 }
 
 // Reads everything, and asks.
@@ -162,24 +183,20 @@ ExitCode Run(const CheckArguments& arguments, Checker& checker, CommandIo& io) {
     return Refuse(arguments, "the registry refused the question: " + report.error().message,
                   ExitCode::kUsage, io);
   }
-  std::vector<std::string> errors = input.errors();
-  if (errors.empty() && input.documents() == 0) {
-    errors.emplace_back("the input holds no document; did the command that writes it fail?");
+  std::vector<CheckInput::Fault> faults = input.faults();
+  if (faults.empty() && input.documents() == 0) {
+    faults.push_back({{}, "the input holds no document; did the command that writes it fail?"});
   }
-  // Of what could not be read there is nothing to report, not even that it declares nothing.
-  const bool reports = errors.empty() || !report.value().declarations.empty();
-  const bool is_written = !reports || PrintAll(report.value(), arguments, io);
-  if (errors.empty()) {
-    WriteTermination(arguments, TerminationMessage(report.value()), io);
-    const ExitCode code = CodeOf(report.value(), arguments);
-    if (VerdictOf(report.value()) == CheckVerdict::kUnknown) {
-      io.err << "truce: " << (arguments.on_unreachable == "fail" ? "" : "warning: ")
-             << SilenceOf(report.value()) << "\n";
-    }
-    return is_written || code != ExitCode::kOk ? code : ExitCode::kUsage;
+  TakeFaults(faults, report.value());
+  const bool is_written = PrintAll(report.value(), arguments, io);
+  for (const CheckInput::Fault& fault : faults) io.err << "truce: " << fault.message << "\n";
+  WriteTermination(arguments, TerminationMessage(report.value()), io);
+  const ExitCode code = CodeOf(report.value(), arguments);
+  if (VerdictOf(report.value()) == CheckVerdict::kUnknown) {
+    io.err << "truce: " << (arguments.on_unreachable == "fail" ? "" : "warning: ")
+           << SilenceOf(report.value()) << "\n";
   }
-  for (std::size_t i = 1; i < errors.size(); ++i) io.err << "truce: " << errors[i] << "\n";
-  return Refuse(arguments, errors.front(), ExitCode::kUsage, io);
+  return is_written || code != ExitCode::kOk ? code : ExitCode::kUsage;
 }
 
 // Says that an attempt failed, so that a wait is not mistaken for a hang.
@@ -202,10 +219,10 @@ ExitCode RunCheck(const CheckArguments& arguments, CommandIo& io) {
     return Complain(io, trouble, ExitCode::kUsage);
   }
   if (!arguments.mapping.empty() && (arguments.offline || arguments.values.empty())) {
-    return Complain(io,
-                    "--mapping names a rule of the registry for --values; without the registry "
-                    "name a file with --config",
-                    ExitCode::kUsage);
+    return Refuse(arguments,
+                  "--mapping names a rule of the registry for --values; without the registry "
+                  "name a file with --config",
+                  ExitCode::kUsage, io);
   }
   const auto refuse = [&](const Error& error) {
     return Refuse(arguments, error.message, ExitCode::kUsage, io);

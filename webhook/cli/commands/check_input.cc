@@ -24,14 +24,14 @@ bool IsKubernetes(const YamlNode& node) {
 
 }  // namespace
 
-void CheckInput::Note(const Result<void>& result) {
-  if (!result.ok()) errors_.push_back(result.error().message);
+void CheckInput::Note(const std::string& file, const Result<void>& result) {
+  if (!result.ok()) faults_.push_back({file, result.error().message});
 }
 
 void CheckInput::Read(const std::string& path) {
   std::error_code ignored;
   if (path != "-" && fs::is_directory(path, ignored)) return ReadFolder(path);
-  Note(ReadFile(path, false));
+  Note(path == "-" ? "stdin" : path, ReadFile(path, false));
 }
 
 void CheckInput::ReadFolder(const std::string& path) {
@@ -47,11 +47,11 @@ void CheckInput::ReadFolder(const std::string& path) {
     }
   }
   if (failure) {
-    errors_.push_back(path + ": cannot be read: " + failure.message());
+    faults_.push_back({path, path + ": cannot be read: " + failure.message()});
     return;
   }
   std::sort(files.begin(), files.end());
-  for (const std::string& file : files) Note(ReadFile(file, true));
+  for (const std::string& file : files) Note(file, ReadFile(file, true));
 }
 
 Result<void> CheckInput::ReadFile(const std::string& path, bool in_folder) {
@@ -75,12 +75,12 @@ Result<void> CheckInput::ReadFile(const std::string& path, bool in_folder) {
 void CheckInput::ReadValues(const std::string& path) {
   ManifestFile file(path, bytes_);
   Result<std::optional<Manifest>> values = file.Next();
-  if (!values.ok()) return errors_.push_back(values.error().message);
+  if (!values.ok()) return faults_.push_back({file.name(), values.error().message});
   ++documents_;
   YamlNode root;
   root.kind = YamlNode::Kind::kMapping;
   if (values.value().has_value()) root = std::move(values.value()->root);
-  Note(checker_.AddValues(root, file.name()));
+  Note(file.name(), checker_.AddValues(root, file.name()));
 }
 
 }  // namespace truce

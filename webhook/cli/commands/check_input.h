@@ -26,17 +26,21 @@ class CheckInput final {
   void ReadValues(const std::string& path);
 
   // What could not be read, one line each: "file:line: what is wrong".
-  const std::vector<std::string>& errors() const { return errors_; }
+  struct Fault {
+    std::string file;
+    std::string message;
+  };
+  const std::vector<Fault>& faults() const { return faults_; }
   // Documents that were read.
   std::size_t documents() const { return documents_; }
 
  private:
   void ReadFolder(const std::string& path);
   Result<void> ReadFile(const std::string& path, bool in_folder);
-  void Note(const Result<void>& result);
+  void Note(const std::string& file, const Result<void>& result);
 
   Checker& checker_;
-  std::vector<std::string> errors_;
+  std::vector<Fault> faults_;
   std::size_t bytes_ = 0;
   std::size_t documents_ = 0;
 };
