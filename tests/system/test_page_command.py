@@ -178,3 +178,4 @@ def test_links_of_denials_and_bad_ones(tmp_path, api_server, cli):
         assert refused.returncode == USAGE and "no address of the page" in refused.stderr, bad
     nobody = cli("page", "--server", "https://127.0.0.1:1")
     assert nobody.returncode == UNREACHABLE and len(nobody.stderr.splitlines()) == 1
+    assert "check the address and --ca-file" in nobody.stderr, "what every command advises"

@@ -92,20 +92,11 @@ ExitCode ShowPage(const ApiFlags& flags, const PageArguments& given, CommandIo& 
   const Result<std::string> path = PathOf(given.where);
   if (!path.ok()) return Complain(io, path.error().message, ExitCode::kUsage);
   const Signals signals;
+  const ApiReply about = AskApi(flags, {"/api/v1/version"}, io);
+  if (about.code != ExitCode::kOk) return about.code;
   auto server = ApiConnection::Open(flags, io);
   if (!server.ok()) {
     return Complain(io, server.error().message, ExitCodeOfOpening(server.error().code));
-  }
-  const auto reached = server.value()->Send(
-      {"/api/v1/version"}, std::chrono::steady_clock::now() + std::chrono::seconds(30));
-  if (!reached.ok()) {
-    return Complain(
-        io, "cannot reach the server at " + server.value()->name() + ": " + reached.error().message,
-        ExitCode::kUnreachable);
-  }
-  if (reached.value().status != 200) {
-    return Complain(io, ProblemText(reached.value().body, reached.value().status),
-                    ExitCodeOfStatus(reached.value().status));
   }
   PageProxy proxy(*server.value(), {Random(), Random()});
   HttpServerOptions options;
