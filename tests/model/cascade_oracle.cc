@@ -164,7 +164,7 @@ std::vector<PublicId> CascadeWorld::ClearEnds(const Thing& last) const {
   const auto alive = last_alive_.find(last.uid);
   const bool shows = last.managed() && last.intent == Intent::kDeletes && last.terminating &&
                      last.deleting && !last.forged && !last.moved &&
-                     !stripped_.contains(last.uid) && !cloud_.contains(TargetOf(last)) &&
+                     !disturbed_.contains(last.uid) && !cloud_.contains(TargetOf(last)) &&
                      alive != last_alive_.end();
   if (!shows || alive->second.name != last.name || alive->second.id != last.id) return ids;
   const std::uint64_t config = configs_.at(last.config).version;

@@ -161,7 +161,11 @@ void CascadeWorld::Change() {
   Thing thing = *Find(*slot);
   switch (dice_.Pick(4)) {
     case 0: thing.config = dice_.Of({"one", "two"}); break;
-    case 1: thing.intent = dice_.Of({Intent::kObserves, Intent::kManages, Intent::kDeletes}); break;
+    case 1:
+      thing.intent = dice_.Of({Intent::kObserves, Intent::kManages, Intent::kDeletes});
+      // Its provider may have let go by a policy that keeps it.
+      if (thing.deleting) disturbed_.insert(thing.uid);
+      break;
     case 2:
       if (!thing.name.empty()) thing.name = dice_.Of({"b0", "q0"});
       break;
@@ -190,7 +194,7 @@ void CascadeWorld::Strip() {
   Thing next = thing;
   next.finalizer = false;
   Say("finalizer stripped: " + ForPeople(*slot));
-  stripped_.insert(thing.uid);
+  disturbed_.insert(thing.uid);
   if (!registry_->Update(FactsOf(thing), FactsOf(next)).allowed) {
     Fails("S3: an update of a terminating object that adds nothing was refused");
   }

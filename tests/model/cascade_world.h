@@ -215,7 +215,7 @@ class CascadeWorld {
   std::map<std::string, std::set<std::string>> heirs_;  // target → parties ever named
   std::map<std::string, std::string> words_seen_;       // by uid: annotation last shown
   std::set<std::string> bound_ever_;
-  std::set<std::string> stripped_;  // uids
+  std::set<std::string> disturbed_;  // uids: of what became of them no end tells
   StoreContents before_;
   unsigned steps_ = 0;
 };
