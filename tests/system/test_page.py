@@ -22,6 +22,9 @@ AXE = REPOSITORY / "build/deps/axe-core/axe.min.js"
 COMPRESSED_MAX = 150 * 1024
 PAUSE_MAX = 100  # ms
 NO_TABLE_SCROLLS = "[...document.querySelectorAll('.table-frame')].every(each => each.scrollWidth <= each.clientWidth)"
+# Beside its column's name, a cell of a narrow window is one piece.
+CELLS_ARE_WHOLE = ("[...document.querySelectorAll('.table-frame td')].every(each => "
+                   "getComputedStyle(each).display !== 'grid' || each.childNodes.length <= 1)")
 WINDOWS = {"light": (1280, 900, False), "dark": (1280, 900, True), "small": (360, 740, False), "large": (2560, 1300, False)}
 
 
@@ -171,6 +174,7 @@ def test_a_view_in_four_windows(world, page, view):
         page.picture(PICTURES / f"{view}-{window}.png")
         assert page.look("document.documentElement.scrollWidth <= window.innerWidth"), f"{window}: scrolls sideways"
         assert page.look(NO_TABLE_SCROLLS), window
+        assert page.look(CELLS_ARE_WHOLE), window
         assert findings_of_axe(page) == [], window
 
 

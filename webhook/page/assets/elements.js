@@ -177,7 +177,7 @@ export function Table({label, columns, items}) {
     h('table', null,
       h('thead', null, h('tr', null, columns.map(([title, , style]) => h('th', {scope: 'col', class: style}, title)))),
       h('tbody', null, items.map(item => h('tr', null, columns.map(([title, cell, style]) =>
-        h('td', {class: style, 'data-title': title}, cell(item))))))));
+        h('td', {class: style, 'data-title': title}, h('div', null, cell(item)))))))));
 }
 
 // Resources as a table: the same columns wherever some are listed.
