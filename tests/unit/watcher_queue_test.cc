@@ -1,5 +1,6 @@
 // What straddles a change of the server that watches, for what lies in an account: a claim whose
 // queue's account its ProviderConfig tells.
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <functional>
@@ -120,12 +121,14 @@ class WatcherQueueTest : public ChainTest {
   void EndsOrphaned() {
     GoOnTo(kSteps);
     driver_->Advance(60s);
-    bool orphaned = false;
-    for (const Owner& owner : Contents().owners) {
-      orphaned = orphaned || (owner.name == "a-prod" && owner.record == Record::kOrphaned &&
-                              owner.identity.account == kOne);
-    }
-    EXPECT_TRUE(orphaned);
+    EXPECT_TRUE(IsOrphanedInOne("a-prod"));
+  }
+  bool IsOrphanedInOne(const std::string& name) const {
+    const std::vector<Owner> owners = Contents().owners;
+    return std::any_of(owners.begin(), owners.end(), [&](const Owner& owner) {
+      return owner.name == name && owner.record == Record::kOrphaned &&
+             owner.identity.account == kOne;
+    });
   }
 
   static constexpr int kSteps = 3;
@@ -233,6 +236,27 @@ TEST_F(WatcherQueueUnknown, WhatIsGoneStaysGoneWhenItsAccountIsAnother) {
   Start();
   driver_->Advance(60s);
   EndsFree();
+}
+
+// The watch of queues lags behind the edit of their ProviderConfig: what was admitted before it may
+// have been made in the account that it led to then.
+TEST_F(WatcherQueueTest, WhatWasAdmittedBeforeAnEditMayBeMadeThere) {
+  for (const bool ends : {false, true}) {
+    SCOPED_TRACE(ends);
+    const std::string name = ends ? "c" : "b";
+    Edit(kOne);
+    driver_->Advance(90s);
+    rules_.identity.accounts = driver_->accounts;
+    driver_->hold_kind = kQueue;
+    Admit(QueueOf(name, "Available"));
+    cluster_.Put(QueueOf(name, "Available"));
+    if (ends) cluster_.Remove(kQueue, "", name);
+    Edit(kTwo);
+    driver_->Advance(50s);
+    driver_->hold_kind.reset();
+    driver_->Advance(15min);
+    EXPECT_TRUE(IsOrphanedInOne(name + "-prod"));
+  }
 }
 
 // A tenant edits his own ProviderConfig: all managed kinds are listed again, and nobody else's name

@@ -126,6 +126,23 @@ Result<void> Absence::MarkGap(KindHistory& kind) {
   return {};
 }
 
+Result<void> Absence::CountAdmittedBy(const std::set<std::string>& stand_ins) {
+  std::vector<Uid> uids;
+  TRUCE_RETURN_IF_ERROR(store_.Read([&](const PassFacts& facts) {
+    uids.clear();
+    RowId after;
+    for (bool more = true; more;) {
+      std::vector<Row> page = facts.ReservedBefore(Timestamp::max(), after, kObjectsPage);
+      more = page.size() == kObjectsPage;
+      if (more) after = page.back().id;
+      for (Row& row : page) {
+        if (stand_ins.contains(row.identity.account)) uids.push_back(std::move(row.id.uid));
+      }
+    }
+  }));
+  return MarkUids(uids);
+}
+
 struct Absence::Missing {
   Object object;
   bool old_rows = false;  // rows made before the list began: they count as out of sight

@@ -248,9 +248,8 @@ void Follower::Relist(Moment now) {
 
 bool Follower::Reread(Moment now) {
   if (gap_ || phase_ == Phase::kUnserved) return false;
-  const bool empty = phase_ == Phase::kEmpty || phase_ == Phase::kPolling;
-  const bool watched = phase_ == Phase::kWatchDue || phase_ == Phase::kWatching;
-  if (empty || watched) was_empty_ = empty;
+  const bool lists = phase_ == Phase::kListDue || phase_ == Phase::kListing;
+  if (!lists) was_empty_ = phase_ == Phase::kEmpty || phase_ == Phase::kPolling;
   stop_watch_ = stop_watch_ || phase_ == Phase::kWatching;
   next_.clear();
   // It may have been read by other rules.

@@ -74,11 +74,10 @@ void Reconciler::Forget(const GroupKind& kind) {
   if (KindHistory* history = HistoryOf(kind, kinds_)) history->apply_known = true;
 }
 
-void Reconciler::Reread(const GroupKind& kind, ClusterVersion version) {
-  KindHistory* history = HistoryOf(kind, kinds_);
-  if (history == nullptr) return;
-  history->apply_known = true;
-  history->goes_on = version;
+Result<void> Reconciler::Reread(const GroupKind& kind, ClusterVersion version) {
+  Forget(kind);
+  if (KindHistory* history = HistoryOf(kind, kinds_)) history->goes_on = version;
+  return {};
 }
 
 void Reconciler::BeginList(const GroupKind& kind) {

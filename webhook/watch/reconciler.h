@@ -75,7 +75,7 @@ class Reconciler final {
   void Forget(const GroupKind& kind);
   // The same, and nothing is lost for that list: the watch goes on from `version` and tells what
   // came, changed or went since.
-  void Reread(const GroupKind& kind, ClusterVersion version);
+  Result<void> Reread(const GroupKind& kind, ClusterVersion version);
   void BeginList(const GroupKind& kind);
   // Objects of a page (JSON). Held in memory, as facts only, until FinishList.
   void Listed(const GroupKind& kind, std::span<const std::string> objects);

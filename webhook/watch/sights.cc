@@ -210,12 +210,12 @@ Result<void> Sights::ApplyLists(std::span<KindHistory* const> kinds) {
 }
 
 void Sights::LeaveOutEnded(std::vector<Sight>& sights) const {
+  std::set<Uid> born;
   std::set<Uid> ended;
   for (const Sight& sight : sights) {
-    if (sight.deleted) ended.insert(sight.sighting->facts.uid);
-  }
-  for (const Sight& sight : sights) {
-    if (sight.created) ended.erase(sight.sighting->facts.uid);
+    const Uid& uid = sight.sighting->facts.uid;
+    if (sight.created) born.insert(uid);
+    if (sight.deleted && !born.contains(uid)) ended.insert(uid);
   }
   const Result<void> read = store_.Read([&](const AllFacts& facts) {
     std::erase_if(ended, [&](const Uid& uid) { return facts.ObjectByUid(uid).has_value(); });

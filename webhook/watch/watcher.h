@@ -259,8 +259,8 @@ class Watcher final {
   AccountPass account_pass_{accounts_, reconciler_.store()};
   Moment bring_due_{};
   std::optional<Moment> bring_wanted_;  // since when the pass waits, or runs
-  bool list_when_brought_ = false;      // a ProviderConfig moved
-  bool reread_wanted_ = false;          // and what it moved is brought
+  std::set<std::string> moved_;         // stand-ins of ProviderConfigs that moved
+  bool reread_wanted_ = false;          // and what they moved is brought
   Moment reread_due_{};                 // not before
   LearnedIdentity learned_;             // as the listener was told last
   std::optional<Moment> others_told_;   // since when the registry has it for other servers

@@ -236,7 +236,8 @@ void Watcher::SawAccount(const ProviderConfigName& config, const std::string& ac
   Enqueue(
       [this] { return reconciler_.store().Keep(kAccountsSetting, ToText(accounts_.learned())); });
   UseLearned();
-  list_when_brought_ = list_when_brought_ || news == Accounts::News::kMoved;
+  if (news != Accounts::News::kMoved) return;
+  moved_.insert(StandInFor(config, reconciler_.rules().identity.cluster));
 }
 
 void Watcher::SawEndpoint(const ProviderConfigName& config, bool outside) {
@@ -297,7 +298,11 @@ void Watcher::BringAccounts(Moment now) {
   if (!through.value()) return;
   UseLearned();
   // What rows do not tell of the objects there, such as ids, is read anew.
-  reread_wanted_ = std::exchange(list_when_brought_, false) || reread_wanted_;
+  if (moved_.empty()) return;
+  reread_wanted_ = true;
+  Enqueue([this, moved = std::exchange(moved_, {})] {
+    return reconciler_.absence().CountAdmittedBy(moved);
+  });
 }
 
 // Whoever edits his ProviderConfig costs nobody else what the watch knows.
@@ -313,11 +318,7 @@ void Watcher::RereadManaged(Moment now) {
     }
     followed->resync = true;
     const GroupKind kind = followed->follower.kind().group_kind();
-    Enqueue([this, kind, version = *version]() -> Result<void> {
-      reconciler_.Reread(kind, version);
-      return {};
-    });
-    Touch(*followed);
+    Enqueue([this, kind, from = *version] { return reconciler_.Reread(kind, from); });
   }
 }
 
