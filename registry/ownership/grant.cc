@@ -70,8 +70,7 @@ void GrantNew(const KeyText& key, const DeclaredResource& resource, const Grante
 
 namespace {
 
-void TakeOver(Owner owner, const DeclaredResource& resource, const Grantee& grantee,
-              AuditAction action, Ledger& ledger) {
+void TakeOver(Owner owner, const Grantee& grantee, AuditAction action, Ledger& ledger) {
   if (owner.root != grantee.object.root && !ledger.OneParty(owner.party, grantee.party)) {
     owner.party = grantee.party;
     owner.left.clear();
@@ -81,7 +80,6 @@ void TakeOver(Owner owner, const DeclaredResource& resource, const Grantee& gran
   owner.record_reason.clear();
   owner.successor.clear();
   owner.since = ledger.now();
-  Describe(resource, owner);
   DescribeRoot(grantee, ledger, owner);
   AuditGrant(owner, grantee, action, ledger);
   ledger.PutOwner(std::move(owner));
@@ -91,12 +89,14 @@ void TakeOver(Owner owner, const DeclaredResource& resource, const Grantee& gran
 
 void GrantInPlace(Owner owner, const DeclaredResource& resource, const Grantee& grantee,
                   Ledger& ledger) {
-  TakeOver(std::move(owner), resource, grantee, AuditAction::kGranted, ledger);
+  Describe(resource, owner);
+  TakeOver(std::move(owner), grantee, AuditAction::kGranted, ledger);
 }
 
 void GrantToSuccessor(Owner owner, const DeclaredResource& resource, const Grantee& grantee,
                       Ledger& ledger) {
-  TakeOver(std::move(owner), resource, grantee, AuditAction::kTransferred, ledger);
+  Describe(resource, owner);
+  TakeOver(std::move(owner), grantee, AuditAction::kTransferred, ledger);
 }
 
 void AuditConflict(const Owner& owner, const Grantee& grantee, Ledger& ledger) {

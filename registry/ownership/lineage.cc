@@ -363,8 +363,7 @@ struct RootChange {
   const std::string& cause;
 };
 
-// Whether a managing row of the old root is left behind. Who stood in a place before one that moved
-// is gone; only its end was not told yet.
+// By the old root. Who stood in a place before one that moved is gone, though nobody told it yet.
 bool IsLeftBehind(const std::vector<Row>& rows, const RootChange& change, const Ledger& ledger) {
   return std::any_of(rows.begin(), rows.end(), [&](const Row& row) {
     if (!Manages(row) || row.root != change.from) return false;

@@ -281,9 +281,15 @@ void ReserveToo(const KeyText& from, const KeyText& to, const std::string& accou
   }
 }
 
-// One name of a declaration whose resource is kept at `home`; `located`: of the declaration's own.
-void JoinName(const DeclaredName& declared, const KeyText& home, const KeyText* located,
-              const Object& object, Ledger& ledger) {
+// Where a declaration's resource is kept, and its own located name; null: it has none.
+struct Home {
+  const KeyText& key;
+  const KeyText* located;
+};
+
+void JoinName(const DeclaredName& declared, const Home& at_home, const Object& object,
+              Ledger& ledger) {
+  const KeyText& home = at_home.key;
   const Slot& root = object.root;
   const KeyText& name = *declared.text;
   if (name.empty() || name == home) return;
@@ -300,7 +306,7 @@ void JoinName(const DeclaredName& declared, const KeyText& home, const KeyText* 
   }
   const auto there = LocatedNameAt(*at, ledger);
   const auto here = LocatedNameAt(home, ledger);
-  if (Differ(there, here ? &*here : located)) {
+  if (Differ(there, here ? &*here : at_home.located)) {
     if (assigned || IsLocated(name) || OthersDeclareBy(name, *at, object, ledger)) return;
     const KeyText kept = KeptUnder(name, *there, ledger);
     // What it would be kept under instead is another owner's: the stand-in stays.
@@ -426,7 +432,7 @@ KeyText JoinNames(const DeclaredResource& resource, const Object& object, Ledger
   }
   KeyText home = HomeOf(resource, object.root, ledger);
   for (const DeclaredName& name : NamesOf(resource)) {
-    JoinName(name, home, located, object, ledger);
+    JoinName(name, {home, located}, object, ledger);
     // At once: it tells the resource apart from those that the names after it belong to.
     if (located) NoteAccount(home, *located, ledger);
   }
@@ -487,7 +493,7 @@ bool LocateResource(const KeyText& key, std::string_view account, Ledger& ledger
 KeyText TakeStandIn(const KeyText& name, const KeyText& key, Ledger& ledger) {
   const auto located = LocatedNameAt(key, ledger);
   if (!located) return key;
-  const KeyText kept = KeptUnder(name, *located, ledger);
+  KeyText kept = KeptUnder(name, *located, ledger);
   // Where its located name is another's, the stand-in is all that it can be kept under.
   if (ResourceOf(kept, ledger).value_or(key) != key) return key;
   if (key == name) {

@@ -193,7 +193,7 @@ TEST_F(WatcherChainGone, WhoDeclaredItForAWhileVoidsIt) {
 TEST_F(WatcherChainGone, WhoManagedItForAWhileVoidsIt) {
   SmallObject again = Real(Bucket("again", "b-again", "a-prod"));
   cluster_.Put(again);
-  again.rest.replace(again.rest.find("{") + 1, 0, R"("managementPolicies":["Observe"],)");
+  again.rest.replace(again.rest.find('{') + 1, 0, R"("managementPolicies":["Observe"],)");
   cluster_.Put(again);
   EndsOrphaned();
 }

@@ -264,12 +264,12 @@ TEST_F(WatcherQueueTest, WhatWasAdmittedBeforeAnEditMayBeMadeThere) {
 class WatcherQueueBesideAnEdit : public WatcherQueueTest {
  protected:
   WatcherQueueBesideAnEdit() {
-    cluster_.Serve({kHis.group, "v1beta1", kHis.kind, "providerconfigs", true});
+    cluster_.Serve({his_.group, "v1beta1", his_.kind, "providerconfigs", true});
     Start();
     EditHis(kOne);
   }
   void EditHis(const std::string& account) {
-    SmallObject config{kHis, "team-b", "his", "pc-his", {}, {}};
+    SmallObject config{his_, "team-b", "his", "pc-his", {}, {}};
     config.rest =
         R"("spec":{"assumeRoleChain":[{"roleARN":"arn:aws:iam::)" + account + R"(:role/a"}]})";
     cluster_.Put(config);
@@ -286,7 +286,7 @@ class WatcherQueueBesideAnEdit : public WatcherQueueTest {
   std::function<void()> meanwhile_;
 
  private:
-  const GroupKind kHis{"aws.m.upbound.io", "ProviderConfig"};
+  const GroupKind his_{"aws.m.upbound.io", "ProviderConfig"};
   std::size_t lists_of_queues_ = 0;
 };
 

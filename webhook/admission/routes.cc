@@ -127,7 +127,7 @@ Result<std::string> ReadToken(const std::string& file) {
 }
 
 Result<std::string> ReadSecret(const std::string& file) {
-  const Result<std::string> content = ReadSmallFile(file);
+  Result<std::string> content = ReadSmallFile(file);
   if (!content.ok() && content.error().code == ErrorCode::kNotFound) {
     return Error{ErrorCode::kNotFound,
                  "\"" + file + "\" does not exist; write what `openssl rand -hex 16` prints to it"};
@@ -137,7 +137,7 @@ Result<std::string> ReadSecret(const std::string& file) {
 }
 
 Result<std::string> ReadOrMakeSecret(const std::string& file) {
-  const Result<std::string> content = ReadSmallFile(file);
+  Result<std::string> content = ReadSmallFile(file);
   if (!content.ok() && content.error().code != ErrorCode::kNotFound) return content;
   if (content.ok()) return SecretIn(content.value(), file, "remove it to have a new one made");
   TRUCE_ASSIGN_OR_RETURN(const std::string secret, NewPathSecret());

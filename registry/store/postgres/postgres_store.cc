@@ -219,15 +219,17 @@ class PostgresStore::Impl {
     return applied;
   }
 
+  // False: there is no room, and the request is as it was.
+  bool TakesIn(Submitted& request) {
+    const std::lock_guard lock(mutex_);
+    if (queue_.size() >= options_.queue_max) return false;
+    queue_.push_back(std::move(request));
+    return true;
+  }
+
   void Submit(Submitted request) {
-    bool has_room = false;
-    {
-      const std::lock_guard lock(mutex_);
-      has_room = queue_.size() < options_.queue_max;
-      if (has_room) queue_.push_back(std::move(request));
-    }
     // Without the lock, which is the first thing that a woken thread wants.
-    if (has_room) return came_.notify_one();
+    if (TakesIn(request)) return came_.notify_one();
     request.done(Error{ErrorCode::kResourceExhausted, "too many reviews wait for the registry"});
   }
 

@@ -59,7 +59,7 @@ std::string Headline(std::size_t count, bool more, const std::string& ns) {
   if (count == 0) {
     return "no ownerships" + of_namespace + (more ? ", as far as was looked" : "");
   }
-  const std::string counted = Counted(count, "ownership") + of_namespace;
+  std::string counted = Counted(count, "ownership") + of_namespace;
   if (!more) return counted;
   return "the first " + counted +
          "; there are more, or may be: name a type or a service, or ask Truce's API";
