@@ -8,12 +8,9 @@
 import re
 import subprocess
 import sys
-from collections import Counter
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
-LINES_MAX = 600
-FOLDER_LINES_MAX = 6000
 COLUMNS_MAX = 100
 
 CODE = (".cc", ".h", ".py", ".sh", ".cmake")
@@ -78,8 +75,6 @@ def check_lines(name: str, lines: list[str]) -> list[str]:
 
 def check_file(name: str, lines: list[str]) -> list[str]:
     found = []
-    if name.endswith((".cc", ".h", ".py")) and len(lines) >= LINES_MAX:
-        found.append(f"{name}:{len(lines)}: {LINES_MAX} lines or more: split it")
     # Sources of tests are compiled together: their names must not meet.
     if name.startswith("tests/") and name.endswith("_test.cc") and "namespace {" in lines:
         found.append(f"{name}:1: the namespace must be {Path(name).stem}, not unnamed")
@@ -94,16 +89,6 @@ def check_file(name: str, lines: list[str]) -> list[str]:
         if f"#ifndef {guard}" not in lines or f"#define {guard}" not in lines:
             found.append(f"{name}:1: header guard must be {guard}")
     return found
-
-
-def check_folders(names: list[str]) -> list[str]:
-    """A room of the product that nobody can keep in mind becomes two. Folders inside of it count for themselves."""
-    lines = Counter()
-    for name in names:
-        if name.endswith((".cc", ".h")) and not name.startswith("tests/"):
-            lines[str(Path(name).parent)] += len((ROOT / name).read_text(encoding="utf-8").splitlines())
-    return [f"{folder}:1: {count} lines of code, more than {FOLDER_LINES_MAX}: split it"
-            for folder, count in sorted(lines.items()) if count > FOLDER_LINES_MAX]
 
 
 def check_targets(names: list[str]) -> list[str]:
@@ -173,7 +158,7 @@ def main() -> int:
                 continue
             lines = (ROOT / name).read_text(encoding="utf-8", errors="replace").splitlines()
             found += check_lines(name, lines) + check_file(name, lines)
-        found += check_folders(names) + check_targets(names) + check_single_includes(names) + check_type_names(names)
+        found += check_targets(names) + check_single_includes(names) + check_type_names(names)
     for finding in found:
         print(finding)
     print(f"style: {len(found)} findings")
