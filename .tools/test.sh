@@ -121,6 +121,7 @@ stage_reformat() { files '*.cc' '*.h' | xargs -r "$VENV/bin/clang-format" -i; }
 stage_style() {
   python3 .tools/style.py
   python3 .tools/structure.py
+  python3 .tools/rules.py
   python3 .tools/mutants.py --stale
   files '*.sh' .ci/run | xargs "$VENV/bin/shellcheck" --severity=warning
 }

@@ -1,4 +1,4 @@
-// Finding: the result of one rule about one declaration, in words (design section 5).
+// Finding: the result of one rule about one declaration, in words.
 #ifndef TRUCE_POLICIES_FINDING_H_
 #define TRUCE_POLICIES_FINDING_H_
 

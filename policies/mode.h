@@ -1,4 +1,4 @@
-// How strongly a rule is applied to one resource of one object (design section 5): the global mode,
+// How strongly a rule is applied to one resource of one object: the global mode,
 // the mode of the type, the caution for types that are not researched, then what configuration says
 // of this rule globally, by type, by namespace, by labels and by service, with dates; exemptions;
 // and timed overrides.
@@ -30,7 +30,7 @@ std::string_view Name(UnsureAction action);  // "warn", "deny"
 // A timed override (break-glass): what it names is audited instead of denied or warned about, until
 // `until`. Exactly one of name, object, ns and group is set.
 struct Override {
-  std::string name;    // of the resource; an object that is called so is not meant
+  std::string name;    // of the resource, never of an object (W8)
   std::string object;  // name of the declaration's object or of its root
   std::string ns;      // of the declaration or of its root
   std::string group;   // API group of the declaration

@@ -73,7 +73,7 @@ std::string OtherName(const DeclaredResource& resource, const Wording& wording);
 Finding DuplicateOwnership(const Clash& clash, const Wording& wording);
 
 // Rule duplicate-ownership, always a warning: the same name is owned in an account that is not
-// known to differ.
+// known to differ (N7).
 Finding PerhapsElsewhere(const Clash& clash, const Wording& wording);
 
 // Rule resource-name: a name that cannot be a cloud resource's, or looks like another one.

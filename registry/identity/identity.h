@@ -1,4 +1,4 @@
-// Identity: from an object to what it declares (design section 3). Pure functions.
+// Identity: from an object to what it declares. Pure functions.
 #ifndef TRUCE_REGISTRY_IDENTITY_IDENTITY_H_
 #define TRUCE_REGISTRY_IDENTITY_IDENTITY_H_
 
@@ -240,7 +240,7 @@ std::optional<KeyText> ParentKeyOf(const ResourceIdentity& identity, const TypeS
                                    const Catalogue& catalogue);
 
 // The key of `identity` under `spec`, or nothing when a part of its scope is missing:
-// `space|partition|account or ?stand-in|region|part=value|…` (design section 8).
+// `space|partition|account or ?stand-in|region|part=value|…`.
 std::optional<KeyText> KeyOf(const ResourceIdentity& identity, const TypeSpec& spec);
 
 // The party that may act for `root`, as the registry keeps it: `ns:<cluster>/<namespace>` for a

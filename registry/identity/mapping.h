@@ -1,8 +1,8 @@
 // Mapping rules: which fields of a custom claim, composite or chart values declare which resources.
 //
-// Claims and composites declare nothing by themselves (design section 3). A rule gives a value,
-// path or constant for every part of the type's scope; where a part is missing the declaration is
-// partial: it warns, never denies, never reserves.
+// Claims and composites declare nothing by themselves. A rule gives a value, path or constant for
+// every part of the type's scope; where a part is missing the declaration is partial: it warns,
+// never denies, never reserves.
 #ifndef TRUCE_REGISTRY_IDENTITY_MAPPING_H_
 #define TRUCE_REGISTRY_IDENTITY_MAPPING_H_
 

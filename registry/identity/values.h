@@ -1,4 +1,4 @@
-// The values that identity and ownership speak of (glossary: design section 1).
+// The values that identity and ownership speak of (glossary: DESIGN.md).
 //
 // All are plain values: immutable in use, compared by content, safe to copy between threads.
 #ifndef TRUCE_REGISTRY_IDENTITY_VALUES_H_
@@ -26,7 +26,7 @@ struct Id {
 
 using Uid = Id<struct UidTag>;           // metadata.uid of one life of an object
 using ReviewUid = Id<struct ReviewTag>;  // request.uid of one AdmissionReview
-using KeyText = Id<struct KeyTag>;       // canonical resource key (design section 8)
+using KeyText = Id<struct KeyTag>;       // canonical resource key (KeyOf in identity.h)
 using PartyId = Id<struct PartyTag>;     // who may act for an owner
 using PublicId = Id<struct PublicTag>;   // 13 base32 characters, in links
 

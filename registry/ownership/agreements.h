@@ -1,5 +1,5 @@
 // Agreements: what an owner lets other parties do, what nobody may delete, how an ownership goes
-// from one party to another (design section 4).
+// from one party to another.
 #ifndef TRUCE_REGISTRY_OWNERSHIP_AGREEMENTS_H_
 #define TRUCE_REGISTRY_OWNERSHIP_AGREEMENTS_H_
 
@@ -65,7 +65,7 @@ const Agreement* ProtectionIn(std::span<const Agreement> agreements);
 std::string ForPeople(const PartyId& party);
 
 // A hand-over goes from the owner's word to the successor's turn, without two managers and without
-// losing the resource (design section 4, Transfer). The owner names a successor, by annotation
+// losing the resource (W6). The owner names a successor, by annotation
 // (NameSuccessor in sight.h) or by an agreed transfer (here). That alone changes nobody's rights:
 // the successor is admitted when nothing of the old chain can write or delete any more.
 

@@ -1,4 +1,4 @@
-// The brake: mass releases by absence wait (design section 4, invariant I11).
+// The brake: mass releases by absence wait (I11).
 #ifndef TRUCE_REGISTRY_OWNERSHIP_BRAKE_H_
 #define TRUCE_REGISTRY_OWNERSHIP_BRAKE_H_
 

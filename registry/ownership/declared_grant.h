@@ -1,6 +1,6 @@
 // DeclaredGrant: what an owner's party declares about one resource, to be brought about and kept:
-// with whom it is shared, that nobody deletes it, and who shall own it (OwnershipGrant in Git;
-// design section 6).
+// with whom it is shared, that nobody deletes it, and who shall own it (an
+// OwnershipGrant in Git).
 //
 // A declaration is intent: whether its party is the present owner's is asked each time it is
 // carried out. A hand-over is said once: whatever becomes of it, it is not said again.

@@ -1,4 +1,4 @@
-// The invariants of design section 4 that one state of the registry can show.
+// The invariants of DESIGN.md that one state of the registry can show.
 #ifndef TRUCE_REGISTRY_OWNERSHIP_INVARIANTS_H_
 #define TRUCE_REGISTRY_OWNERSHIP_INVARIANTS_H_
 

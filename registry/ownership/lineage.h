@@ -1,4 +1,4 @@
-// Lineage: which links between objects count, and the chain and root they give (design section 3).
+// Lineage: which links between objects count, and the chain and root they give (W1 to W3).
 //
 // Links are: child → composite by a controller owner reference; composite → claim by spec.claimRef;
 // and of a restored object, which has lost its owner references, the label that names the composite

@@ -1,4 +1,4 @@
-// References by object name, filled from what the registry knows (design section 3).
+// References by object name, filled from what the registry knows.
 #ifndef TRUCE_REGISTRY_OWNERSHIP_RESOLVE_H_
 #define TRUCE_REGISTRY_OWNERSHIP_RESOLVE_H_
 
@@ -13,7 +13,7 @@ class Facts;
 // registry knows, and makes the keys that become complete. Otherwise the part stays unknown until
 // the provider resolves it by UPDATE, which is decided on then. Selectors are never resolved here.
 // A name within a zone that the registry knows gets its other spelling, with or without the zone's
-// name. Reads nothing when the object has neither an unresolved reference nor such a name.
+// name (N8). Reads nothing when the object has neither an unresolved reference nor such a name.
 void ResolveReferences(const Catalogue& catalogue, const Facts& facts, ObjectFacts& object);
 
 // The same for the version before `object`, of which nothing is resolved yet: only references that

@@ -87,7 +87,7 @@ bool IsBound(const ObjectFacts& object, const std::string& type) {
 }
 
 // Late: only an UPDATE that adds an external name where there was none, to a kind of a
-// provider-assigned family, by a provider (design section 3).
+// provider-assigned family, by a provider.
 bool IsLate(const ReviewRequest& request, const DeclaredResource& resource) {
   const bool may_bind = request.operation == Operation::kUpdate && request.requester.provider;
   if (!may_bind || !request.old_object) return false;
@@ -444,7 +444,7 @@ void MakeReal(const Case& c) {
 
 // R2: what a restorer brings back comes under the holder's root of record: in a slot that the chain
 // had, or by the label of a composite that the holder's claim names and that is not there yet.
-// Never beside another managed resource.
+// Never beside another managed resource. Anybody else's CREATE in such a slot is refused (R3).
 std::optional<Slot> RestoredUnder(const ReviewRequest& request, const Ledger& ledger) {
   const ObjectFacts& object = request.object;
   if (!IsRestored(request)) return std::nullopt;

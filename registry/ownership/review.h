@@ -1,4 +1,4 @@
-// Review: the decision about one admission request (design section 4). Pure: facts in, decision
+// Review: the decision about one admission request (N2). Pure: facts in, decision
 // out.
 #ifndef TRUCE_REGISTRY_OWNERSHIP_REVIEW_H_
 #define TRUCE_REGISTRY_OWNERSHIP_REVIEW_H_
@@ -62,10 +62,10 @@ struct Decision {
 };
 
 // Decides on the pairs that `request` adds: all of a CREATE, the added ones of an UPDATE (a new
-// key, a raised intent), none of a DELETE (I10). Either all are granted or recorded as conflicts,
-// or nothing is written and every clash is named. A replay (same review uid and digest) is allowed
-// again and changes nothing. Deterministic but for the ids of new owners. Invariants: I1, I2, I7,
-// I10.
+// key, a raised intent), none of a DELETE (I10); a terminating object's
+// like any other (E6). Either all are granted or recorded as conflicts, or nothing is written and
+// every clash is named. A replay (same review uid and digest) is allowed again and changes nothing.
+// Deterministic but for the ids of new owners. Keeps I1, I2, I7, I10.
 Decision Decide(const ReviewRequest& request, const Facts& facts, Timestamp now,
                 const IdSource& ids);
 

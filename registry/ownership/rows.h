@@ -1,4 +1,4 @@
-// What the registry keeps: declaration rows, owners, objects, audit entries (design section 4).
+// What the registry keeps: declaration rows, owners, objects, audit entries.
 //
 // Plain values. The invariants that tie them together are listed in registry/DESIGN.md and asserted
 // by CheckInvariants (registry/ownership/invariants.h).
@@ -48,7 +48,7 @@ struct Row {
 // True when the row makes its root a manager of the key.
 inline bool Manages(const Row& row) { return row.intent != Intent::kObserves; }
 // True when the declaration was last seen unable to write or delete: terminating, and its deletion
-// leaves the resource. A successor may take over beside it (design section 4, Transfer).
+// leaves the resource. A successor may take over beside it (W6).
 inline bool Passive(const Row& row) {
   return row.id.state == RowState::kSeen && row.terminating && row.intent == Intent::kManages;
 }

@@ -1,6 +1,6 @@
 // Sight: what a version of a live object, its end, a proof or an absence does to rows and
-// ownerships (design section 4: Confirm, Absence, How an ownership ends, Found without
-// reservation).
+// ownerships (E1 to E9): confirmed, ended, freed or left orphaned, found without
+// reservation.
 #ifndef TRUCE_REGISTRY_OWNERSHIP_SIGHT_H_
 #define TRUCE_REGISTRY_OWNERSHIP_SIGHT_H_
 

@@ -7,7 +7,7 @@
 namespace truce {
 namespace {
 
-// The counter of the state for people (design section 1): a record outranks what the rows say, and
+// The counter of the state for people: a record outranks what the rows say, and
 // an ownership that is offered to a successor is still orphaned.
 std::uint64_t& CounterOf(StoreCounts& counts, Record record, HolderState state) {
   switch (record) {

@@ -1,5 +1,5 @@
-// The admission listener: who may send reviews (design section 6, Webhook), by path and
-// credentials, and how HTTP carries a review and its answer.
+// The admission listener: who may send reviews, by path and credentials,
+// and how HTTP carries a review and its answer.
 #ifndef TRUCE_WEBHOOK_ADMISSION_ROUTES_H_
 #define TRUCE_WEBHOOK_ADMISSION_ROUTES_H_
 

@@ -1,4 +1,4 @@
-// AdmissionService: from a parsed review to its answer (design section 5).
+// AdmissionService: from a parsed review to its answer.
 #ifndef TRUCE_WEBHOOK_ADMISSION_SERVICE_H_
 #define TRUCE_WEBHOOK_ADMISSION_SERVICE_H_
 

@@ -1,7 +1,7 @@
 // Detector ownership-conflict: keys that two or more chains manage, and how to end that without
 // losing the resource. Facts in, plain values out.
 //
-// Rule: a key with two managing declarations that are not of one chain (design section 4).
+// Rule: a key with two managing declarations that are not of one chain.
 // Evidence: the registry's rows. Never from labels or tags.
 #ifndef TRUCE_WEBHOOK_FINDINGS_CONFLICTS_H_
 #define TRUCE_WEBHOOK_FINDINGS_CONFLICTS_H_

@@ -1,6 +1,6 @@
-// Absence: objects that are gone without anybody having seen them end (design section 4: Absence,
-// Brake). What a complete list did not hold it nominates; a quorum read that finds nothing
-// releases, under the brake. Also marks as out of sight what changed while nobody watched.
+// Absence: objects that are gone without anybody having seen them end (I11). A complete
+// list nominates the objects that it does not hold; a quorum read that finds nothing releases
+// them, under the brake. Also marks as out of sight what changed while nobody watched.
 #ifndef TRUCE_WEBHOOK_WATCH_ABSENCE_H_
 #define TRUCE_WEBHOOK_WATCH_ABSENCE_H_
 

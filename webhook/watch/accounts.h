@@ -1,4 +1,4 @@
-// Accounts: which AWS account a ProviderConfig leads to (design section 3: evidence by strength).
+// Accounts: which AWS account a ProviderConfig leads to (N6).
 #ifndef TRUCE_WEBHOOK_WATCH_ACCOUNTS_H_
 #define TRUCE_WEBHOOK_WATCH_ACCOUNTS_H_
 

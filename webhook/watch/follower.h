@@ -1,7 +1,7 @@
 // Follower: list → watch → list again, for one kind. A state machine without clock, thread or
 // socket: inputs are answers and the time, outputs are values that say what to ask next.
 //
-// The rules (facts: Kubernetes API concepts; issue list "lists cut off", "410", "half-open"):
+// The rules (Kubernetes, "API concepts": lists cut off, 410, half-open connections):
 //  - A list is complete or it is nothing: pages until there is no token; an expired token begins
 //    again. Its version is where the watch begins.
 //  - A watch that ends in order, or by a failure of the way, is resumed after the last version

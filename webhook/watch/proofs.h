@@ -1,5 +1,5 @@
-// Proofs: which reservations came true (design section 4: Confirm; issue list "uid and key match",
-// "any other answer: kept"), by quorum reads of their slots, and what these reads settle.
+// Proofs: which reservations came true (I6): a uid and key that match confirm,
+// any other answer keeps; by quorum reads of their slots, and what these reads settle.
 #ifndef TRUCE_WEBHOOK_WATCH_PROOFS_H_
 #define TRUCE_WEBHOOK_WATCH_PROOFS_H_
 
@@ -41,7 +41,7 @@ class Proofs final {
   // end, nominated objects are released under the brake. Anything else: asked again with back-off.
   // A live object and the end of a reservation wait until the watch of the kind has passed the
   // read: what lived in between was real, and a version older than the newest seen says nothing
-  // (Asks::Told).
+  // (E9; Asks::Told).
   Result<void> Got(Moment now, const GetWanted& get, const ApiResult<ListPage>& answer);
   // The watch of the kind has told everything up to `version`. Settles what waited for it.
   Result<void> Passed(Moment now, const GroupKind& kind, const std::string& version);

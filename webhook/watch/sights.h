@@ -1,5 +1,5 @@
-// Sights: versions and ends of objects, from JSON to the registry, in batches (design section 4:
-// Confirm, Found without reservation).
+// Sights: versions and ends of objects, from JSON to the registry, in batches:
+// confirmed, or found without reservation.
 #ifndef TRUCE_WEBHOOK_WATCH_SIGHTS_H_
 #define TRUCE_WEBHOOK_WATCH_SIGHTS_H_
 

@@ -1,5 +1,5 @@
-// Recovery: whose registry this is, and whether it may be behind the cluster (design section 4,
-// Recovery and Clusters). All of it is kept in store settings.
+// Recovery: whose registry this is, and whether it may be behind the cluster (I5).
+// All of it is kept in store settings.
 #ifndef TRUCE_WEBHOOK_WATCH_RECOVERY_RECOVERY_H_
 #define TRUCE_WEBHOOK_WATCH_RECOVERY_RECOVERY_H_
 
