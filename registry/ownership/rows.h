@@ -1,6 +1,6 @@
 // What the registry keeps: declaration rows, owners, objects, audit entries.
 //
-// Plain values. The invariants that tie them together are listed in registry/DESIGN.md and asserted
+// Plain values. The invariants that tie them together are listed in DESIGN.md and asserted
 // by CheckInvariants (registry/ownership/invariants.h).
 #ifndef TRUCE_REGISTRY_OWNERSHIP_ROWS_H_
 #define TRUCE_REGISTRY_OWNERSHIP_ROWS_H_
