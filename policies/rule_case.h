@@ -63,9 +63,10 @@ struct ModeTopic {
 // The mode of `rule` as configured. The one place where modes are asked.
 AppliedMode ModeIn(const RuleCase& c, Rule rule, const ModeTopic& topic);
 
-// The strictest mode in which anything may be found: no denial for what would only do harm, an
-// object that is going (I10), a registry that may be behind.
-Mode StrictestMode(const RuleCase& c);
+// The strictest mode in which `rule` may find anything: no denial for what would only do harm, an
+// object that is going (I10) unless the rule refuses what that adds alone (E6), a registry that may
+// be behind.
+Mode StrictestMode(const RuleCase& c, Rule rule);
 
 // Adds `finding`, whose mode is the strictest that the rule itself asks for, in the mode that
 // configuration has for it; nothing where that is off.

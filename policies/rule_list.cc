@@ -34,7 +34,8 @@ constexpr std::array<RuleSpec, kRuleCount> kRules = {{
      .id = "foreign-attachment",
      .about = "nothing is written into another's resource",
      .judge = &JudgeAttachments,
-     .exemptible = true},
+     .exemptible = true,
+     .added = true},
     {.rule = Rule::kObserverWithoutShare,
      .id = "observer-without-share",
      .about = "another's resource is observed where its owner shares it",
@@ -45,7 +46,8 @@ constexpr std::array<RuleSpec, kRuleCount> kRules = {{
      .id = "account-party",
      .about = "a namespace declares in its own accounts",
      .judge = &JudgeAccounts,
-     .exemptible = true},
+     .exemptible = true,
+     .added = true},
     // Judges both rules about names: they propose one name.
     {.rule = Rule::kAwsName,
      .id = "aws-name",
@@ -78,7 +80,8 @@ constexpr std::array<RuleSpec, kRuleCount> kRules = {{
      .id = "quota",
      .about = "nobody has more of a type than is allowed",
      .judge = &JudgeQuotas,
-     .exemptible = true},
+     .exemptible = true,
+     .added = true},
     {.rule = Rule::kOrphaningUpdate,
      .id = "orphaning-update",
      .about = "a composite drops nothing that was restored and not adopted",
@@ -212,9 +215,9 @@ AppliedMode ModeIn(const RuleCase& c, Rule rule, const ModeTopic& topic) {
   return ModeFor(c.policy->modes, subject, c.now);
 }
 
-Mode StrictestMode(const RuleCase& c) {
+Mode StrictestMode(const RuleCase& c, Rule rule) {
   if (c.requester == nullptr) return Mode::kEnforce;
-  if (c.object->terminating) return Mode::kAudit;
+  if (c.object->terminating && !SpecOf(rule).added) return Mode::kAudit;
   return c.policy->recovering ? Mode::kWarn : Mode::kEnforce;
 }
 
@@ -225,7 +228,7 @@ void Keep(const RuleCase& c, Finding finding, const ModeTopic& topic, std::vecto
 
 void Keep(const RuleCase& c, Finding finding, const AppliedMode& applied,
           std::vector<Finding>& out) {
-  const Mode strictest = StrictestMode(c);
+  const Mode strictest = StrictestMode(c, finding.rule);
   finding.at_most = std::min({finding.mode, applied.at_most, strictest});
   finding.mode = std::min({finding.mode, applied.mode, strictest});
   if (finding.mode == Mode::kOff) return;

@@ -53,6 +53,7 @@ struct RuleSpec {
   bool opt_in = false;       // off until configuration names it
   bool exemptible = false;   // an exemption that names no rule means it too
   bool warns = false;        // at most, until configuration names it
+  bool added = false;        // refuses pairs that a request adds alone: of what terminates too (E6)
   bool forbids = false;      // a denial by it has code 403, whoever is denied
   bool explains = false;     // where it refuses what has an owner, its text alone is told
 };

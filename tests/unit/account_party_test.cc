@@ -82,6 +82,23 @@ TEST_F(AccountParty, JudgesWhatAnUpdateAdds) {
   EXPECT_TRUE(Send(moved).allowed);
 }
 
+// Its deletion would delete what lies there (E6).
+TEST_F(AccountParty, JudgesWhatAnUpdateOfATerminatingObjectAdds) {
+  Sent queue = QueueOf("team-b", "jobs", "two");
+  ASSERT_TRUE(Send(queue).allowed);
+  Sent moved = QueueOf("team-b", "jobs", "one");
+  moved.operation = "UPDATE";
+  moved.review = "move";
+  moved.old_spec = queue.spec;
+  moved.metadata = R"(,"deletionTimestamp":"2026-11-21T07:59:30Z")";
+  moved.old_metadata = moved.metadata + R"(,"finalizers":["example.org/wait"])";
+  EXPECT_FALSE(Send(moved).allowed);
+  EXPECT_EQ(Found(), "account-party enforce");
+  moved.old_spec = moved.spec;
+  moved.review = "lets-go";
+  EXPECT_TRUE(Send(moved).allowed) << "adds nothing (I10)";
+}
+
 TEST_F(AccountParty, ProvidersAndRestorersAreOnlyWarned) {
   ChangePolicy([](AdmissionPolicy& policy) { policy.restorers.emplace_back("velero"); });
   Sent queue = QueueOf("team-b", "jobs", "one");

@@ -4,6 +4,7 @@
 
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "registry/ownership/rows.h"
@@ -272,6 +273,42 @@ TEST_F(AdmissionRulesTest, AnAttachmentOfBeforeStaysChangeable) {
       R"({"forProvider":{"region":"us-west-2","bucket":"prod-artifacts","policy":"{\"a\":1}"}})";
   policy.review = "update";
   EXPECT_TRUE(Send(policy).allowed);
+}
+
+// Its deletion would take the policy of a victim away (E6); what it wrote before it lets go (I10).
+TEST_F(AdmissionRulesTest, ATerminatingAttachmentIsNotPointedAtAnothers) {
+  ASSERT_TRUE(Send(BucketIn("team-a", "prod-artifacts")).allowed);
+  Sent role = Managed("iam", "Role", "payments", R"({"assumeRolePolicy":"{}"})");
+  role.group = "iam.aws.m.upbound.io";
+  role.ns = "team-a";
+  ASSERT_TRUE(Send(role).allowed);
+  const auto attached = [](const std::string& to) {
+    Sent sent = Managed("iam", "RolePolicyAttachment", "readers",
+                        R"({"role":")" + to + R"(","policyArn":"arn:aws:iam::aws:policy/Read"})");
+    sent.group = "iam.aws.m.upbound.io";
+    sent.ns = "team-b";
+    return sent;
+  };
+  const std::vector<std::pair<Sent, Sent>> pointed = {
+      {Policy("mine", "scratch", "team-b"), Policy("mine", "prod-artifacts", "team-b")},
+      {attached("own"), attached("payments")}};
+  for (const auto& [before, after] : pointed) {
+    ASSERT_TRUE(Send(before).allowed);
+    Sent update = after;
+    update.operation = "UPDATE";
+    update.review = "points-" + after.kind;
+    update.old_spec = before.spec;
+    const std::string going =
+        R"(,"deletionTimestamp":"2026-11-21T07:59:30Z","finalizers":["example.org/wait"])";
+    update.metadata = update.old_metadata = going;
+    EXPECT_FALSE(Send(update).allowed) << after.kind;
+    EXPECT_EQ(Found(), "foreign-attachment enforce");
+    // It stood there before: it goes with whatever it has.
+    update.review = "lets-go-" + after.kind;
+    update.old_spec = after.spec;
+    update.metadata = R"(,"deletionTimestamp":"2026-11-21T07:59:30Z")";
+    EXPECT_TRUE(Send(update).allowed) << after.kind;
+  }
 }
 
 TEST_F(AdmissionRulesTest, AModeOfTheRuleDecidesAboutAttachments) {

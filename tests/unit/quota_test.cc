@@ -126,6 +126,24 @@ TEST_F(QuotaRule, WhatExistsIsNeverRefused) {
 }
 
 // A second manager that only warns takes no place.
+// Else a namespace whose quota is full would go on by objects that it is deleting (E6).
+TEST_F(QuotaRule, CountsWhatATerminatingObjectAdds) {
+  SetQuotas({{.type = "sqs/Queue", .ns = "team-*", .max = 1}});
+  const Sent queue = QueueOf("team-a", "one");
+  ASSERT_TRUE(Send(queue).allowed);
+  Sent renamed = QueueOf("team-a", "one");
+  renamed.operation = "UPDATE";
+  renamed.review = "rename";
+  renamed.old_spec = queue.spec;
+  renamed.spec.replace(renamed.spec.find("\"name\":\"one\""), 12, "\"name\":\"two\"");
+  renamed.metadata = R"(,"deletionTimestamp":"2026-11-21T07:59:30Z")";
+  renamed.old_metadata = renamed.metadata + R"(,"finalizers":["example.org/wait"])";
+  EXPECT_FALSE(Send(renamed).allowed);
+  EXPECT_EQ(Found(), "quota enforce");
+  renamed.spec = queue.spec;
+  EXPECT_TRUE(Send(renamed).allowed) << "adds nothing (I10)";
+}
+
 TEST_F(QuotaRule, ConflictsDoNotCount) {
   SetQuotas({{.type = "sqs/Queue", .account = "*", .max = 1}});
   ChangePolicy([](AdmissionPolicy& policy) { policy.modes.global = Mode::kWarn; });
