@@ -122,6 +122,7 @@ stage_style() {
   python3 .tools/style.py
   python3 .tools/structure.py
   python3 .tools/rules.py
+  python3 .tools/documents.py
   python3 .tools/mutants.py --stale
   files '*.sh' .ci/run | xargs "$VENV/bin/shellcheck" --severity=warning
 }

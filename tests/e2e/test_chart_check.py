@@ -113,9 +113,9 @@ def test_what_is_asked(helm, charts):
 
 
 def test_the_readmes_steps_as_written(helm, tmp_path):
-    """A service of its own, made of the README's blocks beside the library."""
+    """A service of its own, made of the manual's blocks beside the library."""
     shutil.copytree(CHARTS, tmp_path / "charts")
-    steps = (CHARTS / "truce-check/README.md").read_text().partition("## What runs")[0]
+    steps = (CHARTS.parent / "docs/presync.md").read_text().partition("## What runs")[0]
     dependency, line, values, by_rule = re.findall(r"^```(?:yaml)?\n(.*?)^```", steps, re.M | re.S)
     chart = tmp_path / "charts/service"
     (chart / "templates").mkdir(parents=True)

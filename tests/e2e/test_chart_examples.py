@@ -1,4 +1,4 @@
-"""The examples of the server chart are what the chart takes, and render what CLUSTERS.md promises of them."""
+"""The examples of the server chart are what the chart takes, and render what docs/clusters.md promises of them."""
 
 import re
 import shlex
@@ -11,7 +11,7 @@ from support.helm import NAMESPACE, SERVER_CHART, Helm, the
 pytestmark = pytest.mark.slow(1.8)
 
 EXAMPLES = SERVER_CHART / "examples"
-PAGE = SERVER_CHART / "CLUSTERS.md"
+PAGE = SERVER_CHART.parents[1] / "docs/clusters.md"
 CHART = yaml.safe_load((SERVER_CHART / "Chart.yaml").read_text())
 
 
@@ -31,7 +31,7 @@ def test_every_file_of_values_is_rendered_and_in_the_page(helm):
     assert len(files) == 6
     for file in files:
         assert helm.objects(file), file
-        assert f"(examples/values/{file.name})" in PAGE.read_text(), file.name
+        assert f"(../charts/truce/examples/values/{file.name})" in PAGE.read_text(), file.name
 
 
 def test_eks_shares_the_nodes_network(rendered):

@@ -28,7 +28,7 @@ pytestmark = pytest.mark.slow(10)
 
 @both_helms
 def test_from_audit_to_enforce(release, user):  # noqa: F811
-    """The roll-out as the README has it, on one running server."""
+    """The roll-out as the manual has it, on one running server."""
     notes = release.install()
     assert "kubectl delete validatingwebhookconfiguration truce" in notes
     release.start()
@@ -118,7 +118,7 @@ def test_a_certificate_renewed_in_its_secret(release, user):  # noqa: F811
 
 
 def test_an_authority_made_by_truce_without_a_cluster(release, user):  # noqa: F811
-    """certificates.mode selfManaged without watchCluster, in the two steps of the README."""
+    """certificates.mode selfManaged without watchCluster, in the two steps of the manual."""
     release.values["certificates"] = {"mode": "selfManaged"}
     release.values["mode"] = "enforce"
     webhook = release.values.pop("webhook")
@@ -293,8 +293,8 @@ def test_uninstalled_in_the_right_order(release, user):  # noqa: F811
 
 
 def readme_block(marker: str) -> str:
-    """The commands of the chart's README below "<!-- run: MARKER -->"."""
-    text = (SERVER_CHART / "README.md").read_text()
+    """The commands of docs/install.md below "<!-- run: MARKER -->"."""
+    text = (SERVER_CHART.parents[1] / "docs/install.md").read_text()
     return text.split(f"<!-- run: {marker} -->\n```\n")[1].split("```")[0]
 
 

@@ -96,7 +96,7 @@ def test_the_pods_are_restricted(cluster, namespaces, helm, values):
 
 
 def test_the_readmes_pod_of_a_downgrade_is_restricted(cluster, namespaces):
-    text = (SERVER_CHART / "README.md").read_text().split("### Downgrade")[1].split("EOF")[1]
+    text = (SERVER_CHART.parents[1] / "docs/operate.md").read_text().split("## Downgrade")[1].split("EOF")[1]
     pod = yaml.safe_load(text.removeprefix("\n"))
     done = cluster.kubectl("create", "-n", NAMESPACE, "--dry-run=server", "--validate=strict", "-f",
                            "-", stdin=pod)

@@ -78,7 +78,7 @@ def test_every_alert_is_tested_and_in_the_failure_card(objects):
         for case in test["alert_rule_test"] if case.get("exp_alerts")
     }
     assert fired == alerts
-    card = (SERVER_CHART / "README.md").read_text()
+    card = (SERVER_CHART.parents[1] / "docs/failure-card.md").read_text()
     for alert in alerts:
         assert f"`{alert}`" in card, alert
 

@@ -1,4 +1,4 @@
-"""The chart's README on signing in by OIDC, run as it stands there: oauth2-proxy, nginx and Truce in a row, and a
+"""The manual on signing in by OIDC, run as it stands there: oauth2-proxy, nginx and Truce in a row, and a
 browser in front of them."""
 
 import re
@@ -18,7 +18,7 @@ from support.processes import Child, free_port, wait_for
 from support.truce_process import OBJECT_STORAGE_MAPPINGS, REPOSITORY
 from system.test_client_certificates import Authority
 
-CHART = REPOSITORY / "charts/truce/README.md"
+CHART = REPOSITORY / "docs/security.md"
 PICTURES = REPOSITORY / "build/results/page"
 SECONDS = 60
 

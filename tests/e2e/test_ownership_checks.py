@@ -16,7 +16,7 @@ from support.truce_process import BINARY, OBJECT_STORAGE_MAPPINGS
 from support.verdicts import assert_refused, assert_unknown
 from support.webhook_registration import CHECKS, POLICIES
 
-README = REPOSITORY / "README.md"
+PAGES = [REPOSITORY / "docs" / name for name in ("check.md", "mappings.md")]
 SECONDS = 60.0
 DAY = 24 * 3600
 # The origin story's values.
@@ -443,9 +443,10 @@ def test_the_command_line_shows_what_the_api_server_warned_of(cluster, start, us
     assert taken in asked("-o", "junit").stdout
 
 
-def test_the_readmes_objects_are_as_they_should_be(start, user):
+def test_the_manuals_objects_are_as_they_should_be(start, user):
     start({"mode": "enforce"})
-    blocks = re.findall(r"^```\n(apiVersion: truce\.dev/.*?)^```", README.read_text(), re.M | re.S)
+    text = "\n".join(page.read_text() for page in PAGES)
+    blocks = re.findall(r"^```\n(apiVersion: truce\.dev/.*?)^```", text, re.M | re.S)
     objects = [yaml.safe_load(block) for block in blocks]
     assert {obj["kind"] for obj in objects} == {"OwnershipCheck", "DeclarationMapping"}
     for obj in objects:

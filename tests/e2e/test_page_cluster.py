@@ -96,9 +96,9 @@ def test_a_running_tag_war_comes_first(follow, user, window, tmp_path):
 
 
 def test_a_token_that_kubectl_makes_is_pasted(follow, cluster, user, window):
-    """The README's way without `truce`: a forwarded port of the Service, and a token from kubectl."""
+    """The manual's way without `truce`: a forwarded port of the Service, and a token from kubectl."""
     [forwarded, made] = [shlex.split(line) for line in re.findall(
-        r"^kubectl -n \S+ (?:port-forward|create token) .*$", (REPOSITORY / "README.md").read_text(), re.MULTILINE)]
+        r"^kubectl -n \S+ (?:port-forward|create token) .*$", (REPOSITORY / "docs/developers.md").read_text(), re.MULTILINE)]
     namespace, name = made[2], made[5]
     make_account(user("admin"), namespace, name, "owner")
     address = f"127.0.0.1:{free_port()}"

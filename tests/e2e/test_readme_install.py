@@ -1,4 +1,4 @@
-"""The README's "Install", then the charts' "Roll out on a live cluster in four steps" and "Add the
+"""The manual's "Install", "Roll out on a live cluster in four steps" and "Add the
 check to a service", run as they stand there by the real Helm on a real API server. The server is
 started as its Pod would be."""
 
@@ -42,7 +42,7 @@ exec {helm} "$@"
 
 def blocks(path, heading: str) -> list[str]:
     """The code blocks of a section, each as it stands."""
-    section = path.read_text().split(f"\n{heading}\n")[1].split("\n## ")[0]
+    section = f"\n{path.read_text()}".split(f"\n{heading}\n")[1].split("\n## ")[0]
     return re.findall(r"^```\w*\n(.*?)^```", section, re.M | re.S)
 
 
@@ -94,10 +94,10 @@ def shell(release, cluster, tmp_path):  # noqa: F811
 
 
 def make_service(directory, name: str, bucket_name: str):
-    """A service's chart of the README's blocks, beside the library."""
+    """A service's chart of the page's blocks, beside the library."""
     shutil.copytree(CHARTS, directory / "charts", dirs_exist_ok=True)
     dependency, line, values, _ = blocks(
-        CHARTS / "truce-check/README.md", "## Add the check to a service")
+        REPOSITORY / "docs/presync.md", "## Add the check to a service")
     chart = directory / "charts" / name
     (chart / "templates").mkdir(parents=True)
     (chart / "Chart.yaml").write_text(f"apiVersion: v2\nname: {name}\nversion: 1.0.0\n{dependency}")
@@ -111,7 +111,7 @@ def make_service(directory, name: str, bucket_name: str):
 
 
 def add_the_check(shell: Shell, release, directory) -> None:  # noqa: F811
-    text = (CHARTS / "truce-check/README.md").read_text()
+    text = (REPOSITORY / "docs/presync.md").read_text()
     (command,) = re.findall(r"^Helm: `(helm upgrade --install my-service .*?)`", text, re.M)
     existing = lambda: shell.expect("kubectl get buckets.s3.aws.upbound.io -o name")  # noqa: E731
     for name, bucket_name, taken in (("my-service", "my-service-artifacts", False),
@@ -141,8 +141,10 @@ def test_the_readmes_steps(release, shell, user, tmp_path):  # noqa: F811
     wait_for(is_younger, SECONDS, "another second: the older one is the owner")
     other.create(double).expect(201)
 
-    (install,) = [block for block in blocks(REPOSITORY / "README.md", "## Install") if block.startswith("helm ")]
-    assert install in blocks(SERVER_CHART / "README.md", "## Install")
+    (install,) = [line for block in blocks(REPOSITORY / "README.md", "## Install")
+                  for line in block.splitlines(keepends=True) if line.startswith("helm ")]
+    assert install in (REPOSITORY / "docs/install.md").read_text()
+    assert install in (SERVER_CHART / "README.md").read_text()
     assert 'Mode is "audit"' in shell.expect(install)
     # The ports of this machine instead of those of a Pod's own network.
     release.values = {key: release.values[key] for key in ("listen", "service")} | {
@@ -153,7 +155,7 @@ def test_the_readmes_steps(release, shell, user, tmp_path):  # noqa: F811
     wait_for(lambda: release.server.metric(known) == 1, SECONDS, "the cluster read")
 
     audit, warn, enforce, fail = blocks(
-        SERVER_CHART / "README.md", "## Roll out on a live cluster in four steps")
+        REPOSITORY / "docs/roll-out.md", "# Roll out on a live cluster in four steps")
     said = shell.ask(audit)
     assert "Bucket double" in said and "kinds" in said, said
     assert not other.create(COPY, dry_run=True).expect(201).warnings

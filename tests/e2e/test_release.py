@@ -90,8 +90,8 @@ def test_sums_cover_every_file_and_are_signed(dist, tmp_path):
     run("sha256sum", "--check", "--strict", "SHA256SUMS", cwd=dist.folder)
     summed = set(re.findall(r"^\w{64}  (\S+)$", dist["SHA256SUMS"].read_text(), re.M))
     assert summed == dist.names() - {"SHA256SUMS", "SHA256SUMS.sig"}
-    # The README's commands, as they stand there.
-    install = (REPOSITORY / "README.md").read_text().split("\n## Install\n")[1].split("\n## ")[0]
+    # The manual's commands, as they stand there.
+    install = (REPOSITORY / "docs/install.md").read_text().split("\n## Check what you got\n")[1].split("\n## ")[0]
     [verify] = re.findall(r"^```\n(base64 .*?)^```", install, re.M | re.S)
     for name in ("SHA256SUMS", "SHA256SUMS.sig"):
         (tmp_path / name).write_bytes(dist[name].read_bytes())

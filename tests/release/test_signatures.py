@@ -31,8 +31,8 @@ def signed(dist, tmp_path):
 
 
 def by_readme(folder) -> subprocess.CompletedProcess:
-    """The README's command for who has the project's key."""
-    install = (REPOSITORY / "README.md").read_text().split("\n## Install\n")[1].split("\n## ")[0]
+    """The manual's command for who has the project's key."""
+    install = (REPOSITORY / "docs/install.md").read_text().split("\n## Check what you got\n")[1].split("\n## ")[0]
     [block] = re.findall(r"^```\n(cosign verify-blob --key .*?)^```", install, re.M | re.S)
     return subprocess.run(["bash", "-euc", block], cwd=folder, capture_output=True, text=True,
                           env={**os.environ, "PATH": f"{PEERS}:{os.environ['PATH']}"})

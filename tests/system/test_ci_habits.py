@@ -131,7 +131,7 @@ def test_the_action_passes_what_is_right_and_names_what_is_missing(action, tmp_p
 
 
 def test_the_action_reports_bad_input(action, tmp_path):
-    """The README's step comments on the pull request with this file, whatever was wrong."""
+    """The manual's step comments on the pull request with this file, whatever was wrong."""
     (tmp_path / "bad.yaml").write_text("a: [\n")
     for inputs in ({"files": "bad.yaml", "offline": "true"}, {"files": "bad.yaml", "config": "no.yaml"}):
         assert action(binary=str(BINARY), **inputs) == 2, action.log
@@ -141,7 +141,7 @@ def test_the_action_reports_bad_input(action, tmp_path):
     assert json.loads(Path(action.outputs["json"]).read_text())["verdict"] == "unread"
     # What never came so far has no report: then nothing is commented.
     assert action(binary=str(BINARY)) == 2 and action.outputs["markdown"] == ""
-    step = (ROOT / "README.md").read_text().split("run: gh pr comment")[0].splitlines()[-2]
+    step = (ROOT / "docs/check.md").read_text().split("run: gh pr comment")[0].splitlines()[-2]
     assert step == "- if: always() && steps.truce.outputs.markdown != ''", step
 
 

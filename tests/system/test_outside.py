@@ -1,4 +1,4 @@
-"""What is owned outside the cluster: a Terraform state imported as the README has it, exported again;
+"""What is owned outside the cluster: a Terraform state imported as the manual has it, exported again;
 copies of the registry; and the other commands around an installation."""
 
 import errno

@@ -16,7 +16,7 @@
 
 namespace truce {
 
-// Section "Failure card" of charts/truce/README.md, as built in.
+// Section "Failure card" of docs/failure-card.md, as built in.
 std::string_view FailureCardText();
 
 // A row of its table; cells in Markdown.

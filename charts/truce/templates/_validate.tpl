@@ -27,7 +27,7 @@
 {{- fail (printf "replicaCount: the %s store allows one replica: two would not know of each other's ownerships; set 1, or store.type postgres" $v.store.type) -}}
 {{- end -}}
 {{- if eq $v.certificates.mode "selfManaged" -}}
-{{- fail "certificates.mode: several replicas need one certificate and one secret in the path of reviews, and each would make its own with selfManaged; set certManager, or existingSecret, and admission.pathSecret (README, Several replicas)" -}}
+{{- fail "certificates.mode: several replicas need one certificate and one secret in the path of reviews, and each would make its own with selfManaged; set certManager, or existingSecret, and admission.pathSecret (docs/postgresql.md, Several replicas)" -}}
 {{- end -}}
 {{- if $v.config.auditExportDir -}}
 {{- fail "config.auditExportDir: several replicas would each export a part, into a folder of its own Pod; remove it and read the table truce.audit, or set replicaCount=1" -}}
@@ -84,7 +84,7 @@
 {{- fail "admission.pathSecret: reviews need a secret in their path: set 32 hex digits and keep them, for example --set-string admission.pathSecret=$(openssl rand -hex 16)" -}}
 {{- end -}}
 {{- if and (eq $v.webhook.failurePolicy "Fail") (include "truce.pathNeedsSecret" .) (not $v.webhook.acceptSecretInErrors) -}}
-{{- fail "webhook.failurePolicy: with Fail the API server shows the whole path, with its secret, to everybody whose request fails while Truce cannot be reached, and whoever has it writes reservations: let the API server show a client certificate (admission.clientCA) or a token (admission.bearer), or accept it with webhook.acceptSecretInErrors=true (README, Ignore or Fail)" -}}
+{{- fail "webhook.failurePolicy: with Fail the API server shows the whole path, with its secret, to everybody whose request fails while Truce cannot be reached, and whoever has it writes reservations: let the API server show a client certificate (admission.clientCA) or a token (admission.bearer), or accept it with webhook.acceptSecretInErrors=true (docs/roll-out.md, Ignore or Fail)" -}}
 {{- end -}}
 {{- if and (eq $v.certificates.mode "existingSecret") (not $v.certificates.caBundle) (not $v.certificates.publiclyTrusted) -}}
 {{- fail "certificates.caBundle: the API server must know who signed the certificate: give the authorities as PEM (--set-file certificates.caBundle=ca.crt), or set certificates.publiclyTrusted" -}}
@@ -93,7 +93,7 @@
 {{- fail "certificates.caBundle: with certificates.mode selfManaged Truce writes its authority itself; remove the value" -}}
 {{- end -}}
 {{- if and (eq $v.certificates.mode "selfManaged") (not $v.watchCluster) (not $v.certificates.caBundle) -}}
-{{- fail "certificates.mode: without watchCluster Truce cannot publish the authority that it makes itself: set watchCluster, or install with webhook.enabled=false, read ca.crt from the Pod, then give it as certificates.caBundle (README, Without following the cluster); or use certManager or existingSecret" -}}
+{{- fail "certificates.mode: without watchCluster Truce cannot publish the authority that it makes itself: set watchCluster, or install with webhook.enabled=false, read ca.crt from the Pod, then give it as certificates.caBundle (docs/install.md, Without following the cluster); or use certManager or existingSecret" -}}
 {{- end -}}
 {{- end -}}
 {{- end -}}

@@ -1,0 +1,88 @@
+#!/usr/bin/env python3
+"""Checks the documents: none is too long, every link leads somewhere, every page is in the manual's table of contents.
+
+Prints file:line: what is wrong; exit 1 on a finding.
+"""
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+# Bytes, the first pattern that fits.
+SIZES = [
+    (r"DESIGN\.md", 14 * 1024),
+    (r"(CHANGELOG|HACKING)\.md", 4 * 1024),
+    (r"docs/notes/.*", None),
+    (r"charts/truce(-check)?/README\.md", None),  # the table of values is as long as it is
+    (r"(.*/)?DESIGN\.md", 4 * 1024),
+    (r".*", 8 * 1024),
+]
+# Still too long, with their bytes: a number here only falls.
+TOO_LONG = {
+    "policies/DESIGN.md": 13300,
+    "registry/identity/DESIGN.md": 6700,
+    "registry/ownership/DESIGN.md": 15100,
+    "registry/store/DESIGN.md": 32500,
+    "schema/DESIGN.md": 11000,
+    "webhook/DESIGN.md": 10700,
+    "webhook/admission/DESIGN.md": 8000,
+    "webhook/api/DESIGN.md": 7000,
+    "webhook/cli/DESIGN.md": 5700,
+    "webhook/findings/DESIGN.md": 6700,
+    "webhook/serve/DESIGN.md": 14200,
+    "webhook/watch/DESIGN.md": 16100,
+}
+NOTES_WORDS_MAX = 15_000
+LINK = re.compile(r"\[[^\]\n]*\]\(([^)\s]+)\)")
+
+
+def anchors(path: Path) -> set[str]:
+    """The anchors of a document's headings, as code hosts make them."""
+    text = re.sub(r"```.*?```", "", path.read_text(encoding="utf-8"), flags=re.S)
+    titles = re.findall(r"^#+ (.*)$", text, re.M)
+    return {re.sub(r"[^\w\- ]", "", title.lower()).strip().replace(" ", "-") for title in titles}
+
+
+def check_links(name: str, text: str) -> list[str]:
+    found = []
+    for number, line in enumerate(text.splitlines(), 1):
+        for target in LINK.findall(re.sub(r"`[^`]*`", "", line)):
+            if "://" in target or target.startswith("mailto:"):
+                continue
+            file, _, anchor = target.partition("#")
+            path = (ROOT / name).parent / file if file else ROOT / name
+            if not path.exists():
+                found.append(f"{name}:{number}: {target} leads nowhere")
+            elif anchor and path.suffix == ".md" and anchor not in anchors(path):
+                found.append(f"{name}:{number}: {file or name} has no heading '{anchor}'")
+    return found
+
+
+def main() -> int:
+    names = subprocess.run(["git", "ls-files", "-co", "--exclude-standard", "--", "*.md"], cwd=ROOT, check=True,
+                           capture_output=True, text=True).stdout.splitlines()
+    texts = {name: (ROOT / name).read_text(encoding="utf-8") for name in sorted(names)
+             if not name.startswith("tests/golden/") and (ROOT / name).is_file()}
+    found = []
+    for name, text in texts.items():
+        most = TOO_LONG.get(name, next(size for pattern, size in SIZES if re.fullmatch(pattern, name)))
+        if most and len(text.encode()) > most:
+            found.append(f"{name}:1: {len(text.encode())} bytes, more than {most}")
+        found += check_links(name, text)
+    words = sum(len(text.split()) for name, text in texts.items() if name.startswith("docs/notes/"))
+    if words > NOTES_WORDS_MAX:
+        found.append(f"docs/notes:1: {words} words, more than {NOTES_WORDS_MAX}")
+    for name in texts:
+        if re.fullmatch(r"docs/[^/]+\.md", name) and name != "docs/README.md":
+            if f"]({Path(name).name})" not in texts["docs/README.md"]:
+                found.append(f"{name}:1: is not in the table of contents, docs/README.md")
+    for finding in found:
+        print(finding)
+    print(f"documents: {len(texts)}, {len(found)} findings")
+    return 1 if found else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
