@@ -29,9 +29,7 @@ TOO_LONG = {
     "webhook/DESIGN.md": 10700,
     "webhook/admission/DESIGN.md": 8000,
     "webhook/api/DESIGN.md": 7000,
-    "webhook/cli/DESIGN.md": 5700,
     "webhook/findings/DESIGN.md": 6700,
-    "webhook/serve/DESIGN.md": 14200,
     "webhook/watch/DESIGN.md": 16100,
 }
 NOTES_WORDS_MAX = 15_000
