@@ -2,7 +2,8 @@
 """Checks how the code hangs together. Prints file: what is wrong; exit 1 on a finding.
 
   structure.py          which folder includes which (the table of webhook/INCLUDES.md), without circles, and that every
-                        function, constant and field of a header has a user in the product
+                        function, constant and field of a header has a user in the product; how many ports with one
+                        implementation there are, and settings that hold lists
   structure.py --table  the table as the code has it
 """
 
@@ -20,6 +21,14 @@ FOR_TESTS = {
     "sightings": "how many versions were applied; tests of unchanged lists count by it",
     "min_length": "the shorter limit of a name, beside max_length; tests walk both limits of every type",
 }
+
+# How much there is to know. Each number only falls: a change that lowers one writes it here.
+PORTS_OF_ONE = 34        # abstract classes with one implementation in the product
+OF_MANY_PORTS = 5        # classes that implement three abstract classes or more
+FUNCTIONS_AS_PORT = 0    # structs of three or more functions
+LISTS_AS_TEXT = 10       # values of many rows that a setting holds as one text
+# Settings of one value each.
+SINGLE_VALUES = {"AuditWitness", "Identity", "Slot", "StoreMark"}
 
 
 def sources() -> dict[str, str]:
@@ -148,12 +157,43 @@ def check_users(files: dict[str, str]) -> list[str]:
     return wrong + [f"{Path(__file__).name}: {name} needs no exception" for name in FOR_TESTS if name not in unused]
 
 
+def body_from(text: str, begin: int) -> str:
+    """What stands in the braces of which the first ends before `begin`."""
+    depth = 1
+    for place in range(begin, len(text)):
+        depth += {"{": 1, "}": -1}.get(text[place], 0)
+        if depth == 0:
+            return text[begin:place]
+    return text[begin:]
+
+
+def check_mechanisms(files: dict[str, str]) -> list[str]:
+    """Counts of what a newcomer has to know, against numbers that only fall."""
+    product = [re.sub(r"//[^\n]*", "", text) for name, text in files.items() if not is_test(name)]
+    kind = re.compile(r"\b(?:class|struct) (\w+)(?: final)?(?:\s*:\s*([^{;]+))?\s*{")
+    made = [(match[1], match[2] or "", body_from(text, match.end())) for text in product for match in kind.finditer(text)]
+    ports = {name for name, _, body in made if re.search(r"\)\s*(?:const)?\s*(?:noexcept)?\s*=\s*0;", body)}
+    implemented = [set(re.findall(r"\w+", bases)) & ports for _, bases, _ in made]
+    users = Counter(port for of_one in implemented for port in of_one)
+    codecs = {word for text in product for word in re.findall(r"\b(\w+)From(?:Text|Json)\(", text)}
+    counts = {
+        "PORTS_OF_ONE": sum(users[port] == 1 for port in ports),
+        "OF_MANY_PORTS": sum(len(of_one) >= 3 for of_one in implemented),
+        "FUNCTIONS_AS_PORT": sum(body.count("std::function<") >= 3 and "(" not in re.sub(r"std::function<[^;]*>", "", body)
+                                 for _, _, body in made),
+        "LISTS_AS_TEXT": len(codecs - SINGLE_VALUES),
+    }
+    return [f"{Path(__file__).name}: {name} is {count}, not {globals()[name]}: " +
+            ("take one away instead" if count > globals()[name] else "write the new number here")
+            for name, count in counts.items() if count != globals()[name]]
+
+
 def main() -> int:
     files = sources()
     if "--table" in sys.argv:
         print("\n".join(table_of(folders_included(files))))
         return 0
-    found = check_includes(files) + check_users(files)
+    found = check_includes(files) + check_users(files) + check_mechanisms(files)
     for finding in found:
         print(finding)
     print(f"structure: {len(found)} findings")
