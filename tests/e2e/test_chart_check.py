@@ -8,7 +8,7 @@ import shutil
 import pytest
 import yaml
 
-from support.helm import CHARTS, VERSIONS, Helm, the
+from support.helm import CHARTS, VERSIONS, Helm, all_of, the
 
 KIND = ("--api-versions", "truce.dev/v1alpha1/OwnershipCheck")
 VALUES = {"appName": "a", "objectStorage": {"x": {"name": "my-bucket"}}}
@@ -77,7 +77,7 @@ def test_it_is_a_hook_of_who_deploys(helm, charts):
             ("argocd", {"argocd.argoproj.io/hook": "PreSync",
                         "argocd.argoproj.io/hook-delete-policy": "BeforeHookCreation",
                         "argocd.argoproj.io/sync-wave": "-100"}),
-            ("helm", {"helm.sh/hook": "pre-install,pre-upgrade",
+            ("helm", {"helm.sh/hook": "pre-install,pre-upgrade,pre-rollback",
                       "helm.sh/hook-delete-policy": "before-hook-creation",
                       "helm.sh/hook-weight": "-100"}),
         ):
@@ -86,6 +86,36 @@ def test_it_is_a_hook_of_who_deploys(helm, charts):
             assert metadata["annotations"] == expected
             assert metadata["name"] == "svc-ownership-check"
             assert metadata["namespace"] == "team-a"
+
+
+def test_the_jobs_pod_is_as_the_cluster_wants_it(helm, charts):
+    job_values = {
+        "podLabels": {"team": "a", "app.kubernetes.io/name": "mine"},
+        "podAnnotations": {"linkerd.io/inject": "disabled", "truce.dev/manifests": "mine"},
+        "hostAliases": [{"ip": "10.1.2.3", "hostnames": ["truce.example.org"]}],
+        "securityContext": {"runAsUser": None, "fsGroup": 1000650001},
+    }
+    labels = {"cost-centre": "42", "app.kubernetes.io/part-of": "mine"}
+    annotations = {"argocd.argoproj.io/sync-wave": "7"}
+    check = {"mode": "job", "labels": labels, "annotations": annotations, "job": job_values}
+    for chart, values in (("example", {CHECK: check}), ("presync", {**check, "declarations": [DECLARATION]})):
+        done = render(helm, charts[chart], values)
+        assert done.returncode == 0, done.stderr
+        job = the(all_of(done.stdout), "Job")
+        assert labels.items() <= job["metadata"]["labels"].items()
+        assert job["metadata"]["annotations"]["argocd.argoproj.io/sync-wave"] == "7"
+        pod = job["spec"]["template"]
+        assert {"cost-centre": "42", "team": "a"}.items() <= pod["metadata"]["labels"].items()
+        assert pod["metadata"]["annotations"]["linkerd.io/inject"] == "disabled"
+        assert asked_by_job(job) and "mine" != pod["metadata"]["annotations"]["truce.dev/manifests"]
+        assert pod["spec"]["hostAliases"] == job_values["hostAliases"]
+        assert pod["spec"]["securityContext"] == {
+            "runAsNonRoot": True, "runAsGroup": 65532, "fsGroup": 1000650001,
+            "seccompProfile": {"type": "RuntimeDefault"}}
+        quiet = {**values, "job": {}} if chart == "presync" else {CHECK: {"mode": "job"}}
+        done = render(helm, charts[chart], quiet, "--api-versions", "security.openshift.io/v1")
+        found = the(all_of(done.stdout), "Job")
+        assert set(found["spec"]["template"]["spec"]["securityContext"]) == {"runAsNonRoot", "seccompProfile"}
 
 
 def test_what_is_asked(helm, charts):

@@ -18,6 +18,7 @@ import yaml
 from support.cluster import REPOSITORY
 from support.helm import NAMESPACE, VERSIONS, Helm
 from support.job import JobRun
+from support.objects import namespaced_bucket
 from support.processes import wait_for
 from support.release import COPY, OWNER, eventually_refused, release  # noqa: F401
 from support.sync_engine import Outcome, Sync
@@ -307,6 +308,39 @@ def test_a_job_refuses_before_anything_is_touched_and_goes_on_with_another_name(
 
     run, done = sync(second, "service-b-prod-artifacts")
     assert run.code == 0 and done.phase == "Succeeded" and len(second.objects()) == 2, done
+
+
+@pytest.mark.parametrize("version", VERSIONS)
+def test_a_rollback_is_checked(cluster, truce_with_api, example, user, tmp_path, version):
+    """To names that others have taken since. Flux mends a failed upgrade by the same action of Helm's library."""
+    helm = Helm(version, tmp_path / "helm", cluster.kubeconfig())
+    release = ("svc", "--namespace", "team-a")
+
+    def deploy(verb: str, bucket: str, level: str) -> None:
+        values = {"logLevel": level, "truce-check": {"deployer": "helm", "mode": "admission"},
+                  "objectStorage": {"artifacts": None, level: {"name": bucket, "region": "eu-west-1"}}}
+        helm.expect(verb, release[0], example, *release[1:], "--values", "-", stdin=json.dumps(values))
+
+    def settings() -> dict:
+        done = cluster.kubectl("get", "configmap", *release, "-o", "json")
+        return json.loads(done.stdout)["data"]
+
+    try:
+        deploy("install", "first-prod-artifacts", "info")
+        deploy("upgrade", "second-prod-artifacts", "debug")
+        taker = namespaced_bucket("taker", "team-b", "first-prod-artifacts")
+        wait_for(lambda: user("team-b").create(taker).ok, 60, "the first name free")
+        done = helm.run("rollback", *release, "1")
+        assert done.returncode != 0
+        for part in ("pre-rollback", 'S3 bucket "first-prod-artifacts" is owned by', "[duplicate-ownership]"):
+            assert part in done.stderr, done.stderr
+        assert settings() == {"logLevel": "debug", "debug": "second-prod-artifacts"}, "nothing is touched"
+
+        user("team-b").delete(taker).expect()
+        wait_for(lambda: helm.run("rollback", *release, "1").returncode == 0, 60, "the first name free again")
+        assert settings() == {"logLevel": "info", "info": "first-prod-artifacts"}
+    finally:
+        helm.run("uninstall", *release)
 
 
 def test_truce_away(service, truce_with_api):

@@ -74,6 +74,20 @@ class Helm:
         return done.stderr
 
 
+class OneOfEachKey(yaml.SafeLoader):
+    """YAML as a strict reader has it: a key that stands twice is an error."""
+
+    def construct_mapping(self, node, deep=False):
+        keys = [self.construct_object(key, deep=True) for key, _ in node.value]
+        assert len(keys) == len(set(keys)), f"a key stands twice: {keys}"
+        return super().construct_mapping(node, deep)
+
+
+def all_of(text: str) -> list[dict]:
+    """The rendered objects, those of `helm test` and hooks too."""
+    return [obj for obj in yaml.load_all(text, OneOfEachKey) if obj]
+
+
 def is_hook(obj: dict) -> bool:
     return "helm.sh/hook" in obj["metadata"].get("annotations", {})
 

@@ -31,27 +31,25 @@ spec:
           values: [0]
   template:
     metadata:
+      {{- $labels := dict "app.kubernetes.io/name" "truce-check" "app.kubernetes.io/instance" .root.Release.Name }}
       labels:
-        app.kubernetes.io/name: truce-check
-        app.kubernetes.io/instance: {{ .root.Release.Name }}
-        {{- with .check.job.podLabels }}
-        {{- toYaml . | nindent 8 }}
-        {{- end }}
+        {{- toYaml (merge (dict) .check.job.podLabels .check.labels $labels) | nindent 8 }}
+      {{- $annotations := dict "truce.dev/manifests" $input }}
+      {{- with .check.server.caBundle }}{{ $_ := set $annotations "truce.dev/authorities" . }}{{ end }}
       annotations:
-        truce.dev/manifests: {{ $input | quote }}
-        {{- with .check.server.caBundle }}
-        truce.dev/authorities: {{ . | quote }}
-        {{- end }}
+        {{- toYaml (merge $annotations .check.job.podAnnotations) | nindent 8 }}
     spec:
       restartPolicy: Never
       automountServiceAccountToken: false
       enableServiceLinks: false
+      {{- with include "truce-check.securityContext" . }}
       securityContext:
-        runAsNonRoot: true
-        runAsUser: 65532
-        runAsGroup: 65532
-        fsGroup: 65532
-        seccompProfile: {type: RuntimeDefault}
+        {{- . | nindent 8 }}
+      {{- end }}
+      {{- with .check.job.hostAliases }}
+      hostAliases:
+        {{- toYaml . | nindent 8 }}
+      {{- end }}
       {{- with .check.job.imagePullSecrets }}
       imagePullSecrets:
         {{- toYaml . | nindent 8 }}
@@ -130,4 +128,15 @@ metadata:
   name: {{ include "truce-check.name" . }}
 spec:
   {{- include "truce-check.question" . | nindent 2 }}
+{{- end -}}
+
+{{/* On OpenShift a namespace gives its Pods user and group, and refuses others: the defaults are left out. */}}
+{{- define "truce-check.securityContext" -}}
+{{- $context := .check.job.securityContext -}}
+{{- if .root.Capabilities.APIVersions.Has "security.openshift.io/v1" -}}
+{{- range $name := list "runAsUser" "runAsGroup" "fsGroup" -}}
+{{- if eq (toString (get $context $name)) "65532" }}{{ $context = omit $context $name }}{{ end -}}
+{{- end -}}
+{{- end -}}
+{{- toYaml $context -}}
 {{- end -}}

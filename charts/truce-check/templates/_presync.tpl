@@ -44,28 +44,16 @@ job
 {{- define "truce-check.metadata" -}}
 name: {{ include "truce-check.name" . }}
 namespace: {{ .root.Release.Namespace }}
+{{- $labels := dict "app.kubernetes.io/name" "truce-check" "app.kubernetes.io/instance" .root.Release.Name "app.kubernetes.io/part-of" (include "truce-check.service" .) "app.kubernetes.io/managed-by" .root.Release.Service }}
 labels:
-  app.kubernetes.io/name: truce-check
-  app.kubernetes.io/instance: {{ .root.Release.Name }}
-  app.kubernetes.io/part-of: {{ include "truce-check.service" . | quote }}
-  app.kubernetes.io/managed-by: {{ .root.Release.Service }}
-  {{- with .check.labels }}
-  {{- toYaml . | nindent 2 }}
-  {{- end }}
+  {{- toYaml (merge (dict) .check.labels $labels) | nindent 2 }}
+{{- /* The last check stays for who looks: no policy of deletion removes a failed one. */}}
+{{- $hook := dict "argocd.argoproj.io/hook" "PreSync" "argocd.argoproj.io/hook-delete-policy" "BeforeHookCreation" "argocd.argoproj.io/sync-wave" (toString .check.wave) }}
+{{- if eq .check.deployer "helm" }}
+{{- $hook = dict "helm.sh/hook" "pre-install,pre-upgrade,pre-rollback" "helm.sh/hook-delete-policy" "before-hook-creation" "helm.sh/hook-weight" (toString .check.wave) }}
+{{- end }}
 annotations:
-  {{- if eq .check.deployer "argocd" }}
-  argocd.argoproj.io/hook: PreSync
-  # The last one stays for who looks; never HookFailed, which would remove the evidence.
-  argocd.argoproj.io/hook-delete-policy: BeforeHookCreation
-  argocd.argoproj.io/sync-wave: {{ .check.wave | quote }}
-  {{- else }}
-  helm.sh/hook: pre-install,pre-upgrade
-  helm.sh/hook-delete-policy: before-hook-creation
-  helm.sh/hook-weight: {{ .check.wave | quote }}
-  {{- end }}
-  {{- with .check.annotations }}
-  {{- toYaml . | nindent 2 }}
-  {{- end }}
+  {{- toYaml (merge (dict) .check.annotations $hook) | nindent 2 }}
 {{- end -}}
 
 {{/*
