@@ -31,7 +31,7 @@ CHART_SETS = {
     "dataDir", "store", "storePasswordFile", "storePasswordCommand", "storeDurability", "clusterId", "noCluster", "kubeconfig", "inCluster", "admissionAddress",
     "apiAddress", "metricsAddress", "probesAddress", "admissionSecretFile", "acceptSecretInErrors", "admissionClientCA",
     "admissionClientNames", "admissionBearerFile", "tlsCertFile", "tlsKeyFile", "serverNames",
-    "publicURL", "webhookConfiguration", "certificateSecret", "logFormat", "logLevel", "mode",
+    "publicURL", "webhookConfiguration", "certificateSecret", "leaseNamespace", "logFormat", "logLevel", "mode",
     "statusGuard", "denialEvents", "policyReports",
 }
 TABLE = re.compile(r"(<!-- values: .*? -->\n).*?(<!-- end of values -->)", re.DOTALL)

@@ -113,3 +113,21 @@ def test_an_old_registry_only_warns_until_somebody_has_looked(follow, user, way)
         "it denies again",
     )
     assert truce.owner(NAME)["root"]["name"] == "artifacts"
+
+
+def test_a_second_registry_is_noticed_where_each_has_a_lease_in_its_own_namespace(follow):
+    """leaseNamespace: kube-system is closed."""
+    where = lambda ns: {**FAST, "leaseNamespace": ns}  # noqa: E731
+    first = follow(where("team-a"), failure_policy="", cluster_id="closed-1")
+    assert first.metric("truce_recovery_mode") == 0
+    second = follow(where("team-b"), failure_policy="", cluster_id="closed-1")
+    wait_for(lambda: second.metric("truce_recovery_mode") == 1, 10, "recovery mode of the second")
+    assert "Lease team-a/truce-closed-1" in second.command("recovery").stdout
+    # Started again each has its own mark, and still sees the other's.
+    assert first.stop() == 0
+    first.start()
+    wait_for(lambda: first.metric("truce_recovery_mode") == 1, 10, "recovery mode of the first")
+    assert "Lease team-b/truce-closed-1" in first.command("recovery").stdout
+    # Another cluster's registry is nobody's second one.
+    other = follow(where("team-b"), failure_policy="", cluster_id="closed-2")
+    assert other.metric("truce_recovery_mode") == 0

@@ -55,8 +55,25 @@ std::optional<ApiError> MemoryClusterApi::FaultOf(std::string_view verb, const S
 
 ApiResult<Discovery> MemoryClusterApi::Discover(Deadline /*deadline*/) { return Discovery(); }
 
-ApiResult<ListPage> MemoryClusterApi::List(const ListQuery& /*query*/, Deadline /*deadline*/) {
-  return ListPage();
+ApiResult<ListPage> MemoryClusterApi::List(const ListQuery& query, Deadline /*deadline*/) {
+  const Selection& selection = query.selection;
+  if (auto fault = FaultOf("list", selection.kind)) return *std::move(fault);
+  ListPage page;
+  const std::lock_guard<std::mutex> lock(mutex_);
+  for (const auto& [path, object] : objects_) {
+    Json json = Json::parse(object);
+    const std::string name = json["metadata"]["name"].get<std::string>();
+    const std::size_t at = path.find("/namespaces/");
+    const std::size_t begin = at + std::string_view("/namespaces/").size();
+    const std::string ns =
+        at == std::string::npos ? "" : path.substr(begin, path.find('/', begin) - begin);
+    const bool selected =
+        selection.field_selector.empty() || selection.field_selector == "metadata.name=" + name;
+    if (!selected || PathOf(selection.kind, ns, name) != path) continue;
+    if (!ns.empty()) json["metadata"]["namespace"] = ns;
+    page.objects.push_back(json.dump());
+  }
+  return page;
 }
 
 ApiResult<std::string> MemoryClusterApi::Get(const ServedKind& kind, std::string_view ns,

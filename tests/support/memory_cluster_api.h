@@ -1,5 +1,5 @@
 // A ClusterApi over objects in memory: single objects with versions, merge patches, and failures on
-// command; no lists, no discovery.
+// command; lists by name, no discovery.
 #ifndef TRUCE_TESTS_SUPPORT_MEMORY_CLUSTER_API_H_
 #define TRUCE_TESTS_SUPPORT_MEMORY_CLUSTER_API_H_
 
@@ -17,7 +17,8 @@ namespace truce {
 // Thread-safe.
 class MemoryClusterApi final : public ClusterApi {
  public:
-  // Asked before each call: verb ("get", "create", "patch") and plural; an error is answered.
+  // Asked before each call: verb ("get", "list", "create", "patch") and plural; an error is
+  // answered.
   using Fault = std::function<std::optional<ApiError>(std::string_view, std::string_view)>;
 
   void SetFault(Fault fault);

@@ -29,6 +29,34 @@ TEST(RegistryMemory, TheLeaseKeepsMarkAndWitnessApart) {
   EXPECT_EQ(notes.witness, kWitness);
 }
 
+TEST(RegistryMemory, ALeaseOfThatNameElsewhereIsAnotherOne) {
+  MemoryClusterApi api;
+  const StoreMark mark{"4vzq3r7k2m5n6", 3};
+  const StoreMark second{"2m5n64vzq3r7k", 1};
+  LeaseMemory own(api, "truce-system", "prod");
+  LeaseMemory elsewhere(api, "team-a", "prod");
+  LeaseMemory of_another_cluster(api, "team-b", "test");
+  EXPECT_FALSE(elsewhere.Write(second, Soon()).has_value());
+  EXPECT_FALSE(of_another_cluster.Write(second, Soon()).has_value());
+  for (const bool has_own : {false, true}) {
+    if (has_own) {
+      EXPECT_FALSE(own.Write(mark, Soon()).has_value());
+    }
+    const LeaseNotes notes = own.Read(Soon()).value();
+    EXPECT_EQ(notes.mark.has_value(), has_own);
+    ASSERT_EQ(notes.others.size(), 1U);
+    EXPECT_EQ(notes.others[0].ns, "team-a");
+    EXPECT_EQ(notes.others[0].mark, second);
+  }
+  // A server whose rights are older than this: as before.
+  api.SetFault([](std::string_view verb, std::string_view) -> std::optional<ApiError> {
+    if (verb == "list") return ApiError{ApiErrorKind::kForbidden, 403, "no", std::nullopt};
+    return std::nullopt;
+  });
+  EXPECT_EQ(own.Read(Soon()).value().mark, mark);
+  EXPECT_TRUE(own.Read(Soon()).value().others.empty());
+}
+
 TEST(RegistryMemory, AFileThatCannotBeReadIsNone) {
   const TemporaryFolder folder;
   const std::string path = folder.path().string();

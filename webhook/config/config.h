@@ -75,6 +75,7 @@ struct Config {
   std::string kubeconfig;
   std::string webhook_configuration;
   std::string certificate_secret;  // "namespace/name"; empty: none
+  std::string lease_namespace;
   std::string types;
   std::string admission_address;
   std::string api_address;

@@ -45,6 +45,8 @@ const std::array kKeys = {
       .type = "namespace/name",
       .help = "Secret in which Truce keeps certificates that it makes; it then also writes authority, path and mapped groups into webhookConfiguration",
       .check = Check::kObjectName},
+  Key{"leaseNamespace", &Config::lease_namespace, "kube-system", "namespace",
+      "Where the Lease truce-CLUSTERID is, by which the cluster remembers its registry; those of that name elsewhere are read too"},
   Key{"types", &Config::types, "", "file",
       "File with types that add to the built-in catalogue or replace its rows"},
   Key{.name = "admissionAddress", .field = &Config::admission_address,

@@ -28,7 +28,6 @@ constexpr std::chrono::milliseconds kFirstViewInterval{50};  // until ready
 // While the database is away: what is not confirmed for three seconds calls nothing free, so it is
 // to be confirmed as soon as the database is back.
 constexpr std::chrono::milliseconds kCutOffInterval{200};
-constexpr std::string_view kLeaseNamespace = "kube-system";
 
 Error Unreachable(const ServerSettings& server, const ApiError& error) {
   return {ErrorCode::kUnavailable, "the API server (" + server.origin + ") cannot be used: " +
@@ -267,7 +266,7 @@ Result<void> ClusterWatch::BeginLeading() {
 // cluster.
 Result<void> ClusterWatch::CompareWithMemory(ClusterApi& api) {
   if (remembered_) return {};
-  LeaseMemory lease(api, std::string(kLeaseNamespace), ports_.cluster);
+  LeaseMemory lease(api, ports_.lease_namespace, ports_.cluster);
   const auto of_lease = lease.Read(In(kOpeningCallTime));
   TRUCE_ASSIGN_OR_RETURN(const StoreMark present,
                          CountStart(ports_.watch_store, ids_, In(kOpenedStoreTime)));
@@ -282,6 +281,13 @@ Result<void> ClusterWatch::CompareWithMemory(ClusterApi& api) {
   }
   if (behind == Behind::kOlder) reason = "the registry is older than what is remembered of it";
   if (behind == Behind::kOther) reason = "the cluster remembers another registry";
+  if (of_lease.ok() && behind == Behind::kNo) {
+    for (const LeaseNotes::Other& other : of_lease.value().others) {
+      if (CompareMarks(present, other.mark) == Behind::kNo) continue;
+      reason = "the cluster remembers another registry, by the Lease " + other.ns + "/" +
+               lease.name() + "; delete that if its registry is gone";
+    }
+  }
   if (!reason.empty()) {
     TRUCE_RETURN_IF_ERROR(
         Administer(ports_.watch_store, ports_.clock.Now(), In(kOpenedStoreTime),
@@ -294,9 +300,9 @@ Result<void> ClusterWatch::CompareWithMemory(ClusterApi& api) {
   if (failed || !of_lease.ok()) {
     // The file remembers too: only a registry that was lost with its volume goes unnoticed.
     const ApiError& error = failed ? *failed : of_lease.error();
-    ports_.logger.Log(
-        LogLevel::kWarning, "lease cannot be used",
-        {{"namespace", kLeaseNamespace}, {"message", std::string_view(error.message)}});
+    ports_.logger.Log(LogLevel::kWarning, "lease cannot be used",
+                      {{"namespace", std::string_view(ports_.lease_namespace)},
+                       {"message", std::string_view(error.message)}});
   }
   remembered_ = true;
   return {};
@@ -312,7 +318,7 @@ void ClusterWatch::KeepWitness() {
   // What is remembered stays until recovery mode is entered because of it.
   if (!seen.loss.empty() && !StartRecovery({.actor = "server", .reason = seen.loss}).ok()) return;
   if (!seen.newest || seen.newest == witness_) return;
-  LeaseMemory lease(*api_, std::string(kLeaseNamespace), ports_.cluster);
+  LeaseMemory lease(*api_, ports_.lease_namespace, ports_.cluster);
   if (!lease.WriteWitness(*seen.newest, In(kWitnessTime))) witness_ = seen.newest;
 }
 

@@ -60,8 +60,9 @@ struct ClusterWatchPorts {
   Health& health;  // its part "cluster"
   DoubtBoard& doubts;
   ViewListener& listener;
-  std::string cluster;   // cluster id
-  std::string data_dir;  // the registry's mark is kept there, beside the registry
+  std::string cluster;          // cluster id
+  std::string data_dir;         // the registry's mark is kept there, beside the registry
+  std::string lease_namespace;  // it is kept there too, in the Lease `truce-<cluster>`
   // The registry may have other servers: reviews at them go by what the one that leads tells.
   bool has_others = false;
 };

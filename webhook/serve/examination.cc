@@ -163,7 +163,7 @@ void ExamineRights(const ExaminedServer& server, ClusterApi& api, Deadline deadl
                    std::vector<Checkup>& out) {
   static const ServedKind kKind{"authorization.k8s.io", "v1", "SelfSubjectAccessReview",
                                 "selfsubjectaccessreviews", false};
-  const std::vector<NeededRight> needed = NeededRights(server.cluster);
+  const std::vector<NeededRight> needed = NeededRights(server.cluster, server.lease_namespace);
   std::size_t missing = 0;
   for (const NeededRight& right : needed) {
     const Json question = {{"apiVersion", "authorization.k8s.io/v1"},
@@ -295,7 +295,8 @@ void ExamineWebhook(const ExaminedServer& server, std::vector<Checkup>& out) {
 
 }  // namespace
 
-std::vector<NeededRight> NeededRights(const std::string& cluster) {
+std::vector<NeededRight> NeededRights(const std::string& cluster,
+                                      const std::string& lease_namespace) {
   const std::string lease = "truce-" + cluster;
   const std::string core;
   return {
@@ -314,10 +315,12 @@ std::vector<NeededRight> NeededRights(const std::string& cluster) {
        "callers with Kubernetes tokens are answered 503"},
       {"authorization.k8s.io", "subjectaccessreviews", "create", "", "",
        "callers with Kubernetes tokens are answered 503"},
-      {"coordination.k8s.io", "leases", "get", "kube-system", lease,
+      {"coordination.k8s.io", "leases", "get", lease_namespace, lease,
        "a restored registry is not noticed"},
-      {"coordination.k8s.io", "leases", "patch", "kube-system", lease,
+      {"coordination.k8s.io", "leases", "patch", lease_namespace, lease,
        "a restored registry is not noticed"},
+      {"coordination.k8s.io", "leases", "list", "", lease,
+       "a second registry of the cluster is not noticed"},
   };
 }
 

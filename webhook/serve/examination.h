@@ -34,6 +34,7 @@ struct ExaminedServer {
   const ClusterReports* reports = nullptr;
   ClusterApi* api = nullptr;  // null until the cluster was reached
   std::string cluster;        // cluster id
+  std::string lease_namespace = {};
   std::uint64_t reviews = 0;  // answered since the start
   std::string watcher;        // who watches the cluster for all servers; empty: there are no others
 };
@@ -56,8 +57,9 @@ struct NeededRight {
   std::string name;  // empty: all objects
   std::string why;   // what does not work without it
 };
-// Those of the chart's roles, for a cluster of that id.
-std::vector<NeededRight> NeededRights(const std::string& cluster);
+// Those of the chart's roles, for a cluster of that id and with its Lease in that namespace.
+std::vector<NeededRight> NeededRights(const std::string& cluster,
+                                      const std::string& lease_namespace);
 
 // Everything, in a fixed order. Asks the API server a dozen questions; what it does not answer by
 // `deadline` is a failed checkup, never an error.

@@ -350,6 +350,7 @@ class Server final : private OwnReviewHost {
     out.reports = &cluster_->reports();
     out.api = cluster_->link().api();
     out.cluster = holder_.Current()->cluster_id;
+    out.lease_namespace = holder_.Current()->lease_namespace;
     out.reviews = review_counter_.count();
     out.watcher = registry_->Watcher();
     return out;

@@ -47,10 +47,33 @@ Result<void> WriteWitnessFile(const std::string& data_dir, const AuditWitness& w
   return ReplaceFile(WitnessFile(data_dir), ToText(witness) + "\n", S_IRUSR | S_IWUSR);
 }
 
+std::vector<LeaseNotes::Other> LeaseMemory::Others(Deadline deadline) {
+  ListQuery query;
+  query.selection.kind = Lease();
+  // By name: so far goes the right that the chart gives.
+  query.selection.field_selector = "metadata.name=" + name_;
+  query.limit = 0;
+  const ApiResult<ListPage> page = api_.List(query, deadline);
+  std::vector<LeaseNotes::Other> out;
+  if (!page.ok()) return out;
+  JsonReader reader;
+  for (const std::string& object : page.value().objects) {
+    const Result<Document> document = reader.Read(object);
+    if (!document.ok()) continue;
+    const Value metadata = document.value().root().Child("metadata");
+    std::string ns(metadata.Child("namespace").text());
+    const auto mark =
+        StoreMarkFromText(metadata.Child("annotations").Child(kMarkAnnotation).text());
+    if (mark && ns != ns_) out.push_back({std::move(ns), *mark});
+  }
+  return out;
+}
+
 ApiResult<LeaseNotes> LeaseMemory::Read(Deadline deadline) {
   const ApiResult<std::string> lease = api_.Get(Lease(), ns_, name_, deadline);
   if (!lease.ok()) {
-    if (lease.error().kind == ApiErrorKind::kNoSuchObject) return LeaseNotes();
+    if (lease.error().kind == ApiErrorKind::kNoSuchObject)
+      return LeaseNotes{{}, {}, Others(deadline)};
     return lease.error();
   }
   JsonReader reader;
@@ -60,7 +83,8 @@ ApiResult<LeaseNotes> LeaseMemory::Read(Deadline deadline) {
   }
   const Value annotations = document.value().root().Child("metadata").Child("annotations");
   return LeaseNotes{StoreMarkFromText(annotations.Child(kMarkAnnotation).text()),
-                    AuditWitnessFromText(annotations.Child(kWitnessAnnotation).text())};
+                    AuditWitnessFromText(annotations.Child(kWitnessAnnotation).text()),
+                    Others(deadline)};
 }
 
 std::optional<ApiError> LeaseMemory::Write(const StoreMark& mark, Deadline deadline) {

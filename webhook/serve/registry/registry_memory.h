@@ -5,6 +5,7 @@
 
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "registry/base/result.h"
 #include "webhook/kube/cluster_api.h"
@@ -25,8 +26,16 @@ Result<void> WriteWitnessFile(const std::string& data_dir, const AuditWitness& w
 
 // What a Lease remembers; each nothing where it has none.
 struct LeaseNotes {
+  // A Lease of that name in another namespace: of a second registry of the cluster, or of this one
+  // before its Lease moved.
+  struct Other {
+    std::string ns;
+    StoreMark mark;
+  };
+
   std::optional<StoreMark> mark;
   std::optional<AuditWitness> witness;
+  std::vector<Other> others;
 };
 
 // The annotations truce.dev/registry and truce.dev/witness of the Lease `truce-<cluster>`.
@@ -36,13 +45,17 @@ class LeaseMemory final {
   LeaseMemory(ClusterApi& api, std::string ns, std::string cluster)
       : api_(api), ns_(std::move(ns)), name_("truce-" + std::move(cluster)) {}
 
-  // Nothing when there is no Lease. Errors: of the API server.
+  // Nothing when there is no Lease. Whoever may not list those of that name in all namespaces is
+  // told of no others. Errors: of the API server.
   ApiResult<LeaseNotes> Read(Deadline deadline);
   // Each makes the Lease when there is none, and leaves the other's annotation alone.
   std::optional<ApiError> Write(const StoreMark& mark, Deadline deadline);
   std::optional<ApiError> WriteWitness(const AuditWitness& witness, Deadline deadline);
 
+  const std::string& name() const { return name_; }
+
  private:
+  std::vector<LeaseNotes::Other> Others(Deadline deadline);
   std::optional<ApiError> Annotate(std::string_view annotation, const std::string& value,
                                    Deadline deadline);
 
