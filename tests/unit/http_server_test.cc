@@ -1,11 +1,15 @@
 // The server over real sockets: routes, replies, framing, keep-alive, addresses.
+#include <arpa/inet.h>
 #include <gtest/gtest.h>
+#include <netinet/in.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 
 #include <fstream>
 #include <nlohmann/json.hpp>
 #include <stdexcept>
 
+#include "registry/base/descriptor.h"
 #include "tests/support/http_fixture.h"
 #include "tests/support/temporary_folder.h"
 
@@ -283,6 +287,22 @@ TEST(HttpServer, AddressesInUseOrMalformedAreClearErrors) {
   EXPECT_GT(StartServer(options, EchoRoutes())->port(), 0);
   options.address = ":0";
   EXPECT_GT(StartServer(options, EchoRoutes())->port(), 0);
+}
+
+TEST(HttpServer, AllAddressesAreOfBothFamilies) {
+  for (const char* address : {"[::]:0", ":0"}) {
+    HttpServerOptions options = LoopbackOptions();
+    options.address = address;
+    const auto server = StartServer(options, EchoRoutes());
+    EXPECT_NE(HttpClient::Connect(server->port()), nullptr) << address;
+    sockaddr_in6 loopback{};
+    loopback.sin6_family = AF_INET6;
+    loopback.sin6_addr = in6addr_loopback;
+    loopback.sin6_port = htons(static_cast<std::uint16_t>(server->port()));
+    const Descriptor client(::socket(AF_INET6, SOCK_STREAM | SOCK_CLOEXEC, 0));
+    const auto* generic = reinterpret_cast<const sockaddr*>(&loopback);
+    EXPECT_EQ(::connect(client.get(), generic, sizeof loopback), 0) << address;
+  }
 }
 
 TEST(HttpServer, ImpossibleOptionsAreRefused) {

@@ -51,7 +51,7 @@ const std::array kKeys = {
       "File with types that add to the built-in catalogue or replace its rows"},
   Key{.name = "admissionAddress", .field = &Config::admission_address,
       .fallback = "127.0.0.1:8443", .type = "host:port",
-      .help = "Where reviews are answered, TLS; 0.0.0.0:8443 when a cluster is served; port 0 takes a free one",
+      .help = "Where reviews are answered, TLS; 0.0.0.0:8443 when a cluster is served, [::]:8443 for IPv4 and IPv6; port 0 takes a free one",
       .check = Check::kAddress, .cluster_fallback = "0.0.0.0:8443"},
   Key{.name = "apiAddress", .field = &Config::api_address,
       .fallback = "127.0.0.1:8444", .type = "host:port",

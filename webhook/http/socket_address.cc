@@ -61,7 +61,7 @@ Result<HostPort> SplitAddress(std::string_view address) {
   if (port.empty() || error != std::errc() || end != port.data() + port.size() || number > 65535) {
     return Malformed(address, "the port must be 0 to 65535");
   }
-  if (host == "*") host = {};
+  if (host == "*" || host == "::") host = {};
   return HostPort{std::string(host), std::string(port)};
 }
 

@@ -18,10 +18,10 @@ namespace truce {
 // the file. External synchronization.
 class ListeningSocket final {
  public:
-  // Listens on "HOST:PORT", "[V6]:PORT", ":PORT" (all addresses, both families where the system
-  // can), or "unix:PATH" (mode 0600 from the moment it exists; a file left by a dead process is
-  // replaced). Errors: kInvalidArgument (malformed address, unknown host, path too long); kConflict
-  // (in use);
+  // Listens on "HOST:PORT", "[V6]:PORT", "[::]:PORT", "*:PORT", ":PORT" (these three: all
+  // addresses, both families where the system can), or "unix:PATH" (mode 0600 from the moment it
+  // exists; a file left by a dead process is replaced). Errors: kInvalidArgument (malformed
+  // address, unknown host, path too long); kConflict (in use);
   //   kUnavailable (anything else the system says). Messages name the address.
   static Result<std::unique_ptr<ListeningSocket>> Open(std::string_view address);
 
