@@ -14,21 +14,22 @@ import yaml
 
 from support.helm import SERVER_CHART, VERSIONS, Helm, is_hook, the, value_files
 from support.truce_process import BINARY
-from support.webhook_registration import CHANGES_A_DECLARATION
+from support.webhook_registration import CHANGES_A_DECLARATION, ENDS_A_DELETION
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 GOLDEN = REPOSITORY / "tests/golden/chart-truce.yaml"
 PATH_SECRET = "0123456789abcdef0123456789abcdef"
 MINIMUM = {"admission": {"pathSecret": PATH_SECRET}}
 ENDPOINTS = {
-    "declarations": "/validate", "deletions": "/validate-deletion", "status": "/validate-status",
+    "declarations": "/validate", "finalizers": "/validate", "deletions": "/validate-deletion", "status": "/validate-status",
     "checks": "/validate-check", "policies": "/validate-policy",
     "compositions": "/validate-composition",
 }
 
 
 def secret_of(endpoint: str) -> str:
-    """As Truce computes it (webhook/wire/endpoints.cc)."""
+    """As Truce computes it (webhook/wire/endpoints.cc); the end of a deletion is told as a declaration is."""
+    endpoint = "declarations" if endpoint == "finalizers" else endpoint
     return hashlib.sha256(f"{PATH_SECRET}/{endpoint}".encode()).hexdigest()[:32]
 
 
@@ -176,7 +177,7 @@ def test_the_webhook_configuration(helm4):
     assert [entry["name"] for entry in hook["webhooks"]] == [
         f"{name}.truce.dev" for name in ENDPOINTS
     ]
-    declarations, deletions, status, checks, policies, compositions = hook["webhooks"]
+    declarations, finalizers, deletions, status, checks, policies, compositions = hook["webhooks"]
     assert compositions["failurePolicy"] == "Ignore"
     assert compositions["rules"][0]["resources"] == ["compositions"]
     assert status["failurePolicy"] == "Ignore" and "namespaceSelector" not in status
@@ -188,9 +189,10 @@ def test_the_webhook_configuration(helm4):
     [condition] = declarations["matchConditions"]
     assert condition["expression"] == CHANGES_A_DECLARATION
     assert "matchConditions" not in deletions
+    assert finalizers["matchConditions"] == ENDS_A_DELETION
     assert declarations["rules"][0]["operations"] == ["CREATE", "UPDATE"]
     assert deletions["rules"][0]["operations"] == ["DELETE"]
-    for entry in (declarations, deletions):
+    for entry in (declarations, finalizers, deletions):
         assert entry["failurePolicy"] == "Ignore"
         # Subresources are never asked about.
         assert entry["rules"][0]["resources"] == ["*"]
@@ -229,6 +231,7 @@ def test_failure_policy_is_for_declarations_only(helm4):
         "declarations.truce.dev": "Fail",
         "deletions.truce.dev": "Ignore",
         "status.truce.dev": "Ignore",
+        "finalizers.truce.dev": "Ignore",
         "checks.truce.dev": "Fail",
         "policies.truce.dev": "Ignore",
         "compositions.truce.dev": "Ignore",
@@ -460,7 +463,8 @@ def test_a_server_outside_the_cluster(helm4):
 def test_exclusions_are_conditions_of_declarations_and_deletions(helm4):
     objects = helm4.objects(SERVER_CHART / "ci/everything-values.yaml")
     hook = the(objects, "ValidatingWebhookConfiguration")
-    declarations, deletions, status, checks, policies, compositions = hook["webhooks"]
+    declarations, finalizers, deletions, status, checks, policies, compositions = hook["webhooks"]
+    assert finalizers["matchConditions"] == ENDS_A_DELETION + declarations["matchConditions"][1:]
     assert [each["name"] for each in status["matchConditions"]] == ["not-providers", "not-restorers"]
     instance = {"group": "== 'rds.aws.m.upbound.io'", "kind": "== 'Instance'"}
     fields = [f"has(request.kind.{name}) && request.kind.{name} {value}"

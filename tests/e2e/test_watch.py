@@ -2,10 +2,10 @@
 
 import pytest
 
-from support.objects import EXTERNAL_NAME, bucket, claim
+from support.objects import EXTERNAL_NAME, bucket, claim, object_path
 from support.provider import finish_deletion, make_real, orphan
 from support.truce_process import OBJECT_STORAGE_MAPPINGS
-from support.verdicts import assert_refused
+from support.verdicts import assert_refused, assert_unknown
 
 NAME = "prod-artifacts"
 
@@ -46,6 +46,36 @@ def test_a_resource_that_was_never_real_is_free(truce, user):
     truce.wait_for_state(NAME, "held")
     user("team-a").delete(obj).expect(200)
     truce.wait_for_state(NAME, "free")
+
+
+def test_what_is_deleted_ends_although_truce_is_away(follow, user, cluster):
+    """With failurePolicy Fail; what ended unseen stays orphaned."""
+    truce = follow(FAST, failure_policy="Fail")
+    team, provider, collector = user("team-a"), user("provider"), user("collector")
+    by_provider, by_collector = bucket("by-provider", NAME), bucket("by-collector", "other-artifacts")
+    for obj, name in ((by_provider, NAME), (by_collector, "other-artifacts")):
+        team.create(obj).expect(201)
+        make_real(provider, obj)
+        truce.wait_for_state(name, "held")
+    provider.patch(by_collector, {"metadata": {"finalizers": None}}).expect()
+    truce.stop()
+
+    assert_unknown(team.create(bucket("new", "new-artifacts")))
+    team.delete(by_provider).expect(200)
+    foreground = {"kind": "DeleteOptions", "apiVersion": "v1", "propagationPolicy": "Foreground"}
+    team.request("DELETE", object_path(by_collector), foreground).expect(200)
+    # What changes more than finalizers waits, as always.
+    labelled = {"metadata": {"finalizers": None, "labels": {"a": "b"}}}
+    assert_unknown(provider.patch(by_provider, labelled, dry_run=True))
+    finish_deletion(provider, by_provider)
+    assert collector.get(by_collector).body["metadata"]["finalizers"] == ["foregroundDeletion"]
+    collector.patch(by_collector, {"metadata": {"finalizers": None}}).expect()
+    for obj in (by_provider, by_collector):
+        assert team.get(obj).status == 404
+
+    truce.start()
+    for name in (NAME, "other-artifacts"):
+        truce.wait_for_state(name, "orphaned")
 
 
 def test_a_finalizer_stripped_by_a_user_frees_nothing(truce, user):

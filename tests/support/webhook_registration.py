@@ -9,6 +9,7 @@ from support.objects import WATCHED_GROUPS
 
 CONFIGURATION = "truce"
 DECLARATIONS = "declarations.truce.dev"  # The name that kubectl shows in a refusal.
+FINALIZERS = "finalizers.truce.dev"
 DELETIONS = "deletions.truce.dev"
 CHECKS = "checks.truce.dev"
 POLICIES = "policies.truce.dev"
@@ -18,8 +19,8 @@ COMPOSITIONS = "compositions.truce.dev"
 MARKER_NAMESPACE = "webhook-marker"
 TIMEOUT_SECONDS = 5
 
-# Drops only updates that change neither spec, annotations, labels, owner references nor (when
-# terminating) finalizers: four of five calls, and none that could add a declaration.
+# Drops only updates that change neither spec, annotations, labels nor owner references: four of five
+# calls, and none that could add a declaration.
 CHANGES_A_DECLARATION = (
     "request.operation != 'UPDATE'"
     " || has(object.spec) != has(oldObject.spec)"
@@ -30,10 +31,17 @@ CHANGES_A_DECLARATION = (
     " != (has(oldObject.metadata.labels) ? oldObject.metadata.labels : {})"
     " || (has(object.metadata.ownerReferences) ? object.metadata.ownerReferences : [])"
     " != (has(oldObject.metadata.ownerReferences) ? oldObject.metadata.ownerReferences : [])"
-    " || (has(object.metadata.deletionTimestamp)"
-    " && (has(object.metadata.finalizers) ? object.metadata.finalizers : [])"
-    " != (has(oldObject.metadata.finalizers) ? oldObject.metadata.finalizers : []))"
 )
+# Of those the ends of deletions, which nobody waits for.
+CHANGES_FINALIZERS = (
+    "has(object.metadata.deletionTimestamp)"
+    " && (has(object.metadata.finalizers) ? object.metadata.finalizers : [])"
+    " != (has(oldObject.metadata.finalizers) ? oldObject.metadata.finalizers : [])"
+)
+ENDS_A_DELETION = [
+    {"name": "changes-finalizers", "expression": CHANGES_FINALIZERS},
+    {"name": "changes-nothing-else", "expression": f"!({CHANGES_A_DECLARATION})"},
+]
 
 # Who writes statuses by default, as the chart renders it.
 NOT_WRITERS = {
@@ -84,6 +92,8 @@ def configuration(
                     {"name": "changes-a-declaration", "expression": CHANGES_A_DECLARATION}
                 ],
             },
+            {**common, "name": FINALIZERS, "failurePolicy": "Ignore", "rules": [_rule(["UPDATE"])],
+             "matchConditions": ENDS_A_DELETION},
             # Nothing that Truce does not know may keep a user from deleting.
             {**common, "name": DELETIONS, "failurePolicy": "Ignore", "rules": [_rule(["DELETE"])]},
             *([_status_entry(client)] if statuses else []),

@@ -37,6 +37,10 @@ struct Written {
   // The entries besides the one for declarations.
   std::string deletions =
       R"({"name":"deletions.truce.dev","failurePolicy":"Ignore","clientConfig":{"service":{"namespace":"truce-system","name":"truce","path":"/validate/0123456789abcdef0123456789abcdef"},"caBundle":"Q0E="},"rules":[{"apiGroups":["*"],"apiVersions":["*"],"operations":["DELETE"],"resources":["*"]}]})";
+  std::string finalizers =
+      R"({"name":"finalizers.truce.dev","failurePolicy":"Ignore","clientConfig":{"service":{"namespace":"truce-system","name":"truce","path":"/validate/0123456789abcdef0123456789abcdef"},"caBundle":"Q0E="},"rules":[{"apiGroups":["*"],"apiVersions":["*"],"operations":["UPDATE"],"resources":["*"]}],"matchConditions":[{"name":"f","expression":")" +
+      std::string(kFinalizersCondition) + R"("},{"name":"n","expression":")" +
+      OtherUpdatesCondition() + R"("}]})";
   std::string checks =
       R"({"name":"checks.truce.dev","failurePolicy":"Fail","clientConfig":{"service":{"namespace":"truce-system","name":"truce","path":"/validate-check/0123456789abcdef0123456789abcdef"},"caBundle":"Q0E="},"rules":[{"apiGroups":["truce.dev"],"apiVersions":["v1alpha1"],"operations":["CREATE"],"resources":["ownershipchecks"],"scope":"Namespaced"}]})";
   std::string status =
@@ -58,7 +62,8 @@ std::string Json(const Written& w) {
          w.objects + R"(,"matchConditions":[{"name":"c","expression":")" + w.condition +
          R"("}],"rules":[{"apiGroups":[)" + w.groups + R"(],"apiVersions":["*"],"operations":[)" +
          w.operations + R"(],"resources":[)" + w.resources + R"(],"scope":")" + w.scope +
-         R"("}]},)" + w.deletions + "," + w.checks + "," + w.policies + "," + w.status + "]}";
+         R"("}]},)" + w.finalizers + "," + w.deletions + "," + w.checks + "," + w.policies + "," +
+         w.status + "]}";
 }
 
 ExpectedWebhook Expected() {
@@ -188,6 +193,61 @@ TEST(WebhookConfigurationTest, DeletionsThatFailWithTruce) {
   ASSERT_EQ(found.size(), 1U);
   EXPECT_EQ(found[0].subject, "truce/deletions/deletions.truce.dev");
   EXPECT_EQ(found[0].mode, Mode::kWarn);
+}
+
+TEST(WebhookConfigurationTest, WhoElseWritesItIsNamed) {
+  const Document document = DocumentFromJson(Json({}));
+  const auto configuration = ReadWebhookConfiguration(document.root());
+  ExpectedWebhook expected = Expected();
+  expected.rival = "cainjector";
+  const auto found = CheckWebhookConfiguration(&*configuration, expected);
+  ASSERT_EQ(found.size(), 1U);
+  EXPECT_EQ(found[0].subject, "truce/fight");
+  EXPECT_EQ(
+      found[0].cause,
+      "Somebody else (field manager cainjector) keeps writing authority or path of the "
+      "ValidatingWebhookConfiguration \"truce\", which Truce writes itself: between its turns "
+      "no review comes. Truce puts it right once a minute, no oftener.");
+}
+
+// What is deleted could not end while Truce is away.
+TEST(WebhookConfigurationTest, FinalizersThatWaitForTruceAreTold) {
+  const std::string with_clause =
+      std::string(kUpdateCondition) + " || (" + std::string(kFinalizersCondition) + ")";
+  struct Row {
+    std::string condition, policy, of_finalizers, subject;
+  };
+  const std::vector<Row> rows = {
+      {std::string(kUpdateCondition), "Fail", "Ignore", ""},
+      {std::string(kUpdateCondition), "Fail", "Fail", "truce/finalizers/finalizers.truce.dev"},
+      {std::string(kUpdateCondition), "Ignore", "none", "truce/rule/finalizers"},
+      // As charts rendered it before there was that entry.
+      {with_clause, "Ignore", "none", ""},
+      {with_clause, "Fail", "none", "truce/finalizers/declarations.truce.dev"},
+      {"true", "Fail", "none", "truce/finalizers/declarations.truce.dev"},
+  };
+  for (const Row& row : rows) {
+    Written written;
+    written.condition = row.condition;
+    written.failure_policy = row.policy;
+    if (row.of_finalizers == "none") written.finalizers = "null";
+    if (row.of_finalizers == "Fail") Replace(written.finalizers, "Ignore", "Fail");
+    const Document document = DocumentFromJson(Json(written));
+    const auto configuration = ReadWebhookConfiguration(document.root());
+    ASSERT_TRUE(configuration);
+    ExpectedWebhook expected = Expected();
+    expected.failure_policy.clear();
+    std::vector<std::string> subjects;
+    for (const LiveFinding& finding : CheckWebhookConfiguration(&*configuration, expected)) {
+      // That the condition is not the usual one is told too.
+      if (finding.subject.find("/condition/") != std::string::npos) continue;
+      subjects.push_back(finding.subject);
+      EXPECT_EQ(finding.mode, Mode::kWarn);
+    }
+    EXPECT_EQ(subjects, row.subject.empty() ? std::vector<std::string>{}
+                                            : std::vector<std::string>{row.subject})
+        << row.condition << " " << row.policy;
+  }
 }
 
 // What a command says of a mark that protects nothing.

@@ -312,6 +312,40 @@ TEST_F(Keeper, TheChartRendersTheSameConditions) {
       "system:serviceaccount:crossplane-system:provider-*",
       "system:serviceaccount:crossplane-system:upbound-provider-*"};
   const std::vector<std::string> restorers = {"system:serviceaccount:velero:velero"};
+TEST_F(Keeper, EndsOfDeletionsGetAnEntryThatNobodyWaitsFor) {
+  groups_ = {{"platform.example.org"}, true};
+  Step();
+  EXPECT_TRUE(Entry("finalizers.truce.dev").is_null()) << "all updates are sent";
+  Json object = Json::parse(api_.Object(kWebhooks, "", "truce"));
+  Json& declarations = object["webhooks"][0];
+  declarations["failurePolicy"] = "Fail";
+  declarations["rules"][0]["operations"] = {"CREATE", "UPDATE"};
+  const Json own = {{"name", "exclude-0"}, {"expression", "!(request.name == 'mine')"}};
+  declarations["matchConditions"] = {
+      {{"name", "changes-a-declaration"}, {"expression", kUpdateCondition}}, own};
+  api_.Put(kWebhooks, "", object.dump());
+  Step();
+  const Json made = Entry("finalizers.truce.dev");
+  EXPECT_EQ(made["failurePolicy"], "Ignore");
+  EXPECT_EQ(made["clientConfig"], Entry("declarations.truce.dev")["clientConfig"])
+      << "its reviews count";
+  EXPECT_EQ(made["rules"][0]["operations"], Json({"UPDATE"}));
+  EXPECT_EQ(made["rules"][0]["apiGroups"], Json({"s3.aws.upbound.io"}));
+  ASSERT_EQ(made["matchConditions"].size(), 3U);
+  EXPECT_EQ(made["matchConditions"][0], own);
+  EXPECT_EQ(made["matchConditions"][1]["expression"], kFinalizersCondition);
+  EXPECT_EQ(made["matchConditions"][2]["expression"], OtherUpdatesCondition());
+  const Json mapped = Entry("mapped-finalizers.truce.dev");
+  EXPECT_EQ(mapped["failurePolicy"], "Ignore");
+  EXPECT_EQ(mapped["rules"][0]["apiGroups"], Json({"platform.example.org"}));
+  const auto writes = api_.writes();
+  Step();
+  EXPECT_EQ(api_.writes(), writes) << "idempotent";
+  clock_.Advance(hours(1));  // new secrets of the paths
+  Step();
+  EXPECT_EQ(Entry("finalizers.truce.dev")["clientConfig"]["service"]["path"], PathOfDeclarations());
+}
+
   for (const auto& [name, expression] : StatusConditions(providers, restorers)) {
     EXPECT_NE(rendered.find("- name: " + name + "\n        expression: \"" + expression + "\"\n"),
               std::string::npos)

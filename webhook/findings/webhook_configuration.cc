@@ -9,20 +9,6 @@
 
 namespace truce {
 
-const std::string_view kUpdateCondition =
-    "request.operation != 'UPDATE'"
-    " || has(object.spec) != has(oldObject.spec)"
-    " || (has(object.spec) && object.spec != oldObject.spec)"
-    " || (has(object.metadata.annotations) ? object.metadata.annotations : {})"
-    " != (has(oldObject.metadata.annotations) ? oldObject.metadata.annotations : {})"
-    " || (has(object.metadata.labels) ? object.metadata.labels : {})"
-    " != (has(oldObject.metadata.labels) ? oldObject.metadata.labels : {})"
-    " || (has(object.metadata.ownerReferences) ? object.metadata.ownerReferences : [])"
-    " != (has(oldObject.metadata.ownerReferences) ? oldObject.metadata.ownerReferences : [])"
-    " || (has(object.metadata.deletionTimestamp)"
-    " && (has(object.metadata.finalizers) ? object.metadata.finalizers : [])"
-    " != (has(oldObject.metadata.finalizers) ? oldObject.metadata.finalizers : []))";
-
 namespace {
 
 constexpr std::size_t kSettingBytesMax = 200;
@@ -112,18 +98,32 @@ bool Covers(const WebhookRule& rule, const ServedKind& kind, std::string_view op
   return group && resource && does && scope;
 }
 
-// What an entry calls, without the path.
-std::string ServerOf(const WebhookEntry& entry) {
-  if (entry.url.empty()) return entry.service;
-  return entry.url.substr(0, entry.url.find('/', entry.url.find("://") + 3));
-}
-
 // White space has no meaning in a condition outside its texts, and ours has no texts with any.
 std::string Squeezed(std::string_view text) {
   std::string out;
   std::copy_if(text.begin(), text.end(), std::back_inserter(out),
                [](unsigned char c) { return std::isspace(c) == 0; });
   return out;
+}
+
+bool HasCondition(const WebhookEntry& entry, std::string_view squeezed) {
+  return std::any_of(entry.conditions.begin(), entry.conditions.end(),
+                     [&](const auto& each) { return Squeezed(each.second) == squeezed; });
+}
+
+bool IsForFinalizers(const WebhookEntry& entry) {
+  return HasCondition(entry, Squeezed(kFinalizersCondition));
+}
+
+// Whether updates that do nothing but take finalizers off a terminating object pass its conditions.
+bool SendsEnds(const WebhookEntry& entry) {
+  return IsForFinalizers(entry) || !HasCondition(entry, Squeezed(kUpdateCondition));
+}
+
+// What an entry calls, without the path.
+std::string ServerOf(const WebhookEntry& entry) {
+  if (entry.url.empty()) return entry.service;
+  return entry.url.substr(0, entry.url.find('/', entry.url.find("://") + 3));
 }
 
 std::string TermText(const SelectorTerm& term) {
@@ -157,6 +157,18 @@ class Check final {
     for (const WebhookEntry* entry : entries) CheckEntry(*entry);
     CheckRules(entries);
     CheckDeletions(entries);
+    CheckEnds(entries);
+    if (!expected_.rival.empty()) {
+      Add("fight", Mode::kEnforce,
+          "Somebody else (field manager " + Shown(expected_.rival) +
+              ") keeps writing authority or path of the ValidatingWebhookConfiguration \"" +
+              Shown(expected_.name) +
+              "\", which Truce writes itself: between its turns no review comes. Truce puts it "
+              "right once a minute, no oftener.",
+          "Keep the other one away: remove the annotation cert-manager.io/inject-ca-from, or let "
+          "the tool that syncs ignore .webhooks[].clientConfig; or let it have them "
+          "(certificates.mode other than selfManaged, admission.pathSecret).");
+    }
     if (expected_.status) CheckStatuses();
     for (const WebhookEntry& entry : configuration_->entries) {
       if (entry.path == Of(expected_.paths, Endpoint::kCompositions)) CheckTrust(entry);
@@ -301,6 +313,44 @@ class Check final {
     }
   }
 
+  // Updates that take finalizers off what terminates: nobody may wait for Truce with them.
+  void CheckEnds(const std::vector<const WebhookEntry*>& entries) {
+    std::vector<const WebhookEntry*> senders;
+    for (const WebhookEntry& entry : configuration_->entries) {
+      if (entry.path != Of(expected_.paths, Endpoint::kDeclarations) || !SendsEnds(entry)) continue;
+      if (!IsSentByAny({&entry}, "UPDATE")) continue;
+      senders.push_back(&entry);
+      if (IsForFinalizers(entry)) {
+        CheckTrust(entry);
+        CheckSecret(entry, Whose(entry));
+        CheckSelectors(entry, Whose(entry));
+      }
+      if (entry.failure_policy != "Fail") continue;
+      Add("finalizers/" + entry.name, Mode::kWarn,
+          Whose(entry) +
+              " sends updates that only take finalizers off what is deleted with failurePolicy "
+              "Fail: while Truce does not answer, no deletion comes to its end, nor does that of a "
+              "namespace.",
+          "Send them in an entry of their own with failurePolicy Ignore, as the chart does.");
+    }
+    std::vector<std::string> unsent;
+    for (const ServedKind& kind : expected_.kinds) {
+      const bool is_sent = IsSent(senders, kind, "UPDATE") || !IsSent(entries, kind, "UPDATE");
+      if (!is_sent) unsent.push_back(kind.plural + "." + kind.group);
+    }
+    if (unsent.empty()) return;
+    Add("rule/finalizers", Mode::kWarn,
+        "No entry of the webhook sends updates that only take finalizers off " + Named(unsent) +
+            " to Truce: names of what is deleted stay orphaned.",
+        std::string(kChart) + "; the entry is finalizers.truce.dev.");
+  }
+
+  bool IsSentByAny(const std::vector<const WebhookEntry*>& entries,
+                   std::string_view operation) const {
+    return std::any_of(expected_.kinds.begin(), expected_.kinds.end(),
+                       [&](const ServedKind& kind) { return IsSent(entries, kind, operation); });
+  }
+
   static bool CoversStatus(const WebhookRule& rule, const ServedKind& kind) {
     const auto names = [&](const std::string& resource) {
       return resource == "*/*" || resource == "*/status" || resource == kind.plural + "/*" ||
@@ -431,7 +481,7 @@ std::vector<const WebhookEntry*> DeclarationEntries(const WebhookConfiguration& 
   for (const WebhookEntry& entry : configuration.entries) {
     const bool sends = entry.path == Of(paths, Endpoint::kDeclarations) ||
                        entry.path == Of(paths, Endpoint::kDeletions);
-    if (sends) out.push_back(&entry);
+    if (sends && !IsForFinalizers(entry)) out.push_back(&entry);
   }
   return out;
 }
@@ -445,7 +495,10 @@ bool IsSent(const std::vector<const WebhookEntry*>& entries, const ServedKind& k
 }
 
 bool IsUpdateCondition(std::string_view expression) {
-  return Squeezed(expression) == Squeezed(kUpdateCondition);
+  const std::string shown = Squeezed(expression);
+  const std::string present(kUpdateCondition);
+  return shown == Squeezed(present) ||
+         shown == Squeezed(present + " || (" + std::string(kFinalizersCondition) + ")");
 }
 
 bool ExcludesByNameOnly(const SelectorTerm& term) {

@@ -17,11 +17,8 @@
 
 namespace truce {
 
-// The one condition that Truce's rules carry: drops updates that change neither spec, annotations,
-// labels, owner references nor (when terminating) finalizers. Design section 6.
-extern const std::string_view kUpdateCondition;
-
-// Whether `expression` is that condition, white space apart.
+// Whether `expression` is kUpdateCondition, white space apart, or that of versions before there was
+// an entry for finalizers, which sends what that one sends, too.
 bool IsUpdateCondition(std::string_view expression);
 
 struct WebhookRule {
@@ -79,12 +76,14 @@ struct ExpectedWebhook {
   bool statuses_deny = true;             // rule status-names is not made laxer
   std::vector<ServedKind> status_kinds;  // whose changes of status must come to Truce
   std::string failure_policy;            // "Ignore", "Fail"; empty: either
+  std::string rival;  // who keeps writing what Truce writes itself; empty: nobody does
   // Whether API servers that trust this PEM bundle trust our serving certificate; null: not
   // checked.
   std::function<bool(std::string_view)> trusts;
 };
 
-// Entries that send declarations or their deletions to Truce.
+// Entries that send declarations or their deletions to Truce; not that for finalizers, which is for
+// updates that declare nothing.
 std::vector<const WebhookEntry*> DeclarationEntries(const WebhookConfiguration& configuration,
                                                     const EndpointTexts& paths);
 
@@ -98,11 +97,11 @@ bool ExcludesByNameOnly(const SelectorTerm& term);
 
 // Everything that is wrong, a finding each (subject "<configuration>/<fault>"): missing; no entry
 // for the path; no or wrong CA bundle; kinds without rule; match policy too narrow; a condition
-// that is not kUpdateCondition (none at all only costs calls); selectors by labels; another failure
-// policy; Fail where a failing call prints a secret that writes; deletions that fail with Truce;
-// own kinds that are not sent, sent elsewhere, or OwnershipChecks that pass while Truce is away;
-// changes of statuses that are not sent, or of which other users than the settings name are left
-// out. Null: it does not exist.
+// that is not IsUpdateCondition (none at all only costs calls); selectors by labels; another
+// failure policy; Fail where a failing call prints a secret that writes; deletions, and the updates
+// by which they end, that fail with Truce or are not sent; own kinds that are not sent, sent
+// elsewhere, or OwnershipChecks that pass while Truce is away; changes of statuses that are not
+// sent, or of which other users than the settings name are left out. Null: it does not exist.
 std::vector<LiveFinding> CheckWebhookConfiguration(const WebhookConfiguration* configuration,
                                                    const ExpectedWebhook& expected);
 

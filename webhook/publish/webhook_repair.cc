@@ -65,12 +65,17 @@ constexpr std::string_view kSuffix = ".truce.dev";
 constexpr std::string_view kMappedPrefix = "mapped-";
 constexpr std::string_view kDeclarations = "declarations.truce.dev";
 constexpr std::string_view kDeletions = "deletions.truce.dev";
+// By its User-Agent.
+constexpr std::string_view kOwnManager = "truce";
+constexpr std::string_view kFinalizers = "finalizers.truce.dev";
 
 std::string NameOf(const Json& entry) { return TextIn(entry, "name"); }
 
 // Where Truce answers what an entry sends.
 std::optional<Endpoint> EndpointOf(std::string_view name) {
   if (name.starts_with(kMappedPrefix)) name.remove_prefix(kMappedPrefix.size());
+  // What it sends counts as what declarations send does.
+  if (name == kFinalizers) return Endpoint::kDeclarations;
   if (!name.ends_with(kSuffix)) return std::nullopt;
   name.remove_suffix(kSuffix.size());
   const auto* const found = std::find_if(kEndpoints.begin(), kEndpoints.end(),
@@ -111,6 +116,7 @@ class Repair final {
   void Run() {
     NoteBundle();
     RepairDeletions();
+    RepairFinalizers();
     RepairCompositions();
     RepairStatus();
     for (Json& entry : entries_) {
@@ -119,6 +125,7 @@ class Repair final {
     }
     RepairMapped(kDeclarations);
     RepairMapped(kDeletions);
+    RepairMapped(kFinalizers);
   }
 
   WebhookRepair Take(const std::string& version) && {
@@ -202,6 +209,33 @@ class Repair final {
     if (!path.ends_with(PathOf(Endpoint::kDeclarations))) return false;
     path.resize(path.size() - PathOf(Endpoint::kDeclarations).size());
     holder[key] = path.append(PathOf(endpoint));
+  // What the declarations' entry drops of updates. One that drops nothing of them needs none.
+  void RepairFinalizers() {
+    const Json* const model = Find(entries_, kDeclarations);
+    if (model == nullptr || Find(entries_, kFinalizers) != nullptr) return;
+    Json entry = *model;
+    bool drops = false;
+    Json conditions = Json::array();
+    for (const Json& condition : entry.value("matchConditions", Json::array())) {
+      const bool is_drop =
+          condition.is_object() && TextIn(condition, "expression") == kUpdateCondition;
+      drops = drops || is_drop;
+      if (!is_drop) conditions.push_back(condition);
+    }
+    if (!drops || !entry.contains("rules") || !entry["rules"].is_array()) return;
+    conditions.push_back({{"name", "changes-finalizers"}, {"expression", kFinalizersCondition}});
+    conditions.push_back(
+        {{"name", "changes-nothing-else"}, {"expression", OtherUpdatesCondition()}});
+    entry["name"] = kFinalizers;
+    entry["failurePolicy"] = "Ignore";
+    entry["matchConditions"] = std::move(conditions);
+    for (Json& rule : entry["rules"]) {
+      if (rule.is_object()) rule["operations"] = {"UPDATE"};
+    }
+    Note(entry, "entry");
+    entries_.push_back(std::move(entry));
+  }
+
     return true;
   }
 

@@ -54,10 +54,11 @@ struct WebhookRepair {
 };
 
 // Entries are known by their names: those called as an endpoint is (webhook/wire/endpoints.h) get
-// its path; others keep their path. Where none of them sends deletions an entry is made from the
-// declarations': without one, what somebody marked as protected is not. So is one for changes of
-// Compositions, which nobody waits for. Errors: kInvalidArgument (not such a configuration, or none
-// of its entries is Truce's).
+// its path, that for finalizers the declarations'; others keep their path. Where none of them sends
+// deletions an entry is made from the declarations': without one, what somebody marked as protected
+// is not. So is one for finalizers, where the declarations' entry has kUpdateCondition, and one for
+// changes of Compositions; nobody waits for either. Errors: kInvalidArgument (not such a
+// configuration, or none of its entries is Truce's).
 Result<WebhookRepair> RepairWebhook(std::string_view configuration, const PublishedWebhook& wanted);
 
 }  // namespace truce

@@ -24,6 +24,24 @@ using SecretBytes = std::array<std::uint8_t, kSecretDigits / 2>;
 
 }  // namespace
 
+const std::string_view kUpdateCondition =
+    "request.operation != 'UPDATE'"
+    " || has(object.spec) != has(oldObject.spec)"
+    " || (has(object.spec) && object.spec != oldObject.spec)"
+    " || (has(object.metadata.annotations) ? object.metadata.annotations : {})"
+    " != (has(oldObject.metadata.annotations) ? oldObject.metadata.annotations : {})"
+    " || (has(object.metadata.labels) ? object.metadata.labels : {})"
+    " != (has(oldObject.metadata.labels) ? oldObject.metadata.labels : {})"
+    " || (has(object.metadata.ownerReferences) ? object.metadata.ownerReferences : [])"
+    " != (has(oldObject.metadata.ownerReferences) ? oldObject.metadata.ownerReferences : [])";
+
+const std::string_view kFinalizersCondition =
+    "has(object.metadata.deletionTimestamp)"
+    " && (has(object.metadata.finalizers) ? object.metadata.finalizers : [])"
+    " != (has(oldObject.metadata.finalizers) ? oldObject.metadata.finalizers : [])";
+
+std::string OtherUpdatesCondition() { return "!(" + std::string(kUpdateCondition) + ")"; }
+
 std::string_view Name(Endpoint endpoint) { return kEndpointNames.Of(endpoint); }
 
 std::string_view PathOf(Endpoint endpoint) { return kEndpointPaths.Of(endpoint); }

@@ -42,6 +42,16 @@ EndpointTexts SecretsOf(std::string_view root);
 // "/validate/<secret>" and its like; without a root the plain paths.
 EndpointTexts PathsOf(std::string_view root);
 
+// Conditions of the entries by which updates are sent. That of the declarations' drops updates that
+// change neither spec, annotations, labels nor owner references. Those of the finalizers' entry
+// (`finalizers.truce.dev`, to the declarations' path, which nobody waits for) send of the dropped
+// ones those that change finalizers of a terminating object: else it could not end while Truce is
+// away.
+extern const std::string_view kUpdateCondition;
+extern const std::string_view kFinalizersCondition;
+// "!(kUpdateCondition)".
+std::string OtherUpdatesCondition();
+
 // Whether `text` can be a root.
 bool IsPathSecret(std::string_view text);
 
