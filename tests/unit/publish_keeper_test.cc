@@ -194,9 +194,55 @@ TEST_F(Keeper, RepairsWhatOthersChanged) {
     Json object = Json::parse(api_.Object(kWebhooks, "", "truce"));
     row.damage(object["webhooks"]);
     api_.Put(kWebhooks, "", object.dump());
+    clock_.Advance(std::chrono::minutes(10));
     Step();
     EXPECT_EQ(Webhooks(), good) << row.reason;
   }
+}
+
+TEST_F(Keeper, WhoKeepsWritingIsNotFoughtInALoop) {
+  Step();
+  const auto foreign = [&] {
+    Json object = Json::parse(api_.Object(kWebhooks, "", "truce"));
+    object["webhooks"][0]["clientConfig"]["caBundle"] = "Zm9v";
+    object["metadata"]["managedFields"] = Json::parse(R"([
+        {"manager":"helm","time":"2026-11-21T09:00:00Z","fieldsV1":{"f:webhooks":{}}},
+        {"manager":"cainjector","time":"2026-11-21T08:00:00Z","fieldsV1":{"f:caBundle":{}}},
+        {"manager":"truce","time":"2026-11-21T10:00:00Z","fieldsV1":{"f:caBundle":{}}}])");
+    api_.Put(kWebhooks, "", object.dump());
+    const auto writes = api_.writes();
+    Step();
+    return api_.writes() - writes;
+  };
+  for (int i = 0; i < 3; ++i) {
+    EXPECT_EQ(foreign(), 1U) << "a slip is put right at once";
+    EXPECT_EQ(keeper_->Rival(), "");
+  }
+  events_.clear();
+  for (int i = 0; i < 50; ++i) EXPECT_EQ(foreign(), 0U);
+  EXPECT_EQ(keeper_->Rival(), "cainjector");
+  ASSERT_EQ(events_.size(), 1U) << "told once";
+  EXPECT_EQ(events_[0].kind, KeeperEvent::Kind::kTrouble);
+  EXPECT_EQ(events_[0].message,
+            "somebody else (cainjector) keeps writing what Truce writes into webhook configuration "
+            "truce; it is put right once a minute");
+  clock_.Advance(seconds(60));
+  EXPECT_EQ(foreign(), 1U) << "once a minute";
+  EXPECT_EQ(foreign(), 0U);
+  // Peace.
+  events_.clear();
+  clock_.Advance(std::chrono::minutes(10));
+  EXPECT_EQ(foreign(), 1U);
+  EXPECT_EQ(keeper_->Rival(), "");
+  ASSERT_EQ(events_.size(), 2U);
+  EXPECT_EQ(events_[1].kind, KeeperEvent::Kind::kTroubleOver);
+  // What Truce itself has to tell does not wait for anybody.
+  clock_.Advance(std::chrono::minutes(48) + seconds(50));
+  for (int i = 0; i < 3; ++i) EXPECT_EQ(foreign(), 1U);
+  EXPECT_EQ(foreign(), 0U);
+  clock_.Advance(seconds(10));
+  EXPECT_EQ(foreign(), 2U) << "Secret and configuration, with the secret of the next hour";
+  EXPECT_EQ(PathOfDeclarations(), Of(PathsOf(Secret().path_secret), Endpoint::kDeclarations));
 }
 
 TEST_F(Keeper, GroupsOfMappingsGetEntriesOfTheirOwn) {
@@ -266,6 +312,40 @@ TEST_F(Keeper, DeletionsAreAlwaysSent) {
   EXPECT_TRUE(Entry("deletions.truce.dev").is_null());
 }
 
+TEST_F(Keeper, EndsOfDeletionsGetAnEntryThatNobodyWaitsFor) {
+  groups_ = {{"platform.example.org"}, true};
+  Step();
+  EXPECT_TRUE(Entry("finalizers.truce.dev").is_null()) << "all updates are sent";
+  Json object = Json::parse(api_.Object(kWebhooks, "", "truce"));
+  Json& declarations = object["webhooks"][0];
+  declarations["failurePolicy"] = "Fail";
+  declarations["rules"][0]["operations"] = {"CREATE", "UPDATE"};
+  const Json own = {{"name", "exclude-0"}, {"expression", "!(request.name == 'mine')"}};
+  declarations["matchConditions"] = {
+      {{"name", "changes-a-declaration"}, {"expression", kUpdateCondition}}, own};
+  api_.Put(kWebhooks, "", object.dump());
+  Step();
+  const Json made = Entry("finalizers.truce.dev");
+  EXPECT_EQ(made["failurePolicy"], "Ignore");
+  EXPECT_EQ(made["clientConfig"], Entry("declarations.truce.dev")["clientConfig"])
+      << "its reviews count";
+  EXPECT_EQ(made["rules"][0]["operations"], Json({"UPDATE"}));
+  EXPECT_EQ(made["rules"][0]["apiGroups"], Json({"s3.aws.upbound.io"}));
+  ASSERT_EQ(made["matchConditions"].size(), 3U);
+  EXPECT_EQ(made["matchConditions"][0], own);
+  EXPECT_EQ(made["matchConditions"][1]["expression"], kFinalizersCondition);
+  EXPECT_EQ(made["matchConditions"][2]["expression"], OtherUpdatesCondition());
+  const Json mapped = Entry("mapped-finalizers.truce.dev");
+  EXPECT_EQ(mapped["failurePolicy"], "Ignore");
+  EXPECT_EQ(mapped["rules"][0]["apiGroups"], Json({"platform.example.org"}));
+  const auto writes = api_.writes();
+  Step();
+  EXPECT_EQ(api_.writes(), writes) << "idempotent";
+  clock_.Advance(hours(1));  // new secrets of the paths
+  Step();
+  EXPECT_EQ(Entry("finalizers.truce.dev")["clientConfig"]["service"]["path"], PathOfDeclarations());
+}
+
 TEST_F(Keeper, StatusesGetAnEntryThatFollowsTheSettings) {
   Step();
   EXPECT_TRUE(Entry("status.truce.dev").is_null()) << "not asked for";
@@ -312,40 +392,6 @@ TEST_F(Keeper, TheChartRendersTheSameConditions) {
       "system:serviceaccount:crossplane-system:provider-*",
       "system:serviceaccount:crossplane-system:upbound-provider-*"};
   const std::vector<std::string> restorers = {"system:serviceaccount:velero:velero"};
-TEST_F(Keeper, EndsOfDeletionsGetAnEntryThatNobodyWaitsFor) {
-  groups_ = {{"platform.example.org"}, true};
-  Step();
-  EXPECT_TRUE(Entry("finalizers.truce.dev").is_null()) << "all updates are sent";
-  Json object = Json::parse(api_.Object(kWebhooks, "", "truce"));
-  Json& declarations = object["webhooks"][0];
-  declarations["failurePolicy"] = "Fail";
-  declarations["rules"][0]["operations"] = {"CREATE", "UPDATE"};
-  const Json own = {{"name", "exclude-0"}, {"expression", "!(request.name == 'mine')"}};
-  declarations["matchConditions"] = {
-      {{"name", "changes-a-declaration"}, {"expression", kUpdateCondition}}, own};
-  api_.Put(kWebhooks, "", object.dump());
-  Step();
-  const Json made = Entry("finalizers.truce.dev");
-  EXPECT_EQ(made["failurePolicy"], "Ignore");
-  EXPECT_EQ(made["clientConfig"], Entry("declarations.truce.dev")["clientConfig"])
-      << "its reviews count";
-  EXPECT_EQ(made["rules"][0]["operations"], Json({"UPDATE"}));
-  EXPECT_EQ(made["rules"][0]["apiGroups"], Json({"s3.aws.upbound.io"}));
-  ASSERT_EQ(made["matchConditions"].size(), 3U);
-  EXPECT_EQ(made["matchConditions"][0], own);
-  EXPECT_EQ(made["matchConditions"][1]["expression"], kFinalizersCondition);
-  EXPECT_EQ(made["matchConditions"][2]["expression"], OtherUpdatesCondition());
-  const Json mapped = Entry("mapped-finalizers.truce.dev");
-  EXPECT_EQ(mapped["failurePolicy"], "Ignore");
-  EXPECT_EQ(mapped["rules"][0]["apiGroups"], Json({"platform.example.org"}));
-  const auto writes = api_.writes();
-  Step();
-  EXPECT_EQ(api_.writes(), writes) << "idempotent";
-  clock_.Advance(hours(1));  // new secrets of the paths
-  Step();
-  EXPECT_EQ(Entry("finalizers.truce.dev")["clientConfig"]["service"]["path"], PathOfDeclarations());
-}
-
   for (const auto& [name, expression] : StatusConditions(providers, restorers)) {
     EXPECT_NE(rendered.find("- name: " + name + "\n        expression: \"" + expression + "\"\n"),
               std::string::npos)

@@ -16,6 +16,11 @@ constexpr std::chrono::seconds kStepTime{10};
 // Between two looks, however often it is woken: whoever else writes the configuration is not fought
 // in a loop, and a lost bundle is still back within a second.
 constexpr std::chrono::milliseconds kBreath{200};
+// Others that changed authority or path so often, with no more than kPeace between, do it again:
+// from then on they are put right once in kPause.
+constexpr int kForeignMax = 3;
+constexpr std::chrono::minutes kPause{1};
+constexpr std::chrono::minutes kPeace{10};
 // After something changed under our hands.
 constexpr std::chrono::milliseconds kAgain{500};
 
@@ -197,9 +202,11 @@ void InstallationKeeper::Publish(ClusterApi& api, const OwnedSecret& secret, Dea
   }
   NotePublished(repair.value().bundle);
   if (repair.value().patch.empty()) {
+    NoteRight(secret);
     host_.OnPathPublished();
     return;
   }
+  if (!MayRepair(repair.value(), secret)) return;
   const ApiResult<std::string> patched = api.Patch(
       {WebhookConfigurationKind(), "", options_.webhook, ""}, repair.value().patch, deadline);
   if (!patched.ok()) {
@@ -208,9 +215,41 @@ void InstallationKeeper::Publish(ClusterApi& api, const OwnedSecret& secret, Dea
     return;
   }
   repairs_.Add();
+  NoteRight(secret);
   NotePublished(wanted.bundle);
   host_.OnPathPublished();
   Done("webhook configuration put right: " + Joined(repair.value().changes));
+}
+
+// Whether what is wrong is to be put right now: not at once where others keep writing it.
+bool InstallationKeeper::MayRepair(const WebhookRepair& repair, const OwnedSecret& wanted) {
+  const std::pair<std::string, std::string> now_wanted{wanted.certificates.authorities,
+                                                       wanted.path_secret};
+  if (!repair.is_of_clients || right_ != now_wanted) return true;  // what is wanted is new
+  const Timestamp now = clock_.Now();
+  NotePeace();
+  if (foreign_ >= kForeignMax) {
+    SetRival(repair.other_writer.empty() ? "unknown" : repair.other_writer);
+    if (now < repaired_ + kPause) return false;
+  }
+  ++foreign_;
+  repaired_ = now;
+  return true;
+}
+
+void InstallationKeeper::NoteRight(const OwnedSecret& wanted) {
+  right_.emplace(wanted.certificates.authorities, wanted.path_secret);
+  NotePeace();
+}
+
+void InstallationKeeper::NotePeace() {
+  if (foreign_ == 0 || clock_.Now() < repaired_ + kPeace) return;
+  foreign_ = 0;
+  SetRival({});
+}
+
+void InstallationKeeper::SetRival(const std::string& rival) {
+  rival_.With([&](std::string& present) { present = rival; });
 }
 
 void InstallationKeeper::NotePublished(const std::string& bundle) {
@@ -247,6 +286,10 @@ void InstallationKeeper::Trouble(const std::string& what, const ApiError& error)
 
 // Each trouble is told once, and its end.
 void InstallationKeeper::SettleTrouble() {
+  if (const std::string rival = Rival(); !rival.empty() && trouble_.empty()) {
+    trouble_ = "somebody else (" + rival + ") keeps writing what Truce writes into webhook " +
+               "configuration " + options_.webhook + "; it is put right once a minute";
+  }
   in_trouble_ = !trouble_.empty();
   if (trouble_ == told_trouble_) return;
   if (trouble_.empty()) {
@@ -270,7 +313,8 @@ void InstallationKeeper::WriteMetrics(MetricWriter& writer) const {
                 "Times that Truce put its own webhook configuration right.");
   writer.Sample(static_cast<double>(repairs_.value()));
   writer.Family("truce_self_management_trouble", "gauge",
-                "1 while Truce's own Secret or webhook configuration cannot be read or written.");
+                "1 while Truce's own Secret or webhook configuration cannot be read or written, or "
+                "somebody else keeps writing it.");
   writer.Sample(in_trouble_.load() ? 1 : 0);
 }
 

@@ -1,6 +1,9 @@
 // InstallationKeeper: what a self-managed installation keeps of itself in its cluster: a Secret
 // with its certificates, and its own webhook configuration, which names their authority.
 //
+// What others write there is put right at once, but once a minute where they go on: who fights them
+// in a loop wins nothing, and says who it is.
+//
 // Order of new secrets of paths: accepted here, Secret, webhook configuration; what was before them
 // is accepted until the first review with one of them comes, or for a minute.
 //
@@ -23,6 +26,7 @@
 
 #include "certs/self_made.h"
 #include "registry/base/clock.h"
+#include "registry/base/guarded.h"
 #include "registry/base/result.h"
 #include "webhook/kube/cluster_api.h"
 #include "webhook/metrics/metrics.h"
@@ -96,6 +100,11 @@ class InstallationKeeper final {
   // Something changed: look at once. Never blocks.
   void Wake();
 
+  // Who keeps writing what Truce writes into its webhook configuration; empty: nobody does.
+  std::string Rival() const {
+    return rival_.With([](const std::string& rival) { return rival; });
+  }
+
   void WriteMetrics(MetricWriter& writer) const;
 
  private:
@@ -111,6 +120,10 @@ class InstallationKeeper final {
   std::optional<OwnedSecret> Fetch(ClusterApi& api, Deadline deadline);
   bool Store(ClusterApi& api, OwnedSecret& wanted, Deadline deadline);
   void Publish(ClusterApi& api, const OwnedSecret& secret, Deadline deadline);
+  bool MayRepair(const WebhookRepair& repair, const OwnedSecret& wanted);
+  void NoteRight(const OwnedSecret& wanted);
+  void NotePeace();
+  void SetRival(const std::string& rival);
   void NotePublished(const std::string& bundle);
   Result<void> WriteLocal(const OwnedSecret& secret);
   Result<void> TakePathSecret(const std::string& root);
@@ -126,10 +139,16 @@ class InstallationKeeper final {
 
   std::mutex step_mutex_;  // one step at a time; guards all up to the next blank line
   Published published_;
+  // What authority and path of its secret were when all was right last, and how often others
+  // changed them since there was peace.
+  std::optional<std::pair<std::string, std::string>> right_;
+  int foreign_ = 0;
+  Timestamp repaired_;                // after the last time
   std::optional<Timestamp> rotated_;  // when the secrets of paths were made, as far as known
   std::string trouble_;               // of this step
   std::string told_trouble_;          // the last one told
 
+  Guarded<std::string> rival_;
   std::atomic<bool> again_{false};  // something changed under our hands: look again soon
   std::atomic<std::int64_t> authority_end_{0};  // seconds since 1970; 0: none yet
   std::atomic<bool> in_trouble_{false};

@@ -130,6 +130,7 @@ class Repair final {
 
   WebhookRepair Take(const std::string& version) && {
     WebhookRepair out;
+    out.is_of_clients = is_of_clients_;
     out.bundle = std::move(bundle_);
     out.changes = std::move(changes_);
     if (out.changes.empty()) return out;
@@ -150,6 +151,12 @@ class Repair final {
     if (bundles.size() == 1) bundle_ = DecodeBase64(*bundles.begin()).value_or("");
   }
 
+  void NoteClient(const Json& entry, std::string_view what) {
+    const std::string made = NameOf(entry) + ": entry";
+    if (std::find(changes_.begin(), changes_.end(), made) == changes_.end()) is_of_clients_ = true;
+    Note(entry, what);
+  }
+
   void Note(const Json& entry, std::string_view what) {
     changes_.push_back(NameOf(entry) + ": " + std::string(what));
   }
@@ -159,7 +166,7 @@ class Repair final {
     if (!client.is_object()) client = Json::object();
     if (TextIn(client, "caBundle") != bundle64_) {
       client["caBundle"] = bundle64_;
-      Note(entry, "caBundle");
+      NoteClient(entry, "caBundle");
     }
     const std::optional<Endpoint> endpoint = EndpointOf(NameOf(entry));
     if (!wanted_.path_secret || !endpoint) return;
@@ -167,7 +174,7 @@ class Repair final {
     if (client.contains("service") && client["service"].is_object()) {
       if (TextIn(client["service"], "path") == path) return;
       client["service"]["path"] = path;
-      Note(entry, "path");
+      NoteClient(entry, "path");
     }
   }
 
@@ -202,13 +209,6 @@ class Repair final {
     entries_.push_back(std::move(entry));
   }
 
-  // What somebody else's path of reviews is for `endpoint`. One with a secret cannot be told from
-  // that of declarations: whoever writes the paths writes this entry too.
-  static bool PointAt(Endpoint endpoint, Json& holder, const char* key) {
-    std::string path = TextIn(holder, key);
-    if (!path.ends_with(PathOf(Endpoint::kDeclarations))) return false;
-    path.resize(path.size() - PathOf(Endpoint::kDeclarations).size());
-    holder[key] = path.append(PathOf(endpoint));
   // What the declarations' entry drops of updates. One that drops nothing of them needs none.
   void RepairFinalizers() {
     const Json* const model = Find(entries_, kDeclarations);
@@ -236,6 +236,13 @@ class Repair final {
     entries_.push_back(std::move(entry));
   }
 
+  // What somebody else's path of reviews is for `endpoint`. One with a secret cannot be told from
+  // that of declarations: whoever writes the paths writes this entry too.
+  static bool PointAt(Endpoint endpoint, Json& holder, const char* key) {
+    std::string path = TextIn(holder, key);
+    if (!path.ends_with(PathOf(Endpoint::kDeclarations))) return false;
+    path.resize(path.size() - PathOf(Endpoint::kDeclarations).size());
+    holder[key] = path.append(PathOf(endpoint));
     return true;
   }
 
@@ -360,8 +367,25 @@ class Repair final {
   const EndpointTexts paths_;
   const std::string bundle64_;
   std::string bundle_;
+  bool is_of_clients_ = false;
   std::vector<std::string> changes_;
 };
+
+// Of two the one that is known to have written an authority, else the later one.
+std::string OtherWriterOf(const Json& metadata) {
+  std::pair<bool, std::string> latest;
+  std::string out;
+  for (const Json& each : metadata.value("managedFields", Json::array())) {
+    if (!each.is_object() || TextIn(each, "manager") == kOwnManager) continue;
+    const bool is_client =
+        Dump(each.value("fieldsV1", Json())).find("f:caBundle") != std::string::npos;
+    const std::pair<bool, std::string> when{is_client, TextIn(each, "time")};
+    if (when < latest) continue;
+    latest = when;
+    out = TextIn(each, "manager");
+  }
+  return out;
+}
 
 }  // namespace
 
@@ -382,7 +406,9 @@ Result<WebhookRepair> RepairWebhook(std::string_view configuration,
   if (!has_ours || !all_objects) return malformed("none of its entries is Truce's (*.truce.dev)");
   Repair repair(*entries, wanted);
   repair.Run();
-  return std::move(repair).Take(TextIn(object["metadata"], "resourceVersion"));
+  WebhookRepair out = std::move(repair).Take(TextIn(object["metadata"], "resourceVersion"));
+  out.other_writer = OtherWriterOf(object["metadata"]);
+  return out;
 }
 
 }  // namespace truce

@@ -51,6 +51,8 @@ struct WebhookRepair {
   std::vector<std::string> changes;  // "declarations.truce.dev: caBundle", in order
   // What all of Truce's entries said before, when they agreed; else empty.
   std::string bundle;
+  bool is_of_clients = false;  // authority or path of an entry that was there is put right
+  std::string other_writer;    // who wrote last beside Truce, as managedFields tell; empty: nobody
 };
 
 // Entries are known by their names: those called as an endpoint is (webhook/wire/endpoints.h) get

@@ -197,6 +197,7 @@ Surroundings ClusterPart::Around() const {
   around.webhook.paths = AdmissionPaths(*access);
   const bool shows_itself = access->client_certificate || access->bearer || access->loopback;
   around.webhook.secret_alone = !shows_itself && !config->accept_secret_in_errors;
+  around.webhook.rival = ports_.credentials.Rival();
   around.webhook.statuses_deny = policy->parties.statuses_guarded;
   if (policy->status_entry) {
     around.webhook.status = StatusConditions(policy->providers, policy->restorers);

@@ -207,6 +207,10 @@ void Credentials::Wake() {
   if (self_management_ != nullptr) self_management_->keeper().Wake();
 }
 
+std::string Credentials::Rival() const {
+  return self_management_ == nullptr ? std::string() : self_management_->keeper().Rival();
+}
+
 Result<void> Credentials::Reread() {
   const std::lock_guard<std::mutex> reading(reading_);
   const auto config = ports_.config.Current();

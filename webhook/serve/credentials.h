@@ -51,6 +51,8 @@ class Credentials final {
   Result<void> Reread();
   // Self-managed: the webhook configuration or what it follows changed. Never blocks.
   void Wake();
+  // As InstallationKeeper's.
+  std::string Rival() const;
 
   // Who may call the admission listener. Not null once open.
   const InForce<AdmissionAccess>& access() const { return access_; }
