@@ -1,5 +1,6 @@
 """The server chart installed by the real Helm on a real API server (support/release.py)."""
 
+import json
 import os
 import subprocess
 
@@ -162,7 +163,8 @@ def test_certificates_kept_by_truce(release, user):  # noqa: F811
     guard = good["status.truce.dev"]
     assert guard["clientConfig"]["service"]["path"].startswith("/validate-status/")
     secrets = {entry["clientConfig"]["service"]["path"].rpartition("/")[2] for entry in good.values()}
-    assert len(secrets) == len(good) == 6, "each endpoint has a secret of its own"
+    # The entry for finalizers sends to the endpoint of declarations.
+    assert len(secrets) == len(good) - 1 == 6, "each endpoint has a secret of its own"
     # The chart renders what Truce would write: nobody repairs the other.
     assert [each["name"] for each in guard["matchConditions"]] == ["not-providers", "not-restorers"]
 
@@ -193,6 +195,28 @@ def test_certificates_kept_by_truce(release, user):  # noqa: F811
     eventually_refused(user("team-b"), COPY)
     log = release.pod.log.read_text().lower()
     assert "forbidden" not in log and "self-management fails" not in log, log
+
+
+def test_who_fights_truce_for_its_authority_is_named_and_not_fought_in_a_loop(release):  # noqa: F811
+    self_managed(release)
+    release.install()
+    release.start()
+    bundle = lambda: entries(release)["declarations.truce.dev"]["clientConfig"].get("caBundle")  # noqa: E731
+    good = wait_for(bundle, 10, "the authority published")
+    repairs = release.server.metric("truce_webhook_repairs_total")
+    injected = [{"op": "add", "path": "/webhooks/0/clientConfig/caBundle", "value": "Zm9v"}]
+    with release.cluster.client() as client:
+
+        def inject() -> bool:
+            if bundle() == good:
+                done = client.request("PATCH", f"{REGISTRATION}?fieldManager=cainjector", body=injected,
+                                      content_type="application/json-patch+json")
+                assert done.status == 200, done.body
+            return release.server.metric("truce_self_management_trouble") == 1
+
+        wait_for(inject, 30, "the fight noticed")
+        assert "somebody else (cainjector) keeps writing" in release.pod.log.read_text()
+        assert release.server.metric("truce_webhook_repairs_total") == repairs + 3
 
 
 def test_groups_of_xrds_and_later_mapping_rules(release, user):  # noqa: F811
@@ -284,10 +308,13 @@ def test_uninstalled_in_the_right_order(release, user):  # noqa: F811
     assert done.returncode == 0, done.stderr
     eventually_admitted(user("team-b"), COPY)
     release.uninstall()
-    left = release.cluster.kubectl(
-        "get", "deployment,service,configmap,secret,pvc,serviceaccount,pdb,networkpolicy", "-n",
-        NAMESPACE, "-l", "app.kubernetes.io/instance=truce", "-o", "name")
-    assert left.stdout.split() == ["persistentvolumeclaim/truce"], "the registry outlives the release"
+    def left() -> list[str]:
+        listed = release.cluster.kubectl(
+            "get", "deployment,service,configmap,secret,pvc,serviceaccount,pdb,networkpolicy,lease,job,pod",
+            "-A", "-l", "app.kubernetes.io/instance=truce", "-o", "name")
+        return listed.stdout.split()
+
+    assert left() == ["persistentvolumeclaim/truce"], "the registry outlives the release"
     with release.cluster.client() as client:
         assert client.request("GET", REGISTRATION).status == 404
 
@@ -326,3 +353,29 @@ def test_the_readme_as_written(release, cluster, user, tmp_path):  # noqa: F811
     release.start()
     user("team-a").create(OWNER).expect(201)
     eventually_refused(user("team-b"), COPY)
+
+
+def test_uninstalled_nothing_is_left(release, cluster, user):  # noqa: F811
+    """By the manual's commands, with the cluster followed and the Lease made."""
+    self_managed(release)
+    release.install()
+    release.start()
+    user("team-a").create(OWNER).expect(201)
+    eventually_refused(user("team-b"), COPY)
+    assert cluster.kubectl("get", "lease", "truce-local", "-n", "kube-system").returncode == 0
+    release.pod.stop()
+    text = (SERVER_CHART.parents[1] / "docs/operate.md").read_text().split("## Uninstall")[1].split("```")[1]
+    commands = [line.split() for line in text.strip().splitlines()]
+    assert len(commands) == 6
+    for program, *words in commands:
+        # No controller takes the claim's finalizer off here.
+        done = release.helm.run(*words) if program == "helm" else cluster.kubectl(*words, "--wait=false")
+        assert done.returncode == 0, (words, done.stderr)
+    free = {"metadata": {"finalizers": None}}
+    cluster.kubectl("patch", "pvc", "truce", "-n", NAMESPACE, "--type=merge", "-p", json.dumps(free))
+    kinds = ("deployment,job,pod,service,configmap,secret,pvc,serviceaccount,pdb,networkpolicy,lease,role,rolebinding,"
+             "clusterrole,clusterrolebinding,crd,validatingwebhookconfiguration,resourcequota")
+    left = cluster.kubectl("get", kinds, "-A", "-o", "name")
+    cluster.apply_crds()
+    assert left.returncode == 0, left.stderr
+    assert not [name for name in left.stdout.split() if "truce" in name and "truce-of-tests" not in name]

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from support.helm import SERVER_CHART, VERSIONS, Helm, is_hook, the, value_files
+from support.helm import SERVER_CHART, VERSIONS, Helm, all_of, is_hook, the, value_files
 from support.truce_process import BINARY
 from support.webhook_registration import CHANGES_A_DECLARATION, ENDS_A_DELETION
 
@@ -88,7 +88,8 @@ def test_every_object_has_its_namespace_and_labels(helm4, values):
         if obj["kind"] in ("Role", "RoleBinding", "Lease"):
             # The Lease is where there is one per cluster; Truce's own Secret is beside it.
             own = obj["metadata"]["name"].endswith("-self")
-            expected = namespace if own else "kube-system"
+            closed = not given.get("rbac", {}).get("kubeSystem", True)
+            expected = namespace if own or closed else "kube-system"
         assert obj["metadata"].get("namespace") == expected, obj["kind"]
         labels = obj["metadata"]["labels"]
         assert labels["app.kubernetes.io/instance"] == "truce"
@@ -188,8 +189,9 @@ def test_the_webhook_configuration(helm4):
         assert entry["clientConfig"]["service"]["path"] == f"{path}/{secret_of(name)}"
     [condition] = declarations["matchConditions"]
     assert condition["expression"] == CHANGES_A_DECLARATION
-    assert "matchConditions" not in deletions
     assert finalizers["matchConditions"] == ENDS_A_DELETION
+    assert "matchConditions" not in deletions
+    assert finalizers["rules"] == [{**declarations["rules"][0], "operations": ["UPDATE"]}]
     assert declarations["rules"][0]["operations"] == ["CREATE", "UPDATE"]
     assert deletions["rules"][0]["operations"] == ["DELETE"]
     for entry in (declarations, finalizers, deletions):
@@ -229,9 +231,9 @@ def test_failure_policy_is_for_declarations_only(helm4):
     policies = {entry["name"]: entry["failurePolicy"] for entry in hook["webhooks"]}
     assert policies == {
         "declarations.truce.dev": "Fail",
+        "finalizers.truce.dev": "Ignore",
         "deletions.truce.dev": "Ignore",
         "status.truce.dev": "Ignore",
-        "finalizers.truce.dev": "Ignore",
         "checks.truce.dev": "Fail",
         "policies.truce.dev": "Ignore",
         "compositions.truce.dev": "Ignore",
@@ -241,7 +243,8 @@ def test_failure_policy_is_for_declarations_only(helm4):
 def role_of_truce(objects: list[dict]) -> dict:
     """Not that of those who ask it (rbac.checks)."""
     roles = [obj for obj in objects if obj["kind"] == "ClusterRole"]
-    return next(role for role in roles if not role["metadata"]["name"].endswith(("-checks", "-backup")))
+    [role] = [role for role in roles if role["metadata"]["name"] == "truce-system-truce"]
+    return role
 
 
 def test_groups_of_mappings_are_judged_and_read(helm4):
@@ -341,6 +344,189 @@ def test_a_copy_is_given_to_a_command(helm4, tmp_path):
     assert done.stdout == "a b|$HOME|the copy"
     images = {container["image"] for container in (copy, send)}
     assert "registry.example.org/tools/aws:2" in images and len(images) == 2
+
+
+# What a policy of a cluster may want of a Pod, and where its database is.
+SHARED = {
+    "commonLabels": {"cost-centre": "42", "app.kubernetes.io/part-of": "platform",
+                     "app.kubernetes.io/component": "all", "app.kubernetes.io/name": "other"},
+    "commonAnnotations": {"linkerd.io/inject": "enabled", "kubectl.kubernetes.io/default-container": "other"},
+    "podAnnotations": {"linkerd.io/inject": "disabled"},
+    "podLabels": {"team": "platform"},
+    "nodeSelector": {"kubernetes.io/arch": "amd64"},
+    "tolerations": [{"key": "dedicated", "operator": "Equal", "value": "platform", "effect": "NoSchedule"}],
+    "affinity": {"nodeAffinity": {"preferredDuringSchedulingIgnoredDuringExecution": [
+        {"weight": 1, "preference": {"matchExpressions": [{"key": "zone", "operator": "Exists"}]}}]}},
+    "resources": {"limits": {"cpu": "1", "memory": "1Gi"}, "requests": {"cpu": "1", "memory": "1Gi"}},
+    "hostAliases": [{"ip": "10.1.2.3", "hostnames": ["db-1"]}],
+    "imagePullSecrets": [{"name": "registry"}],
+    "runtimeClassName": "gvisor",
+    "podSecurityContext": {"runAsUser": 1000650001},
+}
+DATABASE = {"type": "postgres", "url": "postgres://a@h:6432/d", "password": {"existingSecret": "s"},
+            "prepare": {"enabled": True, "url": "postgres://b@h:6432/d", "existingSecret": "s"}}
+
+
+def pods_of(objects: list[dict]) -> dict[str, dict]:
+    """Metadata and spec of each Pod that the objects make, by its container."""
+    found = []
+    for obj in objects:
+        template = obj["spec"] if obj["kind"] in ("Deployment", "Job", "CronJob") else None
+        if obj["kind"] == "CronJob":
+            template = template["jobTemplate"]["spec"]
+        if template or obj["kind"] == "Pod":
+            found.append(template["template"] if template else obj)
+    ours = {"truce", "ready", "prepare-store", "copy"}
+
+    def name(pod: dict) -> str:
+        containers = pod["spec"].get("initContainers", []) + pod["spec"]["containers"]
+        return next(each["name"] for each in containers if each["name"] in ours)
+
+    return {name(pod): pod for pod in found}
+
+
+@pytest.mark.parametrize("store", [DATABASE, {}], ids=["postgres", "sqlite"])
+def test_what_all_pods_share(helm4, store):
+    more = {"store": store} if store else {"backup": {"enabled": True, "podLabels": {"team": "backups"}}}
+    objects = all_of(helm4.render(with_minimum(**SHARED, **more)))
+    pods = pods_of(objects)
+    assert set(pods) == {"truce", "ready", "prepare-store" if store else "copy"}
+    selector = the(objects, "Service", "truce")["spec"]["selector"]
+    for name, pod in pods.items():
+        labels, annotations, spec = pod["metadata"]["labels"], pod["metadata"]["annotations"], pod["spec"]
+        assert labels["cost-centre"] == "42" and annotations["linkerd.io/inject"] == "disabled", name
+        assert labels["team"] == ("backups" if name == "copy" else "platform")
+        assert (selector.items() <= labels.items()) == (name == "truce"), "the Services find the server alone"
+        for field in ("nodeSelector", "tolerations", "affinity", "hostAliases", "imagePullSecrets",
+                      "runtimeClassName"):
+            assert spec[field] == SHARED[field], (name, field)
+        assert spec["securityContext"]["runAsUser"] == 1000650001
+        assert spec["securityContext"]["fsGroup"] == 65532
+        [container] = spec["containers"]
+        assert container["securityContext"]["readOnlyRootFilesystem"] is True
+        if name != "copy":
+            assert container["resources"] == SHARED["resources"], name
+    assert pods["truce"]["metadata"]["annotations"]["kubectl.kubernetes.io/default-container"] == "truce"
+    # What makes them, too.
+    for obj in objects:
+        metadata = obj["metadata"]
+        assert metadata["labels"]["cost-centre"] == "42", obj["kind"]
+        assert metadata["labels"]["app.kubernetes.io/part-of"] == "platform"
+        assert "linkerd.io/inject" in metadata["annotations"], obj["kind"]
+        if obj["kind"] == "CronJob":
+            inner = obj["spec"]["jobTemplate"]["metadata"]
+            assert inner["labels"]["cost-centre"] == "42" and "linkerd.io/inject" in inner["annotations"]
+
+
+def test_a_pod_beside_the_server_keeps_away_from_nobody(helm4):
+    """Of the server's affinity that to nodes: beside other Pods a short one may not fit."""
+    term = {"topologyKey": "kubernetes.io/hostname", "labelSelector": {"matchLabels": {"a": "b"}}}
+    apart = {"podAntiAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": [term]}}
+    pods = pods_of(all_of(helm4.render(with_minimum(affinity=apart, store=DATABASE))))
+    assert pods["truce"]["spec"]["affinity"] == apart
+    assert "affinity" not in pods["prepare-store"]["spec"] and "affinity" not in pods["ready"]["spec"]
+
+
+@matrix
+def test_no_key_stands_twice(helm4, values):
+    given = yaml.safe_load(values.read_text())
+    assert all_of(helm4.render(values))
+    labels = {"app.kubernetes.io/part-of": "mine", "app.kubernetes.io/component": "mine", "release": "mine",
+              "grafana_dashboard": "2", "app.kubernetes.io/instance": "mine"}
+    annotations = {"truce.dev/static-configuration": "mine",
+                   "cert-manager.io/inject-ca-from": "mine", "helm.sh/resource-policy": "mine"}
+    colliding = {"commonLabels": labels, "podLabels": labels, "commonAnnotations": annotations,
+                 "podAnnotations": annotations,
+                 "webhook": {**given.get("webhook", {}), "annotations": annotations}}
+    objects = all_of(helm4.render({**given, **colliding}))
+    for obj in objects:
+        assert obj["metadata"].get("labels", {}).get("app.kubernetes.io/instance", "truce") == "truce", obj["kind"]
+    annotations = pods_of(objects)["truce"]["metadata"]["annotations"]
+    assert annotations["truce.dev/static-configuration"] != "mine"
+
+
+USER_AND_GROUPS = ("runAsUser", "runAsGroup", "fsGroup")
+
+
+@pytest.mark.parametrize("how", ["detected", "null"])
+def test_openshift_gives_user_and_groups(helm, how):
+    nothing = {"podSecurityContext": dict.fromkeys(USER_AND_GROUPS)} if how == "null" else {}
+    flags = ["--api-versions", "security.openshift.io/v1"] if how == "detected" else []
+    rendered = helm.expect("template", "truce", SERVER_CHART, "--values", "-", *flags,
+                           stdin=json.dumps(with_minimum(store=DATABASE, **nothing)))
+    pods = pods_of(all_of(rendered))
+    assert set(pods) == {"truce", "ready", "prepare-store"}
+    for name, pod in pods.items():
+        context = pod["spec"]["securityContext"]
+        assert not set(USER_AND_GROUPS) & set(context) and context["runAsNonRoot"] is True, name
+    if how == "detected":
+        # A user of one's own is meant.
+        given = {"runAsUser": 1000650001}
+        rendered = helm.expect("template", "truce", SERVER_CHART, "--values", "-", *flags,
+                               stdin=json.dumps(with_minimum(podSecurityContext=given)))
+        context = pods_of(all_of(rendered))["truce"]["spec"]["securityContext"]
+        assert context["runAsUser"] == 1000650001 and "fsGroup" not in context
+
+
+def test_nothing_is_in_kube_system_where_it_is_closed(helm4):
+    for closed in (False, True):
+        objects = helm4.objects(with_minimum(**({"rbac": {"kubeSystem": False}} if closed else {})))
+        there = {obj["kind"] for obj in objects if obj["metadata"].get("namespace") == "kube-system"}
+        assert there == (set() if closed else {"Lease", "Role", "RoleBinding"})
+        config = yaml.safe_load(the(objects, "ConfigMap")["data"]["truce.yaml"])
+        assert config.get("leaseNamespace") == ("truce-system" if closed else None)
+        assert the(objects, "Lease")["metadata"]["namespace"] == ("truce-system" if closed else "kube-system")
+
+
+@pytest.mark.parametrize("policy, host", [
+    ("", "0.0.0.0"), ("SingleStack", "0.0.0.0"), ("PreferDualStack", "[::]"), ("RequireDualStack", "[::]")])
+def test_it_listens_on_the_families_of_its_services(helm4, policy, host):
+    objects = helm4.objects(with_minimum(service={"ipFamilyPolicy": policy}))
+    config = yaml.safe_load(the(objects, "ConfigMap")["data"]["truce.yaml"])
+    assert {config[f"{part}Address"].rpartition(":")[0] for part in (
+        "admission", "api", "metrics", "probes")} == {host}
+    assert the(objects, "Service", "truce")["spec"].get("ipFamilyPolicy", "") == policy
+
+
+def test_room_for_pods_of_a_priority(helm4):
+    assert "ResourceQuota" not in {obj["kind"] for obj in helm4.objects(MINIMUM)}
+    values = with_minimum(priorityClassName="system-cluster-critical", priorityClassQuota=True)
+    quota = the(helm4.objects(values), "ResourceQuota")["spec"]
+    assert quota == {"hard": {"pods": "3"}, "scopeSelector": {"matchExpressions": [
+        {"scopeName": "PriorityClass", "operator": "In", "values": ["system-cluster-critical"]}]}}
+
+
+# Who is above whom: each holds what the one before holds.
+PEOPLE = {"reader": "view", "sharer": "edit", "operator": "admin"}
+
+
+def test_roles_for_people(helm4):
+    def roles(**values) -> dict[str, dict]:
+        return {obj["metadata"]["name"].removeprefix("truce-system-truce-"): obj
+                for obj in helm4.objects(with_minimum(**values)) if obj["kind"] == "ClusterRole"}
+
+    def rights(role: dict) -> set[tuple[str, str]]:
+        assert all(rule["apiGroups"] == ["truce.dev"] for rule in role["rules"])
+        return {(verb, name) for rule in role["rules"] for verb in rule["verbs"] for name in rule["resources"]}
+
+    made, given = roles(rbac={"people": "roles"}), roles(rbac={"people": "aggregated"})
+    assert not {*PEOPLE, "break-glass"} & set(roles()), "by default nobody's rights change"
+    before = set()
+    for name, of in PEOPLE.items():
+        key = f"rbac.authorization.k8s.io/aggregate-to-{of}"
+        assert key not in made[name]["metadata"]["labels"]
+        assert given[name]["metadata"]["labels"][key] == "true"
+        assert made[name]["rules"] == given[name]["rules"]
+        assert rights(made[name]) > before, name
+        before = rights(made[name])
+        assert not [right for right in before if right[1] == "overrides"], "would let a tenant take any name"
+    # Every right of the API is somebody's to give.
+    needed = {(verb, f"{resource}/{sub}" if sub else resource) for resource, sub, verb in re.findall(
+        r'\{"(ownerships|audit|overrides|imports|findings|recovery|brake)", "(\w*)", "(\w+)", ',
+        "".join(path.read_text() for path in (REPOSITORY / "webhook").rglob("*.cc")))}
+    assert len(needed) > 12 and needed <= before | rights(made["break-glass"]), needed
+    labels = given["break-glass"]["metadata"]["labels"]
+    assert not [key for key in labels if "aggregate" in key]
 
 
 def test_every_rule_is_explained():
@@ -589,4 +775,16 @@ def test_the_network_policy(helm4):
     spec = policy(networkPolicy={"admissionFrom": block, "apiServerTo": block})
     assert spec["ingress"][0]["from"] == spec["egress"][1]["to"] == block
     unwatched = {"watchCluster": False, "certificates": {"mode": "certManager"}}
-    assert policy(**unwatched)["egress"] == []
+    # API servers drop an empty list: it would be a difference at each apply.
+    assert "egress" not in policy(**unwatched)
+
+    def database(url: str, **network) -> list[int]:
+        store = {"type": "postgres", "url": url, "password": {"existingSecret": "s"}}
+        egress = policy(store=store, networkPolicy=network)["egress"]
+        return [each["port"] for each in egress[-1]["ports"]]
+
+    assert database("postgres://a@h/d") == [5432]
+    assert database("postgres://a@h:6432/d?sslmode=require") == [6432]
+    assert database("postgresql://a@h-1:6432,h-2,[fd00::1]:6433,[fd00::2]/d") == [6432, 5432, 6433]
+    assert database("postgres://a@h/d?port=6432&x=1") == [6432]
+    assert database("postgres://a@h:6432/d", storePorts=[7000]) == [7000]

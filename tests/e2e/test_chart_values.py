@@ -108,6 +108,8 @@ IMPOSSIBLE = [
     ("backup.enabled: ", "beside the server",
      {"backup": {"enabled": True}, "watchCluster": False, "certificates": {"caBundle": CERTIFICATE}}),
     ("backup.enabled: ", "backup.enabled=false", {"backup": {"enabled": True}, "store": {"type": "memory"}}),
+    ("listen.host: ", "takes both", {"listen": {"host": "0.0.0.0"}, "service": {"ipFamilyPolicy": "RequireDualStack"}}),
+    ("priorityClassQuota: ", "system-cluster-critical", {"priorityClassQuota": True}),
     ("backup.image: ", "name it", {"backup": {"enabled": True, "command": ["cat"]}}),
     ("backup.command: ", "remove backup.image", {"backup": {"enabled": True, "image": "busybox"}}),
 ]

@@ -57,6 +57,10 @@
 {{- printf "%s-self" (include "truce.fullname" .) -}}
 {{- end -}}
 
+{{- define "truce.leaseNamespace" -}}
+{{- ternary "kube-system" (include "truce.namespace" .) .Values.rbac.kubeSystem -}}
+{{- end -}}
+
 {{- define "truce.pathSecretName" -}}
 {{- default (printf "%s-admission" (include "truce.fullname" .)) .Values.admission.existingSecret -}}
 {{- end -}}
@@ -69,6 +73,11 @@
 {{- else -}}
 {{- printf "%s:%s" $repository (default .Chart.AppVersion .Values.image.tag) -}}
 {{- end -}}
+{{- end -}}
+
+{{/* Where all listen. */}}
+{{- define "truce.listenHost" -}}
+{{- default (ternary "[::]" "0.0.0.0" (contains "DualStack" .Values.service.ipFamilyPolicy)) .Values.listen.host -}}
 {{- end -}}
 
 {{/* Several replicas */}}
@@ -98,15 +107,19 @@ app.kubernetes.io/name: {{ include "truce.name" . }}
 app.kubernetes.io/instance: {{ .Release.Name }}
 {{- end -}}
 
+{{/*
+Labels of an object, with some of its own: (dict "root" $ "own" {…}). A label of `commonLabels` replaces
+the chart's, but not those that something selects by.
+*/}}
+{{- define "truce.labelsOf" -}}
+{{- $root := .root -}}
+{{- $own := merge (dict) .own (include "truce.selectorLabels" $root | fromYaml) (dict "app.kubernetes.io/managed-by" $root.Release.Service) -}}
+{{- $usual := dict "helm.sh/chart" (printf "%s-%s" $root.Chart.Name $root.Chart.Version | replace "+" "_") "app.kubernetes.io/version" $root.Chart.AppVersion "app.kubernetes.io/part-of" "truce" -}}
+{{- toYaml (merge (dict) $own $root.Values.commonLabels $usual) -}}
+{{- end -}}
+
 {{- define "truce.labels" -}}
-helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version | replace "+" "_" }}
-{{ include "truce.selectorLabels" . }}
-app.kubernetes.io/version: {{ .Chart.AppVersion | quote }}
-app.kubernetes.io/part-of: truce
-app.kubernetes.io/managed-by: {{ .Release.Service }}
-{{- with .Values.commonLabels }}
-{{ toYaml . }}
-{{- end }}
+{{- include "truce.labelsOf" (dict "root" . "own" (dict)) -}}
 {{- end -}}
 
 {{/* Annotations of an object: (dict "root" $ "own" {…}); nothing when there is none. */}}
@@ -263,10 +276,11 @@ caBundle: {{ printf "%s\n" (trim $values.certificates.caBundle) | b64enc }}
 {{- $v := .Values -}}
 {{- $config := dict "clusterId" $v.clusterId "dataDir" "/var/lib/truce" "store" (eq $v.store.type "postgres" | ternary (include "truce.storeUrl" (dict "root" . "url" $v.store.url)) $v.store.type) "logFormat" $v.log.format "logLevel" $v.log.level -}}
 {{- range $name, $port := dict "admission" $v.listen.admissionPort "api" $v.listen.apiPort "metrics" $v.listen.metricsPort "probes" $v.listen.probesPort -}}
-{{- $_ := set $config (printf "%sAddress" $name) (printf "%s:%d" $v.listen.host (int $port)) -}}
+{{- $_ := set $config (printf "%sAddress" $name) (printf "%s:%d" (include "truce.listenHost" $) (int $port)) -}}
 {{- end -}}
 {{- $_ := set $config (ternary "inCluster" "noCluster" $v.watchCluster) true -}}
 {{- $_ := set $config "webhookConfiguration" (include "truce.webhookName" .) -}}
+{{- if not $v.rbac.kubeSystem }}{{ $_ := set $config "leaseNamespace" (include "truce.leaseNamespace" .) }}{{ end -}}
 {{- with $v.publicURL }}{{ $_ := set $config "publicURL" . }}{{ end -}}
 {{- if ne $v.policyReports.group "off" }}{{ $_ := set $config "policyReports" $v.policyReports.group }}{{ end -}}
 {{- if $v.events.denials }}{{ $_ := set $config "denialEvents" true }}{{ end -}}
@@ -326,6 +340,21 @@ caBundle: {{ printf "%s\n" (trim $values.certificates.caBundle) | b64enc }}
 {{- if and .root.Values.store.ca.existingSecret (not (contains "sslrootcert=" .url)) -}}
 {{- contains "?" .url | ternary "&" "?" -}}sslrootcert=/etc/truce-store-ca/{{ .root.Values.store.ca.key }}
 {{- end -}}
+{{- end -}}
+
+{{/*
+Ports at which the database is reached, as JSON: {"ports": [...]}: those of the hosts of `store.url`, of
+its parameter `port`, else PostgreSQL's own.
+*/}}
+{{- define "truce.storePorts" -}}
+{{- $ports := list -}}
+{{- $hosts := regexReplaceAll "^[a-z]+://([^@/]*@)?([^/?]*).*$" .Values.store.url "${2}" -}}
+{{- $given := regexFind "[?&]port=[0-9,]+" .Values.store.url | trimAll "?&port=" -}}
+{{- range $host := splitList "," $hosts -}}
+{{- with regexFind ":[0-9]+$" $host }}{{ $ports = append $ports (trimPrefix ":" . | int) }}{{ else }}{{ if not $given }}{{ $ports = append $ports 5432 }}{{ end }}{{ end -}}
+{{- end -}}
+{{- range splitList "," $given }}{{ with . }}{{ $ports = append $ports (int .) }}{{ end }}{{ end -}}
+{{- dict "ports" (default ($ports | uniq) .Values.networkPolicy.storePorts) | toJson -}}
 {{- end -}}
 
 {{/* The Secrets that the container reads, as a YAML list. */}}

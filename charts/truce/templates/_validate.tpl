@@ -39,6 +39,9 @@
 {{- if and (or $v.podDisruptionBudget.enabled (include "truce.several" .)) (lt (int $v.podDisruptionBudget.maxUnavailable) 1) -}}
 {{- fail "podDisruptionBudget.maxUnavailable: 0 forbids every eviction, so drains of nodes hang; set 1" -}}
 {{- end -}}
+{{- if and $v.priorityClassQuota (not $v.priorityClassName) -}}
+{{- fail "priorityClassQuota: is for the Pods of priorityClassName, which is empty; set it, for example system-cluster-critical" -}}
+{{- end -}}
 {{- if eq $v.certificates.mode "existingSecret" -}}
 {{- if not $v.certificates.existingSecret.name -}}
 {{- fail "certificates.existingSecret.name: certificates.mode is existingSecret, so name the Secret" -}}
@@ -46,6 +49,9 @@
 {{- end -}}
 {{- if and $v.admission.clientCA.existingSecret (not $v.admission.clientCA.names) -}}
 {{- fail "admission.clientCA.names: name the certificate that your API server shows (its subject's common name or a DNS name): without names every certificate of that authority could send reviews, with the cluster's own every kubelet's" -}}
+{{- end -}}
+{{- if and (contains "DualStack" $v.service.ipFamilyPolicy) $v.listen.host (ne $v.listen.host "[::]") -}}
+{{- fail (printf "listen.host: %s is of one family, and service.ipFamilyPolicy is %s; remove listen.host, or set [::], which takes both" $v.listen.host $v.service.ipFamilyPolicy) -}}
 {{- end -}}
 {{- $ports := list -}}
 {{- range $part := list "admissionPort" "apiPort" "metricsPort" "probesPort" -}}
