@@ -46,6 +46,11 @@ void AddParts(const std::vector<KeyPart>& parts, Fingerprint& fingerprint) {
     fingerprint.Add(part.default_value.value_or(""));
     fingerprint.Add(part.list ? "list" : "one");
     fingerprint.Add(part.within);
+    fingerprint.Add(part.refers_to);
+    fingerprint.Add(part.form_of);
+    fingerprint.Add(part.self);
+    fingerprint.Add(part.only ? part.only->part : std::string());
+    if (part.only) AddPath(part.only->values, fingerprint);
     AddNumber(part.normalisers.size(), fingerprint);
     for (const Normaliser& normaliser : part.normalisers) fingerprint.Add(Text(normaliser));
   }

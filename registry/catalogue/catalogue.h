@@ -70,12 +70,34 @@ struct KeyPart {
   bool list = false;
 
   // The type ("ec2/VPC") whose resource this value names; "" if none or several. The normalised
-  // value then equals the only key part of that resource (its name or its assigned id).
+  // value then equals the only key part of that resource (its name or its assigned id). An ARN, a
+  // URL or another of that type's forms counts as the name that it tells; where it tells a part
+  // that stands beside this one, too (a function's qualifier), and no field states that, it is
+  // this.
   std::string refers_to;
+
+  // The type of whose forms the value has one, or it names nothing: without, any text would be an
+  // id over all accounts. Where the form tells an id, the value is that, else the whole text. "" =
+  // any text counts. Implied by a reference to an id, where the type's key holds no account.
+  std::string form_of;
 
   // A part of the same type that names the zone in which this name lies, which it may leave out
   // (`www` in `example.org`); "" = none. That part refers to one type, which has the extra `name`.
   std::string within;
+
+  // The value counts only where that of `part`, of the same type, is one of `values` (ports, under
+  // a protocol that has some); elsewhere the default stands. Said by `parts`, for both flavours.
+  struct Condition {
+    std::string part;
+    std::vector<std::string> values;
+
+    bool operator==(const Condition&) const = default;
+  };
+  std::optional<Condition> only;
+
+  // A part of the same type that this one may repeat (a group that is its own source): then the
+  // value is "self". "" = none. Said by `parts`, for both flavours.
+  std::string self;
 
   // Applied in order by Normalise().
   std::vector<Normaliser> normalisers;

@@ -17,6 +17,7 @@ constexpr std::size_t kShapedMin = 4;
 constexpr std::size_t kShapedMax = 32;
 constexpr std::string_view kId = "@id";
 constexpr std::string_view kUuid = "uuid";
+constexpr std::string_view kRegion = "region";
 // Of the host names of AWS, by partition (botocore, data/partitions.json).
 constexpr std::array<std::string_view, 7> kSuffixes = {
     "amazonaws.com", "amazonaws.com.cn", "amazonaws.eu",  "c2s.ic.gov",
@@ -92,6 +93,8 @@ Result<NameForm::Token> NameForm::ParsePlaceholder(std::string_view text) {
     token.kind = Token::Kind::kShaped;
     token.prefix = text.substr(colon + 1);
     text = text.substr(0, colon);
+    token.in_region = token.prefix.starts_with(kRegion);
+    if (token.in_region) token.prefix.erase(0, kRegion.size());
     if (token.prefix.ends_with(kUuid)) {
       token.uuid = true;
       token.prefix.resize(token.prefix.size() - kUuid.size());
@@ -122,6 +125,7 @@ std::optional<std::size_t> NameForm::LengthOf(const Token& token) {
     case Token::Kind::kAlnum: return 1;
     case Token::Kind::kAccount: return kAccountDigits;
     case Token::Kind::kShaped:
+      if (token.in_region) return std::nullopt;
       if (token.uuid) return token.prefix.size() + kUuidBytes;
       if (token.length != 0) return token.prefix.size() + token.length;
       return std::nullopt;
@@ -225,7 +229,8 @@ std::size_t NameForm::EndOf(std::size_t index, std::string_view value, std::size
     }
     case Token::Kind::kShaped: break;
   }
-  if (!rest.starts_with(token.prefix)) return kNowhere;
+  if (token.in_region) begin = EndOfRegion(value, begin);
+  if (begin == kNowhere || !value.substr(begin).starts_with(token.prefix)) return kNowhere;
   const std::size_t first = begin + token.prefix.size();
   if (token.uuid) {
     return IsUuid(value.substr(first, kUuidBytes)) ? first + kUuidBytes : kNowhere;

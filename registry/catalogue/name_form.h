@@ -55,7 +55,8 @@ class NameForm {
       kRegion,     // us-east-1
       kAccount,    // 12 digits
       kSuffix,     // of AWS's host names
-      kShaped,     // `prefix`, then `length` letters and digits (0: 4 to 32 of them) or a UUID
+      kShaped,     // perhaps a region, `prefix`, then `length` letters and digits (0: 4 to 32 of
+                   // them) or a UUID
       kFree,       // printable but no blank and no comma, and unless `deep` neither / nor : ;
                    // at the begin not what looks like an ARN or a URL
       kPath,       // up to and with the last /, perhaps nothing
@@ -65,6 +66,7 @@ class NameForm {
     std::string prefix;
     std::size_t length = 0;
     bool uuid = false;
+    bool in_region = false;
     bool deep = false;
   };
   static Result<Token> ParsePlaceholder(std::string_view text);

@@ -1,8 +1,14 @@
 #include "registry/catalogue/normalise.h"
 
+#include <arpa/inet.h>
+#include <netinet/in.h>
+#include <sys/socket.h>
+
 #include <algorithm>
 #include <array>
+#include <charconv>
 #include <cstddef>
+#include <cstdint>
 
 #include "registry/base/text.h"
 
@@ -50,6 +56,42 @@ void Dns(std::string& value) {
   if (std::string_view(value).starts_with("\\052")) value.replace(0, 4, "*");
 }
 
+// What is no block of addresses stays.
+void Cidr(std::string& value) {
+  constexpr std::size_t kByte = 8;
+  const std::size_t slash = value.find('/');
+  if (slash == std::string::npos) return;
+  std::array<std::uint8_t, sizeof(in6_addr)> address{};
+  const std::string host = value.substr(0, slash);
+  const int family = host.find(':') == std::string::npos ? AF_INET : AF_INET6;
+  const std::size_t bits = kByte * (family == AF_INET ? sizeof(in_addr) : sizeof(in6_addr));
+  std::size_t length = 0;
+  const char* const end = value.data() + value.size();
+  const auto [rest, error] = std::from_chars(value.data() + slash + 1, end, length);
+  const bool sound = error == std::errc() && rest == end && length <= bits;
+  if (!sound || inet_pton(family, host.c_str(), address.data()) != 1) return;
+  for (std::size_t bit = length; bit < bits; ++bit) {
+    std::uint8_t& byte = address[bit / kByte];
+    byte = static_cast<std::uint8_t>(byte & ~(0x80U >> (bit % kByte)));
+  }
+  std::array<char, INET6_ADDRSTRLEN> text{};
+  if (inet_ntop(family, address.data(), text.data(), text.size()) == nullptr) return;
+  value = std::string(text.data()) + '/' + std::to_string(length);
+}
+
+void StripAccount(std::string& value) {
+  constexpr std::size_t kDigits = 12;
+  const std::size_t end = value.find_first_not_of("0123456789");
+  if (end == kDigits && value[end] == '/') value.erase(0, end + 1);
+}
+
+void ObjectKey(std::string& value) {
+  StripPrefix(value, "./");
+  value.erase(0, std::min(value.find_first_not_of('/'), value.size()));
+  const auto both = [](char a, char b) { return a == '/' && b == '/'; };
+  value.erase(std::unique(value.begin(), value.end(), both), value.end());
+}
+
 void Map(std::string& value, std::string_view rule) {
   const std::size_t arrow = rule.find('>');
   if (arrow != std::string_view::npos && value == rule.substr(0, arrow)) {
@@ -76,6 +118,9 @@ void Apply(const Normaliser& normaliser, std::string& value) {
     case Normaliser::Op::kSecretName: return KeepSecretName(value);
     case Normaliser::Op::kDns: return Dns(value);
     case Normaliser::Op::kAddPrefix: value.insert(0, normaliser.argument); return;
+    case Normaliser::Op::kCidr: return Cidr(value);
+    case Normaliser::Op::kStripAccount: return StripAccount(value);
+    case Normaliser::Op::kObjectKey: return ObjectKey(value);
     case Normaliser::Op::kMap: return Map(value, normaliser.argument);
   }
 }
@@ -96,6 +141,9 @@ constexpr std::array kOpNames = {
     OpName{Normaliser::Op::kSecretName, "secret-name", false},
     OpName{Normaliser::Op::kDns, "dns", false},
     OpName{Normaliser::Op::kAddPrefix, "add-prefix", true},
+    OpName{Normaliser::Op::kCidr, "cidr", false},
+    OpName{Normaliser::Op::kStripAccount, "strip-account", false},
+    OpName{Normaliser::Op::kObjectKey, "object-key", false},
     OpName{Normaliser::Op::kMap, "map", true},
 };
 

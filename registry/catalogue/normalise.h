@@ -11,16 +11,20 @@ namespace truce {
 
 struct Normaliser {
   enum class Op {
-    kLower,        // A-Z to a-z; other bytes stay
-    kStripPrefix,  // one leading `argument`
-    kStripSuffix,  // one trailing `argument`
-    kBasename,     // what follows the last '/' or ':' (queue URL, ARN, id path → name)
-    kUntil,        // what precedes the first `argument`
-    kArnResource,  // of an ARN, what follows the fifth ':'; other values stay
-    kSecretName,   // of a secret's ARN, the name without its six random characters
-    kDns,          // lower, without trailing dot, "\052" at the beginning → "*"
-    kAddPrefix,    // `argument` before the value
-    kMap,          // `argument` is "from>to": a value equal to `from` becomes `to`
+    kLower,         // A-Z to a-z; other bytes stay
+    kStripPrefix,   // one leading `argument`
+    kStripSuffix,   // one trailing `argument`
+    kBasename,      // what follows the last '/' or ':' (queue URL, ARN, id path → name)
+    kUntil,         // what precedes the first `argument`
+    kArnResource,   // of an ARN, what follows the fifth ':'; other values stay
+    kSecretName,    // of a secret's ARN, the name without its six random characters
+    kDns,           // lower, without trailing dot, "\052" at the beginning → "*"
+    kAddPrefix,     // `argument` before the value
+    kCidr,          // of a block of IPv4 or IPv6 addresses, as AWS writes it: 10.0.0.0/8, ::/0
+    kStripAccount,  // 12 digits and '/' at the beginning (123456789012/sg-0a1b2c3d)
+    kObjectKey,     // of an object's key, no "./" or '/' at the beginning, no '/' twice: as the
+                    // provider cleans it
+    kMap,           // `argument` is "from>to": a value equal to `from` becomes `to`
   };
 
   Op op = Op::kLower;

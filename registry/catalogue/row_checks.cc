@@ -107,14 +107,24 @@ Result<void> CheckArn(const TypeSpec& spec) {
   return {};
 }
 
-Result<void> CheckForms(const TypeSpec& spec) {
+// Some type has the part beside one that names a resource of `spec`: a name may tell both.
+bool GoesWith(std::string_view part, const TypeSpec& spec, std::span<const TypeSpec> types) {
+  return std::any_of(types.begin(), types.end(), [&](const TypeSpec& other) {
+    return HasPart(other.parts, part) &&
+           std::any_of(other.parts.begin(), other.parts.end(),
+                       [&](const KeyPart& each) { return each.refers_to == spec.name; });
+  });
+}
+
+Result<void> CheckForms(const TypeSpec& spec, std::span<const TypeSpec> types) {
   for (const NameForm& form : spec.external_name) {
     for (const std::string_view part : form.Parts()) {
-      if (HasPart(spec.parts, part)) continue;
+      if (HasPart(spec.parts, part) || GoesWith(part, spec, types)) continue;
       return Fault(spec, "external_name",
                    "{" + std::string(part) + "} of " + InQuotes(form.text()) +
-                       " is not a key part; these are " + NamesOf(spec.parts) +
-                       "; write {*} for what is none");
+                       " is neither a key part, which are " + NamesOf(spec.parts) +
+                       ", nor a part of a type that names this one by a ref; write {*} for what "
+                       "is none");
     }
   }
   return {};
@@ -182,10 +192,31 @@ Result<void> CheckWithin(const TypeSpec& spec, std::span<const TypeSpec> types) 
   return {};
 }
 
+// What parts of one type make of each other.
+Result<void> CheckConditions(const TypeSpec& spec) {
+  for (const KeyPart& part : spec.parts) {
+    if (part.only && !(HasPart(spec.parts, part.only->part) && part.default_value)) {
+      return Fault(spec, "parts",
+                   "only:" + part.only->part + " needs a part of that name, and a default");
+    }
+    if (part.self.empty() || HasPart(spec.parts, part.self)) continue;
+    return Fault(spec, "parts", "self:" + part.self + " is not a part");
+  }
+  return {};
+}
+
 Result<void> CheckReferences(const TypeSpec& spec, std::span<const TypeSpec> types) {
   for (const auto* const parts :
        {&spec.parts, &spec.community_parts, &spec.extra, &spec.community_extra}) {
     for (const KeyPart& part : *parts) {
+      if (!part.form_of.empty()) {
+        const TypeSpec* const like = Find(types, part.form_of);
+        if (like == nullptr || like->external_name.empty()) {
+          return Fault(spec, "parts",
+                       "form-of: there is no type " + InQuotes(part.form_of) +
+                           " with forms in column external_name");
+        }
+      }
       if (part.refers_to.empty()) continue;
       const TypeSpec* const target = Find(types, part.refers_to);
       if (target == nullptr) {
@@ -254,11 +285,12 @@ Result<void> CheckTypes(std::span<const TypeSpec> types) {
     TRUCE_RETURN_IF_ERROR(CheckParts(spec));
     TRUCE_RETURN_IF_ERROR(CheckScope(spec));
     TRUCE_RETURN_IF_ERROR(CheckArn(spec));
-    TRUCE_RETURN_IF_ERROR(CheckForms(spec));
+    TRUCE_RETURN_IF_ERROR(CheckForms(spec, types));
     TRUCE_RETURN_IF_ERROR(CheckNameRule(spec));
     TRUCE_RETURN_IF_ERROR(CheckAttachment(spec, types));
     TRUCE_RETURN_IF_ERROR(CheckReferences(spec, types));
     TRUCE_RETURN_IF_ERROR(CheckWithin(spec, types));
+    TRUCE_RETURN_IF_ERROR(CheckConditions(spec));
   }
   return CheckSpaces(types);
 }

@@ -174,6 +174,19 @@ Result<void> ParseSource(std::string_view text, KeyPart& part) {
   return {};
 }
 
+Result<void> ParseCondition(std::string_view text, KeyPart& part) {
+  const std::size_t equals = text.find('=');
+  if (equals == std::string_view::npos) {
+    return InvalidArgument(InQuotes(text) + " is no condition; write only:PART=VALUE+VALUE");
+  }
+  KeyPart::Condition& only = part.only.emplace();
+  only.part = text.substr(0, equals);
+  for (const std::string_view value : Split(text.substr(equals + 1), '+')) {
+    only.values.emplace_back(value);
+  }
+  return {};
+}
+
 Result<void> ParseOption(std::string_view option, KeyPart& part) {
   if (option == "list") {
     part.list = true;
@@ -184,16 +197,23 @@ Result<void> ParseOption(std::string_view option, KeyPart& part) {
     if (!IsTypeName(part.refers_to, false)) {
       return InvalidArgument(InQuotes(option) + " does not name a type; write ref:service/Kind");
     }
+  } else if (option.starts_with("form-of:")) {
+    part.form_of = option.substr(option.find(':') + 1);
   } else if (option.starts_with("within:")) {
     part.within = option.substr(option.find(':') + 1);
+  } else if (option.starts_with("self:")) {
+    part.self = option.substr(option.find(':') + 1);
+  } else if (option.starts_with("only:")) {
+    return ParseCondition(option.substr(option.find(':') + 1), part);
   } else if (const std::optional<Normaliser> normaliser = ParseNormaliser(option)) {
     part.normalisers.push_back(*normaliser);
   } else {
     return InvalidArgument(
         InQuotes(option) +
-        " is not an option; write list, default:VALUE, ref:TYPE, within:PART, lower, dns, "
-        "basename, arn-resource, secret-name, strip-prefix:X, strip-suffix:X, until:X, "
-        "add-prefix:X or map:FROM>TO");
+        " is not an option; write list, default:VALUE, ref:TYPE, form-of:TYPE, within:PART, "
+        "only:PART=VALUE+VALUE, self:PART, lower, dns, basename, arn-resource, secret-name, cidr, "
+        "strip-account, object-key, strip-prefix:X, strip-suffix:X, until:X, add-prefix:X or "
+        "map:FROM>TO");
   }
   return {};
 }

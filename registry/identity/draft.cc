@@ -13,11 +13,15 @@
 namespace truce {
 namespace {
 
-const std::string* FindPart(const ResourceIdentity& identity, std::string_view name) {
-  for (const auto& [part, value] : identity.parts) {
+// In a part with KeyPart::self.
+constexpr std::string_view kSelf = "self";
+
+template <typename Identity>
+auto* FindPart(Identity& identity, std::string_view name) {
+  for (auto& [part, value] : identity.parts) {
     if (part == name) return &value;
   }
-  return nullptr;
+  return static_cast<decltype(&identity.parts.front().second)>(nullptr);
 }
 
 // The value of a placeholder of an ARN template; nothing when it is not known.
@@ -35,6 +39,22 @@ std::optional<std::string_view> Placeholder(const ResourceIdentity& identity,
   }
   if (value.empty()) return std::nullopt;
   return value;
+}
+
+void FoldParts(const TypeSpec& spec, ResourceIdentity& identity) {
+  for (const KeyPart& part : spec.parts) {
+    if (!part.only && part.self.empty()) continue;
+    std::string* value = FindPart(identity, part.name);
+    const std::string* other = FindPart(identity, part.only ? part.only->part : part.self);
+    if (value == nullptr || other == nullptr) continue;
+    if (!part.only) {
+      if (*value == *other) *value = kSelf;
+      continue;
+    }
+    const std::vector<std::string>& counts = part.only->values;
+    const bool is_read = std::find(counts.begin(), counts.end(), *other) != counts.end();
+    if (!is_read) *value = part.default_value.value_or(std::string());
+  }
 }
 
 std::string ArnOf(const ResourceIdentity& identity, std::string_view arn_template) {
@@ -122,6 +142,7 @@ bool MayBeOf(std::string_view arn, std::string_view shown) {
 
 // The names and the ARN, once the parts are there.
 void FillNames(DeclaredResource& resource, const TypeSpec& spec) {
+  FoldParts(spec, resource.identity);
   if (resource.missing.empty()) {
     if (std::optional<KeyText> key = KeyOf(resource.identity, spec)) {
       // What the external name alone told so far becomes a further name.
@@ -273,6 +294,23 @@ void AppendResources(const Draft& draft, std::vector<DeclaredResource>& resource
   AddId(draft, resources.back());
 }
 
+void LieWithParent(Draft& draft) {
+  const TypeSpec& type = *draft.type;
+  if (type.scope != Scope::kParent || !type.KeyHasAccount() || draft.parts.empty()) return;
+  const Reading& parent = draft.parts.front();
+  if (parent.elements.size() != 1 || !parent.told) return;
+  ResourceIdentity& place = draft.place;
+  if (!parent.told->region.empty() && !place.region.empty()) {
+    place.region = parent.told->region;
+    place.partition = PartitionOf(place.region);
+  }
+  if (parent.told->account.empty() || parent.told->account == place.account) return;
+  place.account = parent.told->account;
+  draft.further_account.clear();
+  draft.further_observed = false;
+  draft.own_arn = {};
+}
+
 KeyText AssignedName(const ResourceIdentity& place, const TypeSpec& spec, const AssignedId& id) {
   KeyText name;
   AppendEncoded(name.text, spec.space);
@@ -288,6 +326,16 @@ KeyText AssignedName(const ResourceIdentity& place, const TypeSpec& spec, const 
 
 bool IsAssignedName(const KeyText& name) {
   return name.text.find(kIdField) != std::string::npos;  // a bare | stands between fields only
+}
+
+std::optional<KeyText> KeyAnew(ResourceIdentity identity, const TypeSpec& spec) {
+  for (const KeyPart& part : spec.parts) {
+    if (part.default_value && FindPart(identity, part.name) == nullptr) {
+      identity.parts.emplace_back(part.name, *part.default_value);
+    }
+  }
+  FoldParts(spec, identity);
+  return KeyOf(identity, spec);
 }
 
 std::optional<KeyText> KeyOf(const ResourceIdentity& identity, const TypeSpec& spec) {
@@ -383,6 +431,10 @@ std::optional<KeyText> ParentKeyOf(const ResourceIdentity& identity, const TypeS
   for (const Attachment::Link& link : spec.attachment->links) {
     const std::string* value = FindPart(identity, link.own_part);
     if (value == nullptr) return std::nullopt;
+    if (const auto place = ReadArnPlace(*value)) {
+      if (!place->region.empty()) owner.region = place->region;
+      if (!place->account.empty()) owner.account = place->account;
+    }
     owner.parts.emplace_back(link.parent_part, Normalise(link.normalisers, *value));
   }
   return KeyOf(owner, *parent);
@@ -406,14 +458,6 @@ std::string_view SuffixOf(std::string_view partition) {
     if (name == partition) return suffix;
   }
   return "amazonaws.com";
-}
-
-std::optional<NameReading> ReadForm(std::string_view text, const TypeSpec& type) {
-  if (text.size() > kPartBytesMax) return std::nullopt;
-  for (const NameForm& form : type.external_name) {
-    if (auto reading = form.Read(text)) return reading;
-  }
-  return std::nullopt;
 }
 
 bool KeyedByExternalName(const Draft& draft) {
@@ -513,7 +557,7 @@ ExternalName ReadExternalName(const ObjectView& view, const TypeSpec& type,
   if (external.text.empty()) return external;
   external.reading = ReadForm(external.text, type);
   if (!external.reading) {
-    if (LooksLikeAddress(external.text)) {
+    if (LooksLikeAddress(external.text) || type.Late(Flavour::kUpjetCluster)) {
       external.finding = Finding(kExternalNameInWords, "is none of " + type.name, external.text);
     }
     return external;
@@ -551,7 +595,7 @@ std::optional<Draft> TakeExternalName(ExternalName& external, const PartContext&
     TakeAccount(reading, false, other);
     return other;
   }
-  if (KeyedByExternalName(draft)) {
+  if (KeyedByExternalName(draft) && (draft.late || !reading.parts.empty())) {
     if (SaysTheSame(draft, reading)) TakeAccount(reading, false, draft);
     return std::nullopt;
   }

@@ -39,6 +39,11 @@ struct Draft {
   bool mapped = false;
 };
 
+// What lies in a parent lies where the parent does: where its ARN, its URL or another form of its
+// name (the first part) tells region and account, those count, as an account field of the type
+// would. They may be others than the object's and its ProviderConfig's.
+void LieWithParent(Draft& draft);
+
 // Appends one resource per combination of the parts' elements, and one without key for what is not
 // known yet. An assigned id is a further name of the only resource, or the key of one whose parts
 // are not known; beside several it is one more, kept by the id alone. An observed account is left

@@ -166,6 +166,8 @@ void ReadParts(const ObjectView& view, const KindEntry& kind, const PartContext&
   const std::vector<KeyPart>& parts = kind.type->PartsFor(kind.flavour);
   draft.parts.reserve(parts.size());
   for (const KeyPart& part : parts) draft.parts.push_back(ReadPart(part, view, context));
+  FillFromNames(draft.parts, context);
+  LieWithParent(draft);
   // What stands beside the key is dropped when it is bad, never refused.
   std::vector<BadName> ignored;
   const PartContext beside{context.type, context.catalogue, ignored, context.external};
@@ -177,7 +179,8 @@ void ReadParts(const ObjectView& view, const KindEntry& kind, const PartContext&
 void ReadManaged(const ObjectView& view, const KindEntry& kind, const IdentityRules& rules,
                  ObjectFacts& facts) {
   const TypeSpec& type = *kind.type;
-  PartContext context{type, *rules.catalogue, facts.bad_names, nullptr};
+  std::string part_finding;
+  PartContext context{type, *rules.catalogue, facts.bad_names, nullptr, &part_finding};
   Draft draft;
   draft.type = &type;
   draft.intent = IntentOf(view, kind.flavour);
@@ -206,8 +209,10 @@ void ReadManaged(const ObjectView& view, const KindEntry& kind, const IdentityRu
   if (!outside) facts.shown_account = AccountOfArn(OwnArn(view));
   if (type.KeyHasAccount()) facts.account_fields = AccountFieldsOf(view, kind, rules);
   ReadParts(view, kind, context, draft);
+  if (facts.shown_account == draft.place.account) facts.account_disagreement.clear();
   const std::optional<Draft> other = TakeExternalName(external, context, draft);
   facts.name_finding = std::move(external.finding);
+  if (facts.name_finding.empty()) facts.name_finding = std::move(part_finding);
   std::string shown = outside ? std::string() : TakeStatus(view, external, draft);
   if (facts.name_finding.empty()) facts.name_finding = std::move(shown);
   const std::size_t first = facts.resources.size();

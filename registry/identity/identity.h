@@ -243,6 +243,10 @@ std::optional<KeyText> ParentKeyOf(const ResourceIdentity& identity, const TypeS
 // `space|partition|account or ?stand-in|region|part=value|…`.
 std::optional<KeyText> KeyOf(const ResourceIdentity& identity, const TypeSpec& spec);
 
+// The same for an identity that another catalogue made: a part that it had not yet has its default,
+// and what parts make of each other is done anew.
+std::optional<KeyText> KeyAnew(ResourceIdentity identity, const TypeSpec& spec);
+
 // The party that may act for `root`, as the registry keeps it: `ns:<cluster>/<namespace>` for a
 // namespaced root, else `slot:<slot>`. Configuration rewrites nothing that is kept (W4).
 PartyId PartyOf(const Slot& root);

@@ -114,14 +114,20 @@ class ResourceReader {
       std::string missing;
       const std::string_view value = ValueOf(part.name, stars, missing);
       if (!value.empty()) {
-        const std::string wrong = AddElement(reading, value, context);
+        const bool is_no_id = part.source == KeyPart::Source::kAssignedExternalName &&
+                              !type_.external_name.empty() && !ReadForm(value, type_);
+        const std::string wrong =
+            is_no_id ? "is no id of " + type_.name : AddElement(reading, value, context);
         if (!wrong.empty()) reading.missing = part.name + " " + wrong;
       } else if (part.default_value.has_value()) {
         reading.elements.push_back({*part.default_value, *part.default_value});
+        reading.by_default = true;
       } else {
         reading.missing = std::move(missing);
       }
     }
+    FillFromNames(draft.parts, context);
+    LieWithParent(draft);
     ReadBeside(stars, draft, context);
     AppendResources(draft, facts.resources, facts.bad_names);
   }

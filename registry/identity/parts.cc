@@ -115,6 +115,7 @@ std::string AddValue(Reading& reading, Value value, const PartContext& context) 
   }
   const std::size_t before = reading.elements.size();
   std::string wrong = AddElement(reading, Spelled(value), context);
+  reading.told.reset();  // the spelling ends here
   if (reading.elements.size() > before) reading.elements.back().shown = value.text();
   return wrong;
 }
@@ -149,6 +150,14 @@ bool ReadSection(Reading& reading, const Section& section, std::span<const std::
   return true;
 }
 
+bool TakeDefault(Reading& reading) {
+  const KeyPart& part = *reading.part;
+  if (!part.default_value.has_value()) return false;
+  reading.elements.push_back({*part.default_value, *part.default_value});
+  reading.by_default = true;
+  return true;
+}
+
 void ReadField(Reading& reading, const ObjectView& view, const PartContext& context) {
   const KeyPart& part = *reading.part;
   bool decided = false;
@@ -161,10 +170,7 @@ void ReadField(Reading& reading, const ObjectView& view, const PartContext& cont
     if (found && !part.list) return;
   }
   if (decided) return;
-  if (part.default_value.has_value()) {
-    reading.elements.push_back({*part.default_value, *part.default_value});
-    return;
-  }
+  if (TakeDefault(reading)) return;
   if (part.paths.empty()) return;
   reading.missing = FieldName(kForProvider, part.paths.front());
   for (std::size_t i = 1; i < part.paths.size(); ++i) {
@@ -206,6 +212,74 @@ std::string FieldName(std::string_view provider, const std::vector<std::string>&
   return name;
 }
 
+std::optional<NameReading> ReadForm(std::string_view text, const TypeSpec& type) {
+  if (text.size() > kPartBytesMax) return std::nullopt;
+  for (const NameForm& form : type.external_name) {
+    if (auto reading = form.Read(text)) return reading;
+  }
+  return std::nullopt;
+}
+
+std::optional<NameReading> ReadArnPlace(std::string_view text) {
+  constexpr std::string_view kArn = "arn:";
+  if (!text.starts_with(kArn)) return std::nullopt;
+  text.remove_prefix(kArn.size());
+  std::array<std::string_view, 4> fields;  // partition, service, region, account
+  for (std::string_view& field : fields) {
+    const std::size_t colon = text.find(':');
+    if (colon == std::string_view::npos) return std::nullopt;
+    field = text.substr(0, colon);
+    text.remove_prefix(colon + 1);
+  }
+  NameReading place;
+  place.partition = fields[0];
+  place.region = fields[2];
+  if (IsAccount(fields[3])) place.account = fields[3];
+  return place;
+}
+
+namespace {
+
+bool IsKeyedById(const TypeSpec& type) {
+  return type.Late(Flavour::kUpjetCluster) && !type.external_name.empty();
+}
+
+// Of a name that is written with its place, or with what goes along with it, leaves the name in
+// `raw`. False: it must have a form, and has none.
+bool TakeNameAlone(Reading& reading, std::string_view& raw, const PartContext& context) {
+  const KeyPart& part = *reading.part;
+  reading.told.reset();
+  const TypeSpec* type =
+      context.catalogue.FindType(part.form_of.empty() ? part.refers_to : part.form_of);
+  if (type != nullptr) reading.told = ReadForm(raw, *type);
+  if (!reading.told) {
+    const bool must = type != nullptr && (!part.form_of.empty() ||
+                                          (!context.type.KeyHasAccount() && IsKeyedById(*type)));
+    reading.told = ReadArnPlace(raw);
+    return !must;
+  }
+  const std::string_view name =
+      part.form_of.empty() ? reading.told->Part(type->parts.front().name) : reading.told->id;
+  if (!name.empty()) raw = name;
+  return true;
+}
+
+}  // namespace
+
+void FillFromNames(std::vector<Reading>& parts, const PartContext& context) {
+  for (const Reading& from : parts) {
+    if (!from.told) continue;
+    for (const auto& [name, value] : from.told->parts) {
+      for (Reading& to : parts) {
+        if (&to == &from || to.part->name != name || !to.by_default) continue;
+        to.elements.clear();
+        to.by_default = false;
+        if (!AddElement(to, value, context).empty()) to.missing = name;
+      }
+    }
+  }
+}
+
 std::string AddElement(Reading& reading, std::string_view raw, const PartContext& context) {
   const KeyPart& part = *reading.part;
   if (raw.empty()) return "is not a single value";
@@ -217,6 +291,13 @@ std::string AddElement(Reading& reading, std::string_view raw, const PartContext
   if (reason.has_value()) {
     context.bad_names.push_back({context.type.name, part.name, Printable(raw), *reason});
     return std::move(*reason);
+  }
+  if (!TakeNameAlone(reading, raw, context)) {
+    std::string wrong = "is no id of " + (part.form_of.empty() ? part.refers_to : part.form_of);
+    if (context.finding != nullptr) {
+      *context.finding = part.name + " " + wrong + ": " + Printable(raw);
+    }
+    return wrong;
   }
   std::string value =
       part.normalisers.empty() ? std::string(raw) : Normalise(part.normalisers, raw);
@@ -251,14 +332,27 @@ void ReadExternalName(Reading& reading, const ObjectView& view, const PartContex
     where = "metadata.name";
   } else if (context.external != nullptr) {
     // The part alone of an ARN or a URL.
-    if (const std::string_view told = ToldByAddress(part, context); !told.empty()) name = told;
+    if (const std::string_view told = ToldByAddress(part, context); !told.empty()) {
+      name = told;
+    } else if (!assigned && !context.external->id.empty()) {
+      // The provider writes the id over the name, once there is one.
+      name = view.name;
+      where = "metadata.name";
+    } else if (!assigned && context.external->parts.empty()) {
+      reading.missing.assign(where).append(" names what lies in no account");
+      return;
+    }
   }
   if (!name.empty()) {
-    const std::string wrong = AddElement(reading, name, context);
+    std::string wrong = AddElement(reading, name, context);
+    // Any other text would be an id over all accounts.
+    const bool has_form = context.external != nullptr || context.type.external_name.empty();
+    if (wrong.empty() && assigned && !has_form) {
+      reading.elements.clear();
+      wrong = "is no id of " + context.type.name;
+    }
     if (!wrong.empty()) reading.missing.assign(where).append(1, ' ').append(wrong);
-  } else if (part.default_value.has_value()) {
-    reading.elements.push_back({*part.default_value, *part.default_value});
-  } else {
+  } else if (!TakeDefault(reading)) {
     reading.missing.assign(where).append(assigned ? " is assigned by the provider, later"
                                                   : " is not set");
   }
@@ -273,11 +367,7 @@ Reading ReadPart(const KeyPart& part, const ObjectView& view, const PartContext&
     case KeyPart::Source::kExternalName:
     case KeyPart::Source::kAssignedExternalName: ReadExternalName(reading, view, context); break;
     case KeyPart::Source::kField: ReadField(reading, view, context); break;
-    case KeyPart::Source::kConstant:
-      if (part.default_value.has_value()) {
-        reading.elements.push_back({*part.default_value, *part.default_value});
-      }
-      break;
+    case KeyPart::Source::kConstant: TakeDefault(reading); break;
   }
   return reading;
 }

@@ -25,6 +25,10 @@ struct Reading {
   std::vector<Element> elements;  // one, or the set of a list part in document order
   std::string missing;            // why there is nothing (more) to know; empty when all is known
   std::optional<Reference> reference;
+  bool by_default = false;  // no field states it
+  // What the last value tells beside the name: read by the forms of the type that the part refers
+  // to, or as an ARN. Views of the object's document.
+  std::optional<NameReading> told;
 };
 
 // A type whose parts are being read, and where refusals go.
@@ -34,14 +38,27 @@ struct PartContext {
   std::vector<BadName>& bad_names;
   // What the forms of the type read in the external name; null: it has none of them.
   const NameReading* external = nullptr;
+  // Gets what is said of a text that is no id (ObjectFacts::name_finding); null: nobody listens.
+  std::string* finding = nullptr;
 };
 
 // Reads `part` of the managed resource `view`. Values that must not become keys are reported to the
 // context and leave the part missing.
 Reading ReadPart(const KeyPart& part, const ObjectView& view, const PartContext& context);
 
-// Adds the value `raw` to `reading`: checked, normalised, once. Otherwise says what is wrong with
-// it, as the end of a sentence ("names nothing"); empty when all is well.
+// Gives parts that no field states what the name in another part tells of them: the qualifier of
+// `function:orders:blue`.
+void FillFromNames(std::vector<Reading>& parts, const PartContext& context);
+
+// What `text` says by the first form of `type` that it has; nothing when it has none.
+std::optional<NameReading> ReadForm(std::string_view text, const TypeSpec& type);
+
+// Partition, region and account of an ARN, whatever it is of; nothing when it is none.
+std::optional<NameReading> ReadArnPlace(std::string_view text);
+
+// Adds the value `raw` to `reading`: checked, of an ARN, a URL or another form of the type that the
+// part refers to the name alone, normalised, once. Otherwise says what is wrong with it, as the end
+// of a sentence ("names nothing"); empty when all is well.
 std::string AddElement(Reading& reading, std::string_view raw, const PartContext& context);
 
 // Whether the part is the external name, or an id that stands there.

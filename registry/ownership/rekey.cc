@@ -140,7 +140,7 @@ Owner OldestOwns(const KeyText& key, const std::vector<const Row*>& rows, Ledger
 NewKey KeysOf(const Catalogue& catalogue) {
   return [&catalogue](const ResourceIdentity& identity) -> std::optional<KeyText> {
     const TypeSpec* spec = catalogue.FindType(identity.type);
-    return spec == nullptr ? std::nullopt : KeyOf(identity, *spec);
+    return spec == nullptr ? std::nullopt : KeyAnew(identity, *spec);
   };
 }
 

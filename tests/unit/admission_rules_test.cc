@@ -42,6 +42,27 @@ class AdmissionRulesTest : public AdmissionFixture {
     return sent;
   }
 
+  void KnowAccounts() {
+    ChangePolicy([](AdmissionPolicy& policy) {
+      policy.identity.accounts = {
+          {{"aws.m.upbound.io", "ClusterProviderConfig", "", "prod"}, "111111111111"},
+          {{"aws.crossplane.io", "ProviderConfig", "", "prod"}, "111111111111"},
+          {{"aws.crossplane.io", "ProviderConfig", "", "other"}, "222222222222"}};
+    });
+  }
+
+  // A namespaced object of `ns` in us-east-1 of the account 111111111111, each time another one.
+  Sent Here(const std::string& ns, const std::string& service, const std::string& kind,
+            const std::string& name, const std::string& fields) {
+    Sent sent = Managed(service, kind, name, R"({"region":"us-east-1")" + fields + "}");
+    sent.group = service + ".aws.m.upbound.io";
+    sent.ns = ns;
+    sent.review = "review-" + std::to_string(++sent_);
+    sent.uid = "uid-" + std::to_string(sent_);
+    return sent;
+  }
+  int sent_ = 0;
+
   static Sent BucketIn(const std::string& ns, const std::string& name) {
     Sent sent = Bucket(name, name);
     sent.group = "s3.aws.m.upbound.io";
@@ -178,6 +199,50 @@ TEST_F(AdmissionRulesTest, AnAttachmentToAnothersBucketIsRefused) {
   EXPECT_EQ(sink_.last().findings, (std::vector<std::string>{"foreign-attachment enforce"}));
   EXPECT_EQ(Contents().owners.size(), 1U);
   EXPECT_TRUE(Send(Policy("own", "prod-artifacts", "team-a")).allowed);
+}
+
+TEST_F(AdmissionRulesTest, AParentOfAnotherAccountOrRegionIsNobodysHere) {
+  KnowAccounts();
+  ASSERT_TRUE(Send(Here("team-a", "sns", "Topic", "orders", "")).allowed);
+  ASSERT_TRUE(Send(Here("team-a", "lambda", "Function", "orders", "")).allowed);
+  const auto subscribe = [&](const std::string& topic) {
+    return Send(Here("team-b", "sns", "TopicSubscription", "s" + std::to_string(sent_),
+                     R"(,"protocol":"sqs","endpoint":"q","topicArn":")" + topic + "\""));
+  };
+  EXPECT_TRUE(subscribe("arn:aws:sns:us-east-1:999999999999:orders").warnings.empty());
+  EXPECT_TRUE(subscribe("arn:aws:sns:eu-west-1:111111111111:orders").warnings.empty());
+  EXPECT_FALSE(subscribe("arn:aws:sns:us-east-1:111111111111:orders").allowed);
+  const auto permit = [&](const std::string& function) {
+    return Send(Here("team-b", "lambda", "Permission", "p" + std::to_string(sent_),
+                     R"(,"statementId":"s","functionName":")" + function + "\""));
+  };
+  EXPECT_TRUE(permit("arn:aws:lambda:us-east-1:999999999999:function:orders").warnings.empty());
+  EXPECT_TRUE(permit("999999999999:function:orders").warnings.empty());
+  EXPECT_TRUE(permit("arn:aws:lambda:eu-west-1:111111111111:function:orders").warnings.empty());
+  for (const char* own : {"orders", "orders:blue", "111111111111:function:orders",
+                          "arn:aws:lambda:us-east-1:111111111111:function:orders:blue"}) {
+    EXPECT_FALSE(permit(own).allowed) << own;
+  }
+}
+
+TEST_F(AdmissionRulesTest, WhatIsNoIdIsNobodysInOtherAccounts) {
+  KnowAccounts();
+  const auto send = [&](const std::string& config, const std::string& id) {
+    Sent sent = Managed("cloudfront", "Distribution", config + id, R"({"region":"us-east-1"})");
+    sent.group = "cloudfront.aws.crossplane.io";
+    sent.spec.replace(sent.spec.find(R"("prod")"), 6, "\"" + config + "\"");
+    sent.metadata = R"(,"annotations":{"crossplane.io/external-name":")" + id + "\"}";
+    return Send(sent);
+  };
+  const Answered first = send("prod", "frontend");
+  EXPECT_TRUE(first.allowed);
+  EXPECT_EQ(first.warnings,
+            std::vector<std::string>{"truce: CloudFront distribution: external name is none of "
+                                     "cloudfront/Distribution: frontend"});
+  EXPECT_TRUE(send("other", "frontend").allowed);
+  EXPECT_TRUE(Contents().owners.empty());
+  EXPECT_TRUE(send("prod", "E2K3J4H5G6F7E8").allowed);
+  EXPECT_FALSE(send("other", "E2K3J4H5G6F7E8").allowed) << "an id exists once";
 }
 
 TEST_F(AdmissionRulesTest, AShareLetsAnAttachmentIn) {

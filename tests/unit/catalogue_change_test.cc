@@ -58,6 +58,30 @@ TEST_F(CatalogueChangeTest, KeysFollowTheCatalogueOnce) {
   EXPECT_EQ(Follow(Catalogue::BuiltIn()), 0U) << "the version is remembered";
 }
 
+TEST_F(CatalogueChangeTest, APartThatIsNewHasItsDefaultAndPartsFoldAnew) {
+  const std::string account = "111111111111";
+  Own({"secretsmanager/SecretVersion", "aws", account, "us-west-2", {{"secretId", "db"}}},
+      {"secretsmanager/SecretVersion|aws|111111111111|us-west-2|secretId=db"});
+  Own({"ec2/SecurityGroupRule",
+       "aws",
+       account,
+       "us-west-2",
+       {{"securityGroupId", "sg-0a1b"},
+        {"direction", "egress"},
+        {"protocol", "all"},
+        {"fromPort", "0"},
+        {"toPort", "0"},
+        {"source", "0.0.0.0/0"}}},
+      {"ec2/security-group-rule|aws|||securityGroupId=sg-0a1b|direction=egress|protocol=all|"
+       "fromPort=0|toPort=0|source=0.0.0.0/0"});
+  Follow(Catalogue::BuiltIn());
+  EXPECT_EQ(Keys(), (std::vector<std::string>{
+                        "ec2/security-group-rule|aws|||securityGroupId=sg-0a1b|direction=egress|"
+                        "protocol=all|fromPort=-1|toPort=-1|source=0.0.0.0/0",
+                        "secretsmanager/SecretVersion|aws|111111111111|us-west-2|secretId=db|"
+                        "stage=AWSCURRENT"}));
+}
+
 TEST_F(CatalogueChangeTest, ATypeThatIsNoLongerKnownKeepsItsKey) {
   Own({"gone/Type", "aws", "", "", {{"name", "x"}}}, {"gone/Type|aws|||name=x"});
   EXPECT_EQ(Follow(Catalogue::BuiltIn()), 0U);

@@ -184,6 +184,8 @@ TEST(CatalogueData, DefaultsAndSetsAreThere) {
   EXPECT_EQ(Type("cloudwatchevents/Rule").parts[0].default_value, "default");
   EXPECT_EQ(Type("lambda/FunctionURL").parts[1].default_value, "$LATEST");
   EXPECT_EQ(Type("route53/Record").parts[3].default_value, "");
+  EXPECT_EQ(Type("secretsmanager/SecretVersion").parts[1].default_value, "AWSCURRENT");
+  EXPECT_TRUE(Type("secretsmanager/SecretVersion").parts[1].list);
   EXPECT_EQ(Type("glue/CatalogDatabase").account_path, std::vector<std::string>{"catalogId"});
   EXPECT_TRUE(Type("ec2/SecurityGroupRule").parts[5].list);
   EXPECT_TRUE(Type("iam/UserGroupMembership").parts[1].list);
@@ -204,7 +206,6 @@ TEST(CatalogueData, SpellingsOfOneParentMeet) {
       {"sqs/QueuePolicy", "https://eu-west-1.queue.amazonaws.com/123456789012/orders", "orders"},
       {"secretsmanager/SecretVersion",
        "arn:aws:secretsmanager:eu-west-1:123456789012:secret:db-a1B2c3", "db"},
-      {"lambda/Permission", "arn:aws:lambda:eu-west-1:123456789012:function:resize:live", "resize"},
       {"cloudwatchevents/Target", "arn:aws:events:eu-west-1:123456789012:event-bus/orders",
        "orders"},
       {"iam/OpenIDConnectProvider", "https://oidc.eks.example/id/ABC", "oidc.eks.example/id/ABC"},

@@ -60,6 +60,25 @@ TEST(Normalise, MakesSpellingsOfOneThingEqual) {
       {{"map:-1>all", "map:6>tcp"}, "6", "tcp"},
       {{"map:6>tcp"}, "65", "65"},
       {{"until:/"}, "", ""},
+      {{"cidr"}, "10.0.0.7/24", "10.0.0.0/24"},
+      {{"cidr"}, "100.68.0.18/18", "100.68.0.0/18"},
+      {{"cidr"}, "10.1.2.3/32", "10.1.2.3/32"},
+      {{"cidr"}, "0.0.0.0/0", "0.0.0.0/0"},
+      {{"cidr"}, "2001:0DB8:0:0::1/64", "2001:db8::/64"},
+      {{"cidr"}, "0:0:0:0:0:0:0:0/0", "::/0"},
+      {{"cidr"}, "::1/128", "::1/128"},
+      {{"cidr"}, "10.0.0.7/33", "10.0.0.7/33"},
+      {{"cidr"}, "10.0.0.7/", "10.0.0.7/"},
+      {{"cidr"}, "10.0.0/8", "10.0.0/8"},
+      {{"cidr"}, "10.0.0.7", "10.0.0.7"},
+      {{"cidr"}, "pl-0a1b2c3d", "pl-0a1b2c3d"},
+      {{"strip-account"}, "123456789012/sg-0a1b2c3d", "sg-0a1b2c3d"},
+      {{"strip-account"}, "sg-0a1b2c3d", "sg-0a1b2c3d"},
+      {{"object-key"}, "/a//b/c", "a/b/c"},
+      {{"object-key"}, "./a/", "a/"},
+      {{"object-key"}, "a/./b", "a/./b"},
+      {{"object-key"}, "//", ""},
+      {{"strip-account"}, "12345678901/sg-0a1b2c3d", "12345678901/sg-0a1b2c3d"},
   };
   for (const Case& c : cases) {
     SCOPED_TRACE(c.value);
@@ -70,7 +89,8 @@ TEST(Normalise, MakesSpellingsOfOneThingEqual) {
 TEST(Normalise, WritesAndReadsItsOps) {
   for (const std::string_view text :
        {"lower", "strip-prefix:a:b", "strip-suffix:.", "basename", "until::", "arn-resource",
-        "secret-name", "dns", "add-prefix:x", "map:-1>all", "map:x>"}) {
+        "secret-name", "dns", "add-prefix:x", "cidr", "strip-account", "object-key", "map:-1>all",
+        "map:x>"}) {
     const std::optional<Normaliser> parsed = ParseNormaliser(text);
     ASSERT_TRUE(parsed.has_value()) << text;
     EXPECT_EQ(Text(*parsed), text);

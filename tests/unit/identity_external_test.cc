@@ -18,6 +18,10 @@ const GroupKind kTopic{"sns.aws.upbound.io", "Topic"};
 const GroupKind kVpc{"ec2.aws.upbound.io", "VPC"};
 const GroupKind kRole{"iam.aws.upbound.io", "Role"};
 const GroupKind kCertificate{"acm.aws.upbound.io", "Certificate"};
+const GroupKind kDistribution{"cloudfront.aws.upbound.io", "Distribution"};
+const GroupKind kSubnet{"ec2.aws.upbound.io", "Subnet"};
+const GroupKind kIamPolicy{"iam.aws.upbound.io", "Policy"};
+const GroupKind kOriginRequest{"cloudfront.aws.upbound.io", "OriginRequestPolicy"};
 const GroupKind kPolicy{"sqs.aws.upbound.io", "QueuePolicy"};
 
 constexpr const char* kOne = "111111111111";
@@ -259,6 +263,35 @@ TEST(IdentityExternalName, WhatIsNoneIsNoName) {
                                "news"})
       << "as it stands: nobody else's";
   EXPECT_FALSE(topic.name_finding.empty());
+}
+
+TEST(IdentityExternalName, ATextThatIsNoIdMakesNoName) {
+  const std::string id = "0a1b2c3d-4e5f-6071-8293-a4b5c6d7e8f9";
+  const std::string managed = "arn:aws:iam::aws:policy/ReadOnlyAccess";
+  Check({
+      {"as an older provider writes it before there is an id",
+       {kDistribution, "", "frontend", "", kOne},
+       {""},
+       "external name is none of cloudfront/Distribution: frontend"},
+      {"of another account",
+       {kCertificate, "", "arn:aws:acm:us-east-1:222222222222:certificate/x", "", kOne},
+       {""},
+       "external name lies in another account: arn:aws:acm:us-east-1:222222222222:certificate/x"},
+      {"in a field whose resource's key holds no account",
+       {kSubnet, R"("vpcId":"main","cidrBlock":"10.0.0.0/24")", "", "", kOne},
+       {""},
+       "vpcId is no id of ec2/VPC: main"},
+      {"a policy of AWS itself",
+       {kIamPolicy, "", managed, "", kOne},
+       {"iam/Policy|aws|||@id=" + managed},
+       ""},
+      {"a name that the provider replaces by the id",
+       {kOriginRequest, "", id, "", kOne},
+       {"cloudfront/OriginRequestPolicy|aws|111111111111||name=x",
+        "cloudfront/OriginRequestPolicy|aws|?||name=x",
+        "cloudfront/OriginRequestPolicy|aws|||@id=" + id},
+       ""},
+  });
 }
 
 TEST(IdentityExternalName, AReferenceThatIsFilledMakesTheFieldsTheKey) {

@@ -34,6 +34,27 @@ TEST(ToldNamesTest, AddressesTellWhatTheyHold) {
   EXPECT_FALSE(Told("arn:aws:nosuchservice" + place + "x").recognised);
 }
 
+TEST(ToldNamesTest, AFunctionIsToldByEachOfItsForms) {
+  const std::string one = "111111111111";
+  const std::string name = "lambda/Function|aws|" + one + "|us-east-1|name=orders";
+  ResourceIdentity place;
+  place.region = "us-east-1";
+  for (const std::string& before : {"arn:aws:lambda:us-east-1:" + one + ":function:",
+                                    "us-east-1:" + one + ":function:", one + ":function:"}) {
+    for (const char* after : {"", ":$LATEST", ":blue", ":7"}) {
+      EXPECT_TRUE(Has(Told(before + "orders" + after, place), name, one)) << before << after;
+    }
+  }
+}
+
+TEST(ToldNamesTest, APolicyOfAwsIsOneInNoAccount) {
+  const std::string arn = "arn:aws:iam::aws:policy/service-role/AWSLambdaRole";
+  const ToldNames told = Told(arn);
+  EXPECT_TRUE(told.recognised);
+  EXPECT_TRUE(Has(told, "iam/Policy|aws|||@id=" + arn));
+  EXPECT_EQ(told.names.size(), 1U);
+}
+
 TEST(ToldNamesTest, IdsAreNamesInEachPartitionUntilTheRegionTellsIt) {
   const ToldNames anywhere = Told("sg-0a1b2c3d");
   EXPECT_TRUE(Has(anywhere, "ec2/security-group|aws|||@id=sg-0a1b2c3d"));

@@ -47,6 +47,13 @@ TEST(NameForm, ReadsWhatItsPlaceholdersSay) {
       {"{@id:b-uuid}", "b-0a1b2c3d-4e5f-6071-8293-a4b5c6d7e8f9",
        "@b-0a1b2c3d-4e5f-6071-8293-a4b5c6d7e8f9"},
       {"{@id:b-uuid}", "b-0a1b2c3d-4e5f-6071-8293-a4b5c6d7e8fz", "-"},
+      {"{@id:region_}", "us-east-1_AbCdEfGhI", "@us-east-1_AbCdEfGhI"},
+      {"{@id:region_}", "us-east_AbCdEfGhI", "-"},
+      {"{@id:region_}", "us-east-1_AbC", "-"},
+      {"{@id:region_}", "_AbCdEfGhI", "-"},
+      {"a/{@id:region:uuid}", "a/us-east-1:0a1b2c3d-4e5f-6071-8293-a4b5c6d7e8f9",
+       "@us-east-1:0a1b2c3d-4e5f-6071-8293-a4b5c6d7e8f9"},
+      {"{@id:region:uuid}", "0a1b2c3d-4e5f-6071-8293-a4b5c6d7e8f9", "-"},
       {"a:{name}", "a:b", "name=b"},
       {"a:{name}", "a:", "-"},
       {"a:{name}", "a:b/c", "-"},
@@ -169,9 +176,11 @@ TEST(NameFormData, AFaultyRowSaysWhatIsWrong) {
   const std::string head = "type\texternal_name\texample\tcounterexample\n";
   EXPECT_EQ(error(head + "x/Y\ta:{name}\ta:b\tb\n"), "");
   for (const auto& [row, problem] : {
-           std::pair{"x/Y\ta:{id}\ta:b\tb\n",
-                     "T:2: external_name: {id} of \"a:{id}\" is not a key part; these are name; "
-                     "write {*} for what is none"},
+           std::pair{
+               "x/Y\ta:{id}\ta:b\tb\n",
+               "T:2: external_name: {id} of \"a:{id}\" is neither a key part, which are name, "
+               "nor a part of a type that names this one by a ref; write {*} for what is "
+               "none"},
            std::pair{"x/Y\ta:{name}\tb\tb\n",
                      "N:2: example: \"b\" has none of the forms of column external_name, which "
                      "must stand before"},

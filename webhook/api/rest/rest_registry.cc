@@ -41,7 +41,7 @@ bool IsKeyOf(const ResourceIdentity& identity, const KeyText& key, const TypeSpe
     const AssignedId id{.in_partition = account.empty()};
     return key.text.starts_with(AssignedName(there, spec, id).text);
   }
-  const std::optional<KeyText> made = KeyOf(there, spec);
+  const std::optional<KeyText> made = KeyAnew(there, spec);
   return made && (*made == key || WithoutAccount(*made) == key);
 }
 
