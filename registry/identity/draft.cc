@@ -175,6 +175,14 @@ std::string_view ForReaders(const Element& element) {
   return element.shown.size() == element.value.size() ? element.shown : element.value;
 }
 
+// Whether people call a resource of `spec` by the part: all are said, but of what lies in a zone
+// its name in there alone (www.example.org).
+bool IsSaid(const KeyPart& part, const TypeSpec& spec) {
+  return !part.within.empty() ||
+         std::none_of(spec.parts.begin(), spec.parts.end(),
+                      [](const KeyPart& each) { return !each.within.empty(); });
+}
+
 class Assembly {
  public:
   Assembly(const Draft& draft, std::vector<DeclaredResource>& resources)
@@ -221,10 +229,11 @@ class Assembly {
     return resource;
   }
 
-  static void AddPart(DeclaredResource& resource, const Reading& reading, const Element& element) {
+  void AddPart(DeclaredResource& resource, const Reading& reading, const Element& element) const {
     resource.identity.parts.emplace_back(reading.part->name, element.value);
     const std::string_view shown = ForReaders(element);
     if (shown.empty() || reading.part->source == KeyPart::Source::kConstant) return;
+    if (!IsSaid(*reading.part, *draft_.type)) return;
     if (!resource.name.empty()) resource.name.push_back('/');
     resource.name.append(shown);
   }
@@ -376,6 +385,7 @@ void InsertPart(DeclaredResource& resource, const KeyPart& part, std::string_vie
   const auto at = std::find_if(parts.begin(), parts.end(), follows);
   const bool first = at == parts.begin();
   parts.emplace(at, part.name, Normalise(part.normalisers, value));
+  if (!IsSaid(part, spec)) return;
   const std::string text(value);
   std::string& name = resource.name;
   name = name.empty() ? text : first ? text + "/" + name : name + "/" + text;

@@ -66,15 +66,25 @@ void SpellZones(const Catalogue& catalogue, const Facts& facts, DeclaredResource
   if (spec == nullptr || resource.key.empty()) return;
   for (const KeyPart& part : spec->parts) {
     if (part.within.empty()) continue;
-    for (const KeyPart& zone : spec->parts) {
-      if (zone.name != part.within) continue;
-      const std::string name = ZoneName(resource.identity, zone, catalogue, facts);
-      if (!name.empty()) AddZoneSpelling(resource, part, name, *spec);
-    }
+    const std::string name = ZoneNameOf(resource.identity, catalogue, facts);
+    if (!name.empty()) AddZoneSpelling(resource, part, name, *spec);
   }
 }
 
 }  // namespace
+
+std::string ZoneNameOf(const ResourceIdentity& identity, const Catalogue& catalogue,
+                       const Facts& facts) {
+  const TypeSpec* spec = catalogue.FindType(identity.type);
+  if (spec == nullptr) return {};
+  for (const KeyPart& part : spec->parts) {
+    if (part.within.empty()) continue;
+    for (const KeyPart& zone : spec->parts) {
+      if (zone.name == part.within) return ZoneName(identity, zone, catalogue, facts);
+    }
+  }
+  return {};
+}
 
 void ResolveReferences(const Catalogue& catalogue, const Facts& facts, ObjectFacts& object) {
   const KindEntry* own = nullptr;

@@ -2,6 +2,8 @@
 #ifndef TRUCE_REGISTRY_OWNERSHIP_RESOLVE_H_
 #define TRUCE_REGISTRY_OWNERSHIP_RESOLVE_H_
 
+#include <string>
+
 #include "registry/catalogue/catalogue.h"
 #include "registry/identity/identity.h"
 
@@ -20,6 +22,11 @@ void ResolveReferences(const Catalogue& catalogue, const Facts& facts, ObjectFac
 // `object` has too. What it spells out instead was not held by a reference before (R1).
 void ResolveHeld(const Catalogue& catalogue, const Facts& facts, const ObjectFacts& object,
                  ObjectFacts& before);
+
+// The name of the zone in which the resource of `identity` lies, as the zone's owner declares it;
+// empty: it lies in none, or nobody declares it.
+std::string ZoneNameOf(const ResourceIdentity& identity, const Catalogue& catalogue,
+                       const Facts& facts);
 
 }  // namespace truce
 

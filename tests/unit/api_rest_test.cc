@@ -203,6 +203,23 @@ TEST_F(RestTest, FindsAResourceByAnyOfItsNames) {
   EXPECT_EQ(found("sg-0a1b2c3d"), "vpc-12345678/Web ");
   EXPECT_EQ(found("VPC-12345678/web"), "vpc-12345678/Web ") << "AWS folds the case";
   EXPECT_EQ(found("JOBS"), "") << "AWS does not";
+  DeclareObject(Managed("route53", "Zone", "Z2FDTNDATAQYW2", R"({"name":"example.org"})"));
+  Sent record =
+      Managed("route53", "Record", "www", R"({"name":"www","type":"A","zoneId":"Z0123456789ABC"})");
+  DeclareObject(record);
+  record = Managed("route53", "Record", "api",
+                   R"({"name":"API.example.com","type":"A","zoneId":"Z0123456789ABC"})");
+  DeclareObject(record);
+  EXPECT_EQ(found("api.example.com"), "API.example.com ");
+  EXPECT_EQ(found("Api.Example.com."), "API.example.com ");
+  EXPECT_EQ(found("route53/Record/api.example.com"), "API.example.com ");
+  EXPECT_EQ(found("www.example.com"), "") << "nobody declares its zone";
+  Sent zone = Managed("route53", "Zone", "com", R"({"name":"example.com"})");
+  zone.metadata = R"(,"annotations":{"crossplane.io/external-name":"Z0123456789ABC"})";
+  DeclareObject(zone);
+  EXPECT_EQ(found("www.example.com"), "www ");
+  EXPECT_EQ(found("WWW.example.com."), "www ");
+  EXPECT_EQ(found("www.example.org"), "");
   EXPECT_EQ(found(IdOf("prod-logs")), "prod-logs ");
   Get("/api/v1/resources:lookup", {{"resource", "objectstorage/x"}}, 404);
   Get("/api/v1/resources:lookup", {{"resource", "bucket/my-logs"}, {"namespace", "team-a"}});

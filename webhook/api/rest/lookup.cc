@@ -11,6 +11,7 @@
 #include "registry/identity/evidence.h"
 #include "registry/ownership/grant.h"
 #include "registry/ownership/names.h"
+#include "registry/ownership/resolve.h"
 #include "registry/ownership/rows.h"
 
 namespace truce {
@@ -20,6 +21,7 @@ constexpr std::size_t kFoundMax = 1000;      // resources of one answer, before 
 constexpr std::size_t kObjectsMax = 1000;    // of one chain
 constexpr std::size_t kPassedOver = 10'000;  // owners or rows looked at for an object's name
 constexpr std::size_t kPage = 500;
+constexpr std::size_t kLabelsMax = 16;  // of a name within zones
 
 // As kubectl names kinds: the kind or its plural, whatever the case.
 bool IsKind(std::string_view word, std::string_view kind) {
@@ -80,8 +82,32 @@ class Reader {
     if (word.find('/') != std::string::npos) return ReadPath(word);
     if (IsId(word)) out_.id = PublicId{word};
     AddTold(word);
-    out_.named.push_back({word, {}});
+    out_.named.push_back({word, {}, {}});
+    AddWithinZones(word, nullptr);
     return std::nullopt;
+  }
+
+  // What lies in a zone may be kept without the zone's name, and be written with a dot at the end.
+  // `only`: of that type; null: of any.
+  void AddWithinZones(std::string_view word, const TypeSpec* only) {
+    std::set<std::string> types;
+    for (const TypeSpec& type : policy_.catalogue->types()) {
+      const bool lies_within =
+          std::any_of(type.parts.begin(), type.parts.end(),
+                      [](const KeyPart& part) { return !part.within.empty(); });
+      if (lies_within && (only == nullptr || only == &type)) types.insert(type.name);
+    }
+    if (types.empty()) return;
+    if (word.ends_with('.')) {
+      word.remove_suffix(1);
+      out_.named.push_back({std::string(word), types, {}});
+    }
+    std::size_t zones = 0;
+    for (std::size_t dot = word.find('.'); dot != std::string_view::npos && zones < kLabelsMax;
+         dot = word.find('.', dot + 1), ++zones) {
+      out_.named.push_back(
+          {std::string(word.substr(0, dot)), types, LowerOf(word.substr(dot + 1))});
+    }
   }
 
   // An ARN or a URL.
@@ -115,8 +141,9 @@ class Reader {
                        "/api/v1/types lists all"};
       }
       types.insert(type->name);
+      AddWithinZones(words_.name, type);
     }
-    out_.named.push_back({words_.name, std::move(types)});
+    out_.named.push_back({words_.name, std::move(types), {}});
     return std::nullopt;
   }
 
@@ -127,17 +154,18 @@ class Reader {
     const TypeSpec* type = second == std::string::npos ? nullptr : FindType(word.substr(0, second));
     if (type != nullptr) {
       if (second + 1 == word.size()) return NotUnderstood(InQuotes(word) + " names nothing");
-      out_.named.push_back({word.substr(second + 1), {type->name}});
+      out_.named.push_back({word.substr(second + 1), {type->name}, {}});
+      AddWithinZones(std::string_view(word).substr(second + 1), type);
       return std::nullopt;
     }
     AddTold(word);
     const bool is_object = first > 0 && second == std::string::npos && first + 1 < word.size();
     if (is_object && AddObjects(word.substr(0, first), word.substr(first + 1))) {
       // A secret may be called so.
-      if (!words_.ns) out_.named.push_back({word, {}});
+      if (!words_.ns) out_.named.push_back({word, {}, {}});
       return std::nullopt;
     }
-    out_.named.push_back({word, {}});
+    out_.named.push_back({word, {}, {}});
     // Log groups and parameters are called so.
     if (first == 0) return std::nullopt;
     const bool is_kind = second == std::string::npos;
@@ -181,7 +209,7 @@ class Reader {
                                     " is known to own anything",
                                 "look for it with kubectl get; its conditions say what it lacks"};
     } else {
-      out_.named.push_back({name, std::move(types)});
+      out_.named.push_back({name, std::move(types), {}});
     }
     out_.objects = std::move(objects);
     return true;
@@ -276,6 +304,9 @@ class Finder {
       auto owner = facts_.OwnerOf(key);
       if (!owner || !EqualsIgnoringCase(owner->name, named.name)) continue;
       if (!named.types.empty() && !named.types.contains(owner->identity.type)) continue;
+      if (!named.zone.empty() &&
+          ZoneNameOf(owner->identity, *lookup_.catalogue, facts_) != named.zone)
+        continue;
       // Another case is another name, unless AWS folds it.
       if (owner->name == named.name || Folds(owner->identity.type)) Add(std::move(owner));
     }

@@ -42,6 +42,7 @@ struct Lookup {
   struct Named {
     std::string name;
     std::set<std::string> types;  // empty: of any type
+    std::string zone;             // not empty: within the zone of that name alone
   };
   struct Objects {
     std::set<GroupKind> kinds;
