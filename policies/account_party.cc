@@ -6,6 +6,9 @@
 // of the external name: a tenant's own ProviderConfig with a role ARN of an account that it cannot
 // enter, or a URL of there, would reserve names there all the same.
 // Parameters: accountParties; mode of the type. Vectors: tests/unit/account_party_test.cc.
+#include <string>
+#include <utility>
+
 #include "policies/people.h"
 #include "policies/policy.h"
 #include "policies/question.h"
@@ -17,12 +20,18 @@
 namespace truce {
 namespace {
 
-// Empty: nobody tells it, or a status alone does, which declares nothing.
-std::string DeclaredAccount(const DeclaredResource& resource) {
-  if (IsAccount(resource.identity.account)) return resource.identity.account;
+// In which account the resource is declared, and by which name. Empty: nobody tells the account, or
+// a status alone does, which declares nothing.
+struct DeclaredThere {
+  std::string account;
+  KeyText name;
+};
+
+DeclaredThere DeclaredIn(const DeclaredResource& resource) {
+  if (IsAccount(resource.identity.account)) return {resource.identity.account, resource.key};
   for (const FurtherName& name : resource.further) {
     std::string account = AccountIn(name.text);
-    if (!name.observed && IsAccount(account)) return account;
+    if (!name.observed && IsAccount(account)) return {std::move(account), name.text};
   }
   return {};
 }
@@ -30,7 +39,8 @@ std::string DeclaredAccount(const DeclaredResource& resource) {
 }  // namespace
 
 // Only of what the request adds. What a provider names late exists, what a restorer brings back was
-// admitted, and what a question is about may be on record: none is refused.
+// admitted, what the namespace has there already was too, and what a question is about may be on
+// record: none is refused.
 std::vector<Finding> JudgeAccounts(const RuleCase& c) {
   std::vector<Finding> out;
   if (c.policy->account_parties.empty()) return out;
@@ -38,7 +48,8 @@ std::vector<Finding> JudgeAccounts(const RuleCase& c) {
     const DeclaredResource& resource = c.object->resources[index];
     auto finding = AccountOfOthers(resource, c.policy->account_parties, WordingOf(c));
     if (!finding) continue;
-    const bool existed = MayBindLate(c) || c.requester->restorer || IsOnRecord(c, resource.key);
+    const bool existed =
+        BringsWhatExists(c) || IsHeld(c, DeclaredIn(resource).name) || IsOnRecord(c, resource.key);
     if (existed) finding->mode = Mode::kWarn;
     Keep(c, *std::move(finding), {.type = resource.identity.type, .name = resource.name}, out);
   }
@@ -47,7 +58,7 @@ std::vector<Finding> JudgeAccounts(const RuleCase& c) {
 
 std::optional<Finding> AccountOfOthers(const DeclaredResource& resource,
                                        const AccountParties& parties, const Wording& wording) {
-  const std::string account = DeclaredAccount(resource);
+  const std::string account = DeclaredIn(resource).account;
   const std::string& ns = wording.root->ns;
   if (resource.intent == Intent::kObserves || ns.empty()) return std::nullopt;
   const auto bound = parties.find(account);

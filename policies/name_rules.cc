@@ -7,8 +7,11 @@
 #include "policies/policy.h"
 #include "policies/question.h"
 #include "policies/rule_case.h"
+#include "policies/sharing_rules.h"
 #include "registry/identity/evidence.h"
 #include "registry/ownership/facts.h"
+#include "registry/ownership/names.h"
+#include "registry/ownership/review.h"
 #include "registry/ownership/rows.h"
 
 namespace truce {
@@ -32,10 +35,39 @@ AppliedMode ModeOf(const RuleCase& c, Rule rule, const DeclaredResource& resourc
   return ModeIn(c, rule, TopicOf(c, rule, resource, name));
 }
 
-// What exists keeps its name.
-void KeepName(const RuleCase& c, Finding finding, const AppliedMode& applied,
-              std::vector<Finding>& out) {
-  if (MayBindLate(c)) finding.mode = std::min(finding.mode, Mode::kWarn);
+// Whether the review takes over what had another owner: by his word, or with the chain that it
+// joins.
+bool TakesOver(const RuleCase& c, const KeyText& name) {
+  if (c.decision == nullptr || c.facts == nullptr) return false;
+  const std::optional<Owner> before = OwnerByName(name, *c.facts);
+  return before && std::ranges::any_of(c.decision->changes.put_owners, [&](const Owner& after) {
+           return after.id == before->id && !IsOfOthers(after, c);
+         });
+}
+
+// Whether the name is not new to the party or the chain, under an account that the declaration
+// itself tells.
+bool IsHeldName(const RuleCase& c, const DeclaredResource& resource) {
+  if (IsHeld(c, resource.key) || TakesOver(c, resource.key)) return true;
+  const std::string shape = ShapeOf(resource.key);
+  return !shape.empty() && std::ranges::any_of(resource.further, [&](const FurtherName& name) {
+    return !name.observed && ShapeOf(name.text) == shape && IsHeld(c, name.text);
+  });
+}
+
+// A review may come again whose answer never left: what it reserved is no holder of before.
+bool HasReserved(const RuleCase& c) {
+  const std::vector<Row> rows = c.facts->RowsOfUid(c.object->uid);
+  return std::ranges::any_of(rows,
+                             [](const Row& row) { return row.id.state == RowState::kReserved; });
+}
+
+// What exists keeps its name: an admission does not ask for it again, a question is warned.
+void KeepName(const RuleCase& c, const DeclaredResource& resource, Finding finding,
+              const AppliedMode& applied, std::vector<Finding>& out) {
+  const bool held = IsHeldName(c, resource);
+  if (held && c.question == nullptr && !HasReserved(c)) return;
+  if (held || BringsWhatExists(c)) finding.mode = std::min(finding.mode, Mode::kWarn);
   const std::size_t before = out.size();
   Keep(c, std::move(finding), applied, out);
   if (out.size() == before || out.back().mode != Mode::kEnforce) return;
@@ -65,10 +97,12 @@ void JudgeName(const RuleCase& c, const DeclaredResource& resource, const AwsNam
     std::string better = conforming ? departure->suggestion : rule.Near(facts.name, facts.fifo);
     const bool is_good = PassesNameRules(c, resource, better) && IsFree(c, resource, better);
     if (made_up || !is_good) better.clear();
-    KeepName(c, AwsNameRefused(resource, {facts.name, *fault, better}, WordingOf(c)), applied, out);
+    KeepName(c, resource, AwsNameRefused(resource, {facts.name, *fault, better}, WordingOf(c)),
+             applied, out);
   }
   if (departure && naming.mode != Mode::kOff) {
-    KeepName(c, NameOutOfConvention(resource, facts.name, *departure, WordingOf(c)), naming, out);
+    KeepName(c, resource, NameOutOfConvention(resource, facts.name, *departure, WordingOf(c)),
+             naming, out);
   }
 }
 

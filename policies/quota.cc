@@ -93,9 +93,7 @@ std::string ListCommand(const QuotaReached& reached) {
 void KeepOne(const RuleCase& c, const NewOwnership& ownership, Finding finding,
              std::vector<Finding>& out) {
   finding.key = *ownership.key;
-  // It exists: what a provider names late, and what a restorer brings back.
-  const bool exists = MayBindLate(c) || (c.requester != nullptr && c.requester->restorer);
-  if (exists) finding.mode = std::min(finding.mode, Mode::kWarn);
+  if (BringsWhatExists(c)) finding.mode = std::min(finding.mode, Mode::kWarn);
   Keep(c, std::move(finding), {.type = ownership.place.type, .name = ownership.name}, out);
 }
 

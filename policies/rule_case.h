@@ -75,9 +75,14 @@ void Keep(const RuleCase& c, Finding finding, const ModeTopic& topic, std::vecto
 void Keep(const RuleCase& c, Finding finding, const AppliedMode& applied,
           std::vector<Finding>& out);
 
-// The name that a provider binds late belongs to a cloud resource that exists: refusing it would
-// leak that.
-bool MayBindLate(const RuleCase& c);
+// What is brought exists: a provider binds its name late, and refusing that would leak the cloud
+// resource; or a restorer brings back what was admitted once.
+bool BringsWhatExists(const RuleCase& c);
+
+// Whether the party or the chain of the object has the resource called `name` already, by a
+// declaration or a record: rules about what is new do not ask it again. False where nobody asks,
+// and for a name that a status alone tells: whoever may write that could take it.
+bool IsHeld(const RuleCase& c, const KeyText& name);
 
 // What all rules of `entry` find, in the order of RuleList.
 std::vector<Finding> JudgeByRules(Entry entry, const RuleCase& c);

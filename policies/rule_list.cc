@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <iterator>
+#include <optional>
 #include <utility>
 
 #include "policies/lifecycle/claim_rules.h"
@@ -11,6 +12,9 @@
 #include "policies/name_rules.h"
 #include "policies/policy.h"
 #include "policies/rule_case.h"
+#include "policies/sharing_rules.h"
+#include "registry/ownership/facts.h"
+#include "registry/ownership/rows.h"
 
 namespace truce {
 namespace {
@@ -236,8 +240,17 @@ void Keep(const RuleCase& c, Finding finding, const AppliedMode& applied,
   out.push_back(std::move(finding));
 }
 
-bool MayBindLate(const RuleCase& c) {
-  return c.requester != nullptr && c.requester->provider && c.old_object != nullptr;
+bool BringsWhatExists(const RuleCase& c) {
+  if (c.requester == nullptr) return false;
+  return c.requester->restorer || (c.requester->provider && c.old_object != nullptr);
+}
+
+bool IsHeld(const RuleCase& c, const KeyText& name) {
+  if (c.requester == nullptr || c.facts == nullptr || name.empty()) return false;
+  const std::optional<ResourceName> further = c.facts->FurtherName(name);
+  if (further && further->observed) return false;
+  const std::optional<Owner> owner = c.facts->OwnerOf(further ? further->key : name);
+  return owner && !IsOfOthers(*owner, c);
 }
 
 }  // namespace truce

@@ -99,6 +99,32 @@ TEST_F(AccountParty, JudgesWhatAnUpdateOfATerminatingObjectAdds) {
   EXPECT_TRUE(Send(moved).allowed) << "adds nothing (I10)";
 }
 
+// Bound later, the account keeps what stands in it: a new life of it is no new declaration.
+TEST_F(AccountParty, WhatTheNamespaceHasThereIsOnlyWarnedOf) {
+  ChangePolicy([](AdmissionPolicy& policy) { policy.account_parties.clear(); });
+  Sent queue = QueueOf("team-b", "jobs", "one");
+  ASSERT_TRUE(Send(queue).allowed);
+  ChangePolicy(
+      [](AdmissionPolicy& policy) { policy.account_parties[std::string(kOne)].emplace("team-a"); });
+  queue.uid = "uid-anew";
+  queue.review = "replaced by force";
+  EXPECT_TRUE(Send(queue).allowed);
+  EXPECT_EQ(Found(), "account-party warn");
+  EXPECT_FALSE(Send(QueueOf("team-b", "more", "one")).allowed);
+}
+
+// A name of that account that the namespace has by a status alone is none that it declared there.
+TEST_F(AccountParty, AStatusOpensNoAccount) {
+  Sent queue = QueueOf("team-b", "jobs", "unheard");
+  queue.status = R"({"atProvider":{"arn":"arn:aws:sqs:eu-west-1:111111111111:jobs"}})";
+  ASSERT_TRUE(Send(queue).allowed);
+  Sent other = QueueOf("team-b", "jobs", "one");
+  other.name = "other";
+  other.uid = "uid-other";
+  EXPECT_FALSE(Send(other).allowed);
+  EXPECT_NE(Found().find("account-party enforce"), std::string::npos) << Found();
+}
+
 TEST_F(AccountParty, ProvidersAndRestorersAreOnlyWarned) {
   ChangePolicy([](AdmissionPolicy& policy) { policy.restorers.emplace_back("velero"); });
   Sent queue = QueueOf("team-b", "jobs", "one");

@@ -64,10 +64,46 @@ class AdmissionRulesTest : public AdmissionFixture {
   int sent_ = 0;
 
   static Sent BucketIn(const std::string& ns, const std::string& name) {
-    Sent sent = Bucket(name, name);
+    return BucketIn(ns, name, name);
+  }
+  static Sent BucketIn(const std::string& ns, const std::string& object, const std::string& name) {
+    Sent sent = Bucket(object, name);
     sent.group = "s3.aws.m.upbound.io";
     sent.ns = ns;
     return sent;
+  }
+  // Another life of the object, as `kubectl replace --force` makes one.
+  static Sent Anew(Sent sent) {
+    sent.uid += "-anew";
+    sent.review += "-anew";
+    return sent;
+  }
+  // Composites of the claims declare their bucket, too.
+  void MapComposites() {
+    ChangePolicy([](AdmissionPolicy& policy) {
+      std::vector<MappingRule> rules;
+      for (const char* kind : {"ObjectStorage", "XObjectStorage"}) {
+        MappingRule& rule = rules.emplace_back();
+        rule.kind = {"platform.example.org", kind};
+        MappedResource& bucket = rule.declares.emplace_back();
+        bucket.type = "s3/Bucket";
+        PartSource& name =
+            bucket.parts[policy.catalogue->FindType("s3/Bucket")->parts.front().name];
+        name.path = FieldPath::Parse("spec.parameters.name", FieldPath::Root::kObject).value();
+      }
+      policy.identity.mappings = MappingRules::Create(std::move(rules), *policy.catalogue).value();
+    });
+  }
+  // Nothing declares the only resource any more; whose it is, and for whom, `record` says.
+  void LeaveOrphaned(Record record = Record::kOrphaned, const std::string& successor = "") {
+    const StoreContents contents = Contents();
+    Changes changes;
+    changes.put_owners = {contents.owners.at(0)};
+    changes.put_owners[0].record = record;
+    changes.put_owners[0].successor = successor;
+    for (const Row& row : contents.rows) changes.drop_rows.push_back(row.id);
+    const auto decide = [&](const Facts&) { return changes; };
+    ASSERT_TRUE(memory_.Apply({}, decide, Deadline::max()).ok());
   }
 };
 
@@ -182,6 +218,89 @@ TEST_F(AdmissionRulesTest, AProviderAndATerminatingObjectAreNeverRefusedForAName
   bucket.review = "terminating";
   bucket.metadata += R"(,"deletionTimestamp":"2026-11-21T07:59:30Z")";
   EXPECT_TRUE(Send(bucket).allowed);
+}
+
+// A rule about names judges who declares a name, not each object that does.
+TEST_F(AdmissionRulesTest, WhatIsComposedForAHolderIsNotAskedForItsNameAgain) {
+  MapComposites();
+  const Sent claim = Claim("team-a", "files", "Team_Files", "payments");
+  ASSERT_TRUE(Send(claim).allowed);  // names are not judged yet
+  JudgeNames(Mode::kEnforce);
+  Sent composite = claim;
+  composite.kind = "XObjectStorage";
+  composite.ns = "";
+  composite.name = "files-x";
+  composite.uid = "uid-files-x";
+  composite.review = "review-files-x";
+  composite.user = kCrossplane;
+  composite.metadata = "";
+  composite.spec = R"({"parameters":{"name":"Team_Files"},"claimRef":{"apiVersion":)"
+                   R"("platform.example.org/v1alpha1","kind":"ObjectStorage",)"
+                   R"("namespace":"team-a","name":"files"}})";
+  EXPECT_TRUE(Send(composite).allowed);
+  Sent bucket = Bucket("files-b", "Team_Files");
+  bucket.user = kCrossplane;
+  bucket.metadata += R"(,"ownerReferences":[{"apiVersion":"platform.example.org/v1alpha1",)"
+                     R"("kind":"XObjectStorage","name":"files-x","uid":"uid-files-x",)"
+                     R"("controller":true}])";
+  EXPECT_TRUE(Send(bucket).allowed);
+  EXPECT_EQ(Found(), "");
+  EXPECT_TRUE(Send(Anew(claim)).allowed) << "kubectl replace --force";
+  EXPECT_EQ(Found(), "");
+  EXPECT_FALSE(Send(Claim("team-a", "more", "More_Files", "payments")).allowed) << "a new name";
+  EXPECT_EQ(Found(), "aws-name enforce, naming-convention enforce");
+}
+
+TEST_F(AdmissionRulesTest, AHolderIsNotAskedForTheNameAgain) {
+  const Sent bucket = BucketIn("team-a", "files", "Team_Files");
+  ASSERT_TRUE(Send(bucket).allowed);
+  JudgeNames(Mode::kEnforce);
+  EXPECT_TRUE(Send(Anew(bucket)).allowed) << "kubectl replace --force";
+  EXPECT_EQ(Found(), "");
+  EXPECT_FALSE(Send(BucketIn("team-b", "theirs", "Team_Files")).allowed);
+  EXPECT_EQ(Found(), "duplicate-ownership enforce, aws-name enforce, naming-convention enforce");
+  LeaveOrphaned();
+  EXPECT_FALSE(Send(BucketIn("team-b", "theirs", "Team_Files")).allowed) << "not its name";
+  EXPECT_TRUE(Send(BucketIn("team-a", "renamed", "Team_Files")).allowed) << "of a record, too";
+  EXPECT_EQ(Found(), "");
+}
+
+TEST_F(AdmissionRulesTest, ASuccessorIsNotAskedForTheNameThatItTakesOver) {
+  ASSERT_TRUE(Send(BucketIn("team-a", "files", "Team_Files")).allowed);
+  JudgeNames(Mode::kEnforce);
+  LeaveOrphaned(Record::kTransferring, "Bucket/team-b/files");
+  EXPECT_FALSE(Send(BucketIn("team-b", "other", "Team_Files")).allowed) << "another object";
+  EXPECT_TRUE(Send(BucketIn("team-b", "files", "Team_Files")).allowed);
+  EXPECT_EQ(Found(), "");
+}
+
+// Whose registry is new knows no holder: what a restorer brings was admitted once.
+TEST_F(AdmissionRulesTest, WhatIsRestoredIsNotRefusedForItsName) {
+  ChangePolicy([](AdmissionPolicy& policy) { policy.restorers.emplace_back("velero"); });
+  JudgeNames(Mode::kEnforce);
+  Sent bucket = BucketIn("team-a", "files", "Team_Files");
+  bucket.user = "velero";
+  EXPECT_TRUE(Send(bucket).allowed);
+  EXPECT_EQ(Found(), "aws-name warn, naming-convention warn");
+}
+
+// Who asks beforehand hears of it, as of all that is on record.
+TEST_F(AdmissionRulesTest, ACheckWarnsOfANameThatItsPartyHas) {
+  ASSERT_TRUE(Send(BucketIn("team-a", "files", "Team_Files")).allowed);
+  LeaveOrphaned();
+  JudgeNames(Mode::kEnforce);
+  Sent check;
+  check.group = "truce.dev";
+  check.version = "v1alpha1";
+  check.kind = "OwnershipCheck";
+  check.ns = "team-a";
+  check.name = "before";
+  check.uid = "uid-check";
+  check.spec = R"({"declarations":[{"type":"s3/Bucket","name":"Team_Files"}]})";
+  EXPECT_TRUE(Check(check).allowed);
+  EXPECT_EQ(Found(), "aws-name warn, naming-convention warn");
+  check.ns = "team-b";
+  EXPECT_FALSE(Check(check).allowed);
 }
 
 TEST_F(AdmissionRulesTest, DryRunsGetTheSameAnswer) {
