@@ -1,14 +1,16 @@
 // Document: a JSON-like tree that the core can read without knowing JSON, YAML or their libraries.
 //
-// One flat array in document order; a Value is a cursor into it. Adapters (simdjson for reviews,
-// libyaml for manifests) fill it through Builder. Depth and size are bounded by the adapter that
-// builds it.
+// One flat array in document order; a Value is a cursor into it. Adapters (webhook/wire for JSON,
+// libyaml for manifests) fill it through Builder, whole or in part: texts, objects and arrays may
+// stand as they are written until somebody asks, so that what nobody reads is never built.
 #ifndef TRUCE_REGISTRY_BASE_DOCUMENT_H_
 #define TRUCE_REGISTRY_BASE_DOCUMENT_H_
 
 #include <cstddef>
 #include <cstdint>
 #include <list>
+#include <map>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -20,17 +22,20 @@
 
 namespace truce {
 
+class Builder;
 class Value;
 
 // Immutable after Builder::Finish. Text is viewed, not copied: what was given to the builder must
 // outlive the document, except texts passed through Builder::Own. External synchronization where
-// it has texts as written (Builder::Written), which are read when they are first asked for.
+// it has values as written (Builder::Written), which are read when they are first asked for.
 class Document final {
  public:
   enum class Kind : std::uint8_t { kMissing, kNull, kBool, kNumber, kString, kArray, kObject };
 
   // What `written`, a text of a document, says; replaces `said`.
   using TextReader = void (*)(std::string_view written, std::string& said);
+  // Builds what `written`, an object or array that stands under `key`, says.
+  using TreeReader = void (*)(std::string_view written, std::string_view key, Builder& builder);
 
   Document() = default;
   Document(Document&&) = default;
@@ -46,10 +51,11 @@ class Document final {
   friend class Value;
   struct Node {
     std::string_view key;           // member name; empty in arrays and at the root
-    mutable std::string_view text;  // string contents; number and bool as written
+    mutable std::string_view text;  // string contents; number and bool as written; see is_written
     std::uint32_t end = 0;          // index after the last descendant
     Kind kind = Kind::kMissing;
-    mutable bool is_written = false;  // its text is yet to be read
+    // Its text is yet to be read; of an object or array: it is all that stands here of it.
+    mutable bool is_written = false;
   };
 
   std::string_view TextOf(const Node& node) const {
@@ -58,9 +64,13 @@ class Document final {
   std::string_view Read(const Node& node) const;
   bool HaveSameText(const Node& node, const Document& other, const Node& others) const;
   std::string_view Own(std::string_view text) const;
+  // The object or array at `index`, which stands as it is written.
+  const Document& Open(std::uint32_t index) const;
 
   std::vector<Node> nodes_;
   TextReader read_ = nullptr;
+  TreeReader build_ = nullptr;  // null: no object or array stands as it is written
+  mutable std::map<std::uint32_t, std::unique_ptr<Document>> opened_;  // by the index of their node
   // Texts behind each other; none is ever grown beyond its capacity, which would move it. Unlike a
   // deque, an empty list owns no memory.
   mutable std::list<std::string> owned_;
@@ -105,13 +115,18 @@ class Value final {
   std::size_t size() const;
 
   // Whether both are the same tree: kinds, texts, and members in the same order. Their own keys do
-  // not count.
+  // not count. Arrays that stand as they are written, and what lies deep in a document that has
+  // such values, are the same only where they are written alike.
   bool Equals(const Value& other) const;
 
  private:
+  friend class Builder;
   friend class Document;
   Value(const Document* document, std::uint32_t index) : document_(document), index_(index) {}
   const Document::Node& node() const { return document_->nodes_[index_]; }
+  // Of an object or array: where its children stand.
+  Value Tree() const { return node().is_written ? document_->Open(index_).root() : *this; }
+  bool EqualsInDepth(const Value& other, int opened) const;
 
   const Document* document_ = nullptr;
   std::uint32_t index_ = 0;
@@ -134,8 +149,11 @@ class Builder final {
   void Scalar(Kind kind, std::string_view key, std::string_view text);
   // A string that says what `read` finds in `written`, once somebody asks. One `read` a document.
   void Written(std::string_view key, std::string_view written, Document::TextReader read);
-  // Makes room for that many values, for documents whose growing would hold much memory twice.
-  void Reserve(std::size_t values) { document_.nodes_.reserve(values); }
+  // An object or array that `build` finds in `written`, once somebody asks. One `build` a document.
+  void Written(Kind kind, std::string_view key, std::string_view written,
+               Document::TreeReader build);
+  // A copy of `value` under its own key; its texts are viewed.
+  void Add(const Value& value);
   // Keeps a copy of `text` alive as long as the document and returns a view of it.
   std::string_view Own(std::string_view text) { return document_.Own(text); }
   // The finished document; the builder is empty afterwards. Requires every Open to be closed.
@@ -182,6 +200,13 @@ inline void Builder::Written(std::string_view key, std::string_view written,
   Scalar(Kind::kString, key, written);
   document_.nodes_.back().is_written = true;
   document_.read_ = read;
+}
+
+inline void Builder::Written(Kind kind, std::string_view key, std::string_view written,
+                             Document::TreeReader build) {
+  Scalar(kind, key, written);
+  document_.nodes_.back().is_written = true;
+  document_.build_ = build;
 }
 
 inline Value Document::root() const& { return nodes_.empty() ? Value() : Value(this, 0); }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <functional>
 
 #include "tests/model/simulated_kinds.h"
 
@@ -82,13 +83,24 @@ std::string SpecJson(const SimulatedObject& object) {
   return json + "}";
 }
 
+// What hides nothing: of some objects a number that no integer holds, or what lies deep.
+std::string FillingOf(const SimulatedObject& object) {
+  static const std::string kDeep = std::string(1500, '[') + std::string(1500, ']');
+  switch (std::hash<std::string>()(object.uid) % 8) {
+    case 0: return R"(,"filling":100000000000000000000)";
+    case 1: return R"(,"filling":[1e400,-9223372036854775809])";
+    case 2: return R"(,"filling":)" + kDeep;
+    default: return "";
+  }
+}
+
 }  // namespace
 
 std::string JsonOf(const SimulatedObject& object) {
   std::string json = R"({"apiVersion":")" + object.kind.group + R"(/v1beta1","kind":")" +
                      object.kind.kind + R"(","metadata":)" + MetadataJson(object);
   if (!object.extra.empty()) return json + "," + object.extra + "}";
-  json += R"(,"spec":)" + SpecJson(object);
+  json += FillingOf(object) + R"(,"spec":)" + SpecJson(object);
   if (object.deleting) {
     json += R"(,"status":{"atProvider":{"arn":")" + ArnOf(object) + R"("},"conditions":[
         {"type":"Ready","status":"False","reason":"Deleting"},

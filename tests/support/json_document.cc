@@ -38,9 +38,12 @@ class Reader final : public nlohmann::json_sax<Json> {
     return true;
   }
   bool parse_error(std::size_t /*at*/, const std::string& /*token*/,
-                   const Json::exception& /*error*/) override {
+                   const Json::exception& error) override {
+    constexpr int kHugeNumber = 406;
+    has_huge_number_ = error.id == kHugeNumber;
     return false;
   }
+  bool has_huge_number() const { return has_huge_number_; }
 
  private:
   bool Add(Document::Kind kind, std::string text) {
@@ -59,6 +62,7 @@ class Reader final : public nlohmann::json_sax<Json> {
 
   Builder& builder_;
   std::string_view key_;
+  bool has_huge_number_ = false;
 };
 
 }  // namespace
@@ -70,6 +74,12 @@ Document DocumentFromJson(std::string_view json) {
   const bool parsed = Json::sax_parse(json, &reader);
   TRUCE_ASSERT(parsed);
   return builder.Finish();
+}
+
+bool HasHugeNumber(std::string_view json) {
+  Builder builder;
+  Reader reader(builder);
+  return !Json::sax_parse(json, &reader) && reader.has_huge_number();
 }
 
 }  // namespace truce

@@ -24,6 +24,7 @@ SHAPES = {
     "empty-objects": lambda size: "[" + "{}," * (size // 3) + "{}]",
     "empty-arrays": lambda size: "[" + "[]," * (size // 3) + "[]]",
     "texts": lambda size: "[" + '"",' * (size // 3) + '""]',
+    "deepest": lambda size: '{"a":' * (size // 6) + "7" + "}" * (size // 6),
     "deep": lambda size: "[" + ("[" * 50 + "]" * 50 + ",") * (size // 101) + "7]",
 }
 

@@ -12,9 +12,10 @@ namespace truce {
 // What the codec must do about the JSON of a body, whatever it says as a review.
 enum class JsonFault {
   kNone,
-  // In metadata.managedFields of a member of the request: refused or not (R4).
+  // In managedFields of what is called metadata, or below the first kBuiltLevels levels, or a
+  // number that no double holds: refused or not (R4).
   kUnread,
-  kRefused,  // not JSON, too deep, or a key that stands twice in one object
+  kRefused,  // not JSON, or a key that stands twice in one object
 };
 JsonFault JsonFaultOf(std::string_view body);
 

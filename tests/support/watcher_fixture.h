@@ -67,10 +67,14 @@ struct Seen final : SightObserver {
   void OnOther(const FollowedKind& kind, Value /*object*/, bool /*gone*/) override {
     others.push_back(kind.selection.kind.kind);
   }
+  void OnUnread(const FollowedKind& /*kind*/, const UnreadObject& object, bool is_gone) override {
+    unread.emplace_back(object, is_gone);
+  }
   std::vector<Sighting> sighted;
   std::set<std::string> gone;
   std::map<GroupKind, KindStatus> states;
   std::vector<std::string> others;
+  std::vector<std::pair<UnreadObject, bool>> unread;
 };
 
 class WatcherTest : public ::testing::Test {

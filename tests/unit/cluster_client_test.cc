@@ -200,6 +200,24 @@ TEST(ApiJsonTest, EventsCutAnywhereAreRefused) {
   }
 }
 
+TEST(ApiJsonTest, PassesOnWhateverAnObjectHolds) {
+  ApiJsonReader json;
+  std::string deep = "1";
+  for (int i = 0; i < 5000; ++i) deep = R"({"a":[)" + deep + "]}";
+  for (const std::string& held :
+       {deep, std::string("100000000000000000000"), std::string("1e400")}) {
+    const std::string object =
+        R"({"aaa":)" + held + R"(,"metadata":{"resourceVersion":"7"},"spec":[)" + held + "]}";
+    const auto event = json.Watch(Padded(R"({"type":"ADDED","object":)" + object + "}"));
+    ASSERT_TRUE(event.ok()) << event.error().message;
+    EXPECT_EQ(std::get<WatchEvent>(event.value()).object, object);
+    const auto page = json.List(
+        Padded(R"({"metadata":{"resourceVersion":"8"},"items":[)" + object + "," + object + "]}"));
+    ASSERT_TRUE(page.ok()) << page.error().message;
+    EXPECT_EQ(page.value().objects, (std::vector<std::string>{object, object}));
+  }
+}
+
 TEST(ApiJsonTest, ReadsStatus) {
   ApiJsonReader json;
   const auto status = json.Status(

@@ -186,5 +186,19 @@ TEST_F(DetectorsTest, AStoreThatFailsLeavesTheFindingsAsTheyWere) {
   EXPECT_EQ(Subjects(Detector::kOwnershipConflict).size(), 1U);
 }
 
+TEST_F(DetectorsTest, AnObjectThatCannotBeReadIsFoundByNameUntilItCan) {
+  cluster_.Put({kBucket, "", "a", "", {}, {}});
+  cluster_.Put({kBucket, "", "b", "u2", "\"x\":", {}});
+  Ready();
+  EXPECT_EQ(Subjects(Detector::kUnreadObject),
+            (std::vector<std::string>{ToText(Slot{"test", kBucket.group, kBucket.kind, "", "a"}),
+                                      ToText(Slot{"test", kBucket.group, kBucket.kind, "", "b"})}));
+  cluster_.Put(Bucket("a", "u1", "alpha"));
+  cluster_.Remove(kBucket, "", "b");
+  driver_->Settle();
+  Look();
+  EXPECT_TRUE(Subjects(Detector::kUnreadObject).empty());
+}
+
 }  // namespace detectors_test
 }  // namespace truce::testing

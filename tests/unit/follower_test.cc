@@ -73,6 +73,26 @@ TEST_F(FollowerTest, AnExpiredTokenBeginsTheListAgain) {
   EXPECT_TRUE(follower_.Listed(now_, Page({"a"})).begins);
 }
 
+TEST_F(FollowerTest, APageThatIsTooLargeIsAskedForInParts) {
+  const auto fails = [&] {
+    const FollowerOrders orders = follower_.Tick(now_);
+    (void)follower_.Listed(now_, Failure(ApiErrorKind::kMalformed));
+    now_ += 1min;
+    return orders.list ? orders.list->limit : 0;
+  };
+  EXPECT_EQ(fails(), 500U);
+  EXPECT_EQ(fails(), 62U);
+  EXPECT_EQ(fails(), 7U);
+  EXPECT_EQ(fails(), 1U);
+  FollowerOrders orders = follower_.Tick(now_);
+  ASSERT_TRUE(orders.list);
+  EXPECT_EQ(orders.list->limit, 1U);
+  (void)follower_.Listed(now_, Page({"a"}, "token"));
+  orders = follower_.Tick(now_);
+  ASSERT_TRUE(orders.list);
+  EXPECT_EQ(orders.list->limit, 1U) << "the rest of the list, too";
+}
+
 TEST_F(FollowerTest, AListThatFailsBacksOffAndCountsAsAttempted) {
   (void)follower_.Tick(now_);
   EXPECT_FALSE(follower_.attempted());

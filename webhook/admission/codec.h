@@ -16,14 +16,7 @@
 
 namespace truce {
 
-// Objects and arrays inside each other, the outermost counted as one: 1,000 of the object that the
-// review brings (what lies deep is not ours to judge), and the two around it. Beyond: refused.
-inline constexpr int kReviewDepthMax = 1002;
 inline constexpr std::size_t kReviewBytesMax = 8 * 1024 * 1024;
-// What a body may hold, where a key, a text, true, false and null weigh one, and a number, a list
-// and an object two: about fifty bytes of memory for each. The 3 MiB that an API server takes weigh
-// so much only when they are of nothing but values of one letter.
-inline constexpr std::size_t kReviewWeightMax = 1'000'000;
 // request.uid is a UUID; anything longer is no API server's.
 inline constexpr std::size_t kReviewUidBytesMax = 128;
 
@@ -65,14 +58,15 @@ class ReviewReader final {
   ReviewReader(ReviewReader&&) noexcept;
   ReviewReader& operator=(ReviewReader&&) noexcept;
 
-  // Reads `body`, which must have at least 64 readable bytes of capacity beyond its size (it is
-  // reserved if not). The request's views live until the next Read, the end of the reader or that
-  // of `body`, which stays as it is until then. Errors: kInvalidArgument, one line that says what
-  // is wrong: not JSON, not UTF-8, a byte order mark,
-  //   bytes after the end, deeper than kReviewDepthMax, heavier than kReviewWeightMax, a key twice
-  //   in any object, apiVersion or kind other than admission.k8s.io/v1 AdmissionReview, no
-  //   request.uid, unknown operation, no object where the operation has one, an object of another
-  //   kind or namespace than the request says; kResourceExhausted: out of memory.
+  // Reads `body`, which must have at least kScanPadding readable bytes of capacity beyond its size
+  // (it is reserved if not). How deep it is and how many values it has refuses nothing (R4). The
+  // request's views live until the next Read, the end of the reader or that of `body`, which stays
+  // as it is until then. Errors: kInvalidArgument, one line that says what is wrong: not JSON, not
+  // UTF-8, a byte order mark,
+  //   bytes after the end, a key twice in an object of the first kBuiltLevels levels, apiVersion or
+  //   kind other than admission.k8s.io/v1 AdmissionReview, no request.uid, unknown operation, no
+  //   object where the operation has one, an object of another kind or namespace than the request
+  //   says; kResourceExhausted: out of memory.
   Result<AdmissionRequest> Read(std::string& body);
 
  private:

@@ -6,7 +6,7 @@
 #include <string_view>
 
 #include "registry/base/plain_run.h"
-#include "webhook/admission/text_marks.h"
+#include "webhook/wire/text_marks.h"
 
 namespace truce {
 namespace {

@@ -7,15 +7,13 @@
 #include <utility>
 
 #include "webhook/admission/unread_fields.h"
-#include "webhook/admission/written_text.h"
-#include "webhook/wire/json_reader.h"
+#include "webhook/wire/json_scan.h"
+#include "webhook/wire/written_text.h"
 
 namespace truce {
 namespace {
 
-// Objects around what is told by its place.
-constexpr std::size_t kInRequest = 2;   // review > request
-constexpr std::size_t kInMetadata = 4;  // review > request > object > metadata
+constexpr std::size_t kInRequest = 2;  // review > request
 constexpr std::string_view kUnreadKey = "managedFields";
 
 // The first eight bytes of a key as a number that is less where they come before, zeros behind its
@@ -74,7 +72,7 @@ inline bool UsualBody::IsInRequest() { return depth_ == kInRequest && Inner().ke
   if (depth_ == 0 || !Inner().is_object) return TakeValue({});
   std::string_view key;
   if (!TakeKey(key)) return false;
-  if (depth_ == kInMetadata && key == kUnreadKey && Inner().key == "metadata") return SkipUnread();
+  if (key == kUnreadKey && Inner().key == "metadata") return SkipUnread();
   if (IsInRequest() && key == "oldObject" && TakeTwin()) return true;
   return TakeValue(key);
 }

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "registry/base/document.h"
-#include "webhook/admission/text_marks.h"
+#include "webhook/wire/text_marks.h"
 
 namespace truce {
 
@@ -18,10 +18,10 @@ namespace truce {
 // of at most 18 digits. Keeps its buffers. External synchronization.
 class UsualBody final {
  public:
-  // Builds all of `body` but for metadata.managedFields of the members of its members, which are
-  // only checked to be JSON. 64 bytes behind its end are readable, the first of them zero; texts
-  // are views into it, those with escapes as they are written. False: the body is another one, or
-  // no JSON: nothing is to be had of `builder`.
+  // Builds all of `body` but for managedFields of what is called metadata, which are only checked
+  // to be JSON. 64 bytes behind its end are readable, the first of them zero; texts are views into
+  // it, those with escapes as they are written. False: the body is another one, or no JSON: nothing
+  // is to be had of `builder`.
   bool Read(std::string_view body, Builder& builder);
 
   // Of the body read last: its request's oldObject is the same bytes as its object, and stands as

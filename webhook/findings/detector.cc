@@ -88,6 +88,10 @@ constexpr std::array<DetectorInfo, kDetectorCount> kDetectors = {{
      "Reviews of deletions by a composite controller, 3 within 10 minutes, of an object that "
      "lives, does not terminate and carries label crossplane.io/in-use; every Usage of it is one "
      "that stale-usage found."},
+    {Detector::kUnreadObject, "unread-object", Severity::kWarning, "", false,
+     "A stored object that Truce cannot read, so that nobody knows what it declares.",
+     "Its last version as a list or the watch showed it: no JSON, or without uid or name. No "
+     "depth, number or size makes an object unreadable."},
 }};
 
 // Each row stands where its detector says, with everything that people are told.

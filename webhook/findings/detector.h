@@ -29,9 +29,10 @@ enum class Detector : std::uint8_t {
   kClaimStale,
   kThrottledApi,
   kDeletionBlocked,
+  kUnreadObject,
 };
 inline constexpr std::size_t kDetectorCount =
-    static_cast<std::size_t>(Detector::kDeletionBlocked) + 1;
+    static_cast<std::size_t>(Detector::kUnreadObject) + 1;
 
 // How bad a finding is; ordered.
 enum class Severity : std::uint8_t {

@@ -105,6 +105,7 @@ void Detectors::OnSighted(const Sighting& sighting) {
     known.marks.OnObject(sighting);
     known.unseen.OnObject(sighting, now);
     known.throttled.OnObject(sighting, now);
+    known.unread.OnRead(facts.slot);
     if (sighting.role != Role::kManaged) return;
     std::optional<std::uint64_t> tags;
     if (sighting.has_tags) tags = sighting.tags_digest;
@@ -119,6 +120,7 @@ void Detectors::OnGone(const Uid& uid, const Slot& slot) {
     known.unseen.OnGone(uid);
     known.throttled.OnGone(uid);
     known.deletions.OnGone(slot);
+    known.unread.OnRead(slot);
     const auto kind = known.kinds.find(GroupKindOf(slot));
     if (kind == known.kinds.end()) return;
     kind->second.objects.erase(std::hash<std::string>()(uid.text));
@@ -144,6 +146,11 @@ void Detectors::OnKindState(const KindStatus& status) {
       known.usages.OnGap(kind, status.gap);
       if (status.state == KindState::kUnserved) known.usages.Forget(kind);
       known.usage_kinds[kind] = status;
+    }
+    const bool begins =
+        status.state == KindState::kListing || status.state == KindState::kRelisting;
+    if (begins || status.state == KindState::kUnserved) {
+      known.unread.Forget(status.kind.group_kind());
     }
     if (status.kind.role == Role::kOther) return;
     if (status.state == KindState::kUnserved) known.disagreements.Forget(status.kind.group_kind());
@@ -189,6 +196,20 @@ void Detectors::OnOther(const FollowedKind& kind, Value object, bool gone) {
     known.configuration_listed = !gone;
     known.configuration.reset();
     if (!gone) known.configuration = std::move(*configuration);
+  });
+}
+
+void Detectors::OnUnread(const FollowedKind& kind, const UnreadObject& object, bool gone) {
+  const Timestamp now = ports_.clock.Now();
+  const GroupKind named = kind.group_kind();
+  const Slot slot{ports_.host.Around().policy->identity.cluster, named.group, named.kind, object.ns,
+                  object.name};
+  known_.With([&](Known& known) {
+    if (gone) {
+      known.unread.OnRead(slot);
+    } else {
+      known.unread.OnUnread(slot, object.why, now);
+    }
   });
 }
 
@@ -437,6 +458,8 @@ Result<void> Detectors::Examine(Deadline deadline) {
   TRUCE_RETURN_IF_ERROR(ExamineThrottling(deadline));
   Report(Detector::kNamesDisagree,
          known_.With([](const Known& known) { return known.disagreements.Find(); }));
+  Report(Detector::kUnreadObject,
+         known_.With([](const Known& known) { return known.unread.Find(); }));
   const Timestamp now = ports_.clock.Now();
   Report(Detector::kCompositeNotSeen, known_.With([&](Known& known) {
     return known.unseen.Find(ReadableOf(known.kinds), now);

@@ -35,6 +35,7 @@
 #include "webhook/findings/tag_war.h"
 #include "webhook/findings/texts/report_baseline.h"
 #include "webhook/findings/throttling.h"
+#include "webhook/findings/unread_objects.h"
 #include "webhook/findings/webhook_configuration.h"
 #include "webhook/watch/sighting.h"
 
@@ -85,6 +86,7 @@ class Detectors final : public SightObserver {
   void OnGone(const Uid& uid, const Slot& slot) override;
   void OnKindState(const KindStatus& status) override;
   void OnOther(const FollowedKind& kind, Value object, bool gone) override;
+  void OnUnread(const FollowedKind& kind, const UnreadObject& object, bool gone) override;
 
   // A composite controller asked to delete an object, and Truce had nothing against it.
   void OnDeletionAsked(const Slot& slot);
@@ -121,6 +123,7 @@ class Detectors final : public SightObserver {
     ThrottledCalls throttled;
     KnownUsages usages;
     AskedDeletions deletions;
+    UnreadObjects unread;
     std::map<GroupKind, KindStatus> usage_kinds;
     std::map<GroupKind, KindFacts> kinds;
     std::map<GroupKind, ServedKind> served;

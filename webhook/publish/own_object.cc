@@ -24,8 +24,10 @@ std::string OwnObject::Label() const {
   return kind.kind + " " + (ns.empty() ? name : ns + "/" + name);
 }
 
-// Depth is bounded by the parser of JSON.
-YamlNode YamlFrom(Value value) {
+// No field of our own kinds lies deeper.
+constexpr int kFieldsDepth = 64;
+
+YamlNode Copied(Value value, int levels) {
   if (!value.is_object() && !value.is_array()) {
     return YamlNode::Scalar(std::string(value.text()), value.is_string());
   }
@@ -33,10 +35,12 @@ YamlNode YamlFrom(Value value) {
   node.kind = value.is_array() ? YamlNode::Kind::kSequence : YamlNode::Kind::kMapping;
   for (Value child = value.first(); child.exists(); child = value.next(child)) {
     if (value.is_object()) node.keys.push_back({std::string(child.key()), {}});
-    node.children.push_back(YamlFrom(child));
+    node.children.push_back(levels > 0 ? Copied(child, levels - 1) : YamlNode::Scalar("", false));
   }
   return node;
 }
+
+YamlNode YamlFrom(Value value) { return Copied(value, kFieldsDepth); }
 
 std::optional<OwnObject> ReadOwnObject(const ServedKind& kind, Value object) {
   const Value metadata = object.Child("metadata");

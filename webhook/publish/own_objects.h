@@ -74,6 +74,9 @@ class OwnObjects final : public SightObserver {
   }
   void OnKindState(const KindStatus& status) override;
   void OnOther(const FollowedKind& kind, Value object, bool gone) override;
+  void OnUnread(const FollowedKind& kind, const UnreadObject& object, bool gone) override {
+    static_cast<void>(kind), static_cast<void>(object), static_cast<void>(gone);
+  }
 
  private:
   struct Entry {

@@ -109,6 +109,9 @@ class ClusterPart final : private PolicyListener,
   void OnGone(const Uid& uid, const Slot& slot) override;
   void OnKindState(const KindStatus& status) override;
   void OnOther(const FollowedKind& kind, Value object, bool gone) override;
+  void OnUnread(const FollowedKind& kind, const UnreadObject& object, bool gone) override {
+    detection_.OnUnread(kind, object, gone);
+  }
 
   const ClusterPartPorts ports_;
   std::shared_ptr<const Config> rules_of_;  // what the watch's rules were made of

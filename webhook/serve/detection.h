@@ -109,6 +109,9 @@ class Detection final : public SightObserver,
   void OnGone(const Uid& uid, const Slot& slot) override { detectors_.OnGone(uid, slot); }
   void OnKindState(const KindStatus& status) override;
   void OnOther(const FollowedKind& kind, Value object, bool gone) override;
+  void OnUnread(const FollowedKind& kind, const UnreadObject& object, bool gone) override {
+    detectors_.OnUnread(kind, object, gone);
+  }
 
  private:
   // The cluster's API as soon as it is reached; unreachable before.

@@ -142,13 +142,17 @@ bool HasOutsideEndpoint(Value object) {
 
 namespace {
 
+// No field of a ProviderConfig lies deeper.
+constexpr int kFieldsDepth = 32;
+
 // Kinds, names and texts in their order: the API server keeps that of stored objects.
-void Digest(Value value, Fingerprint& digest) {
+void Digest(Value value, int levels, Fingerprint& digest) {
   digest.Add(value.key());
   digest.Add(value.text());
   digest.Add(value.is_object() ? "{" : value.is_array() ? "[" : "");
+  if (levels == 0) return;
   for (Value child = value.first(); child.exists(); child = value.next(child)) {
-    Digest(child, digest);
+    Digest(child, levels - 1, digest);
   }
   digest.Add("}");
 }
@@ -157,7 +161,7 @@ void Digest(Value value, Fingerprint& digest) {
 
 std::string AccountFieldsDigest(Value object) {
   Fingerprint digest;
-  Digest(object.Child("spec"), digest);
+  Digest(object.Child("spec"), kFieldsDepth, digest);
   return HexOf(digest.value());
 }
 

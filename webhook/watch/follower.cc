@@ -8,6 +8,7 @@
 namespace truce {
 namespace {
 
+constexpr std::size_t kPageParts = 8;  // of a page that was too large
 // A watch that ends sooner brought nothing and may end at once again: it counts as a failure.
 constexpr std::chrono::seconds kWatchLifeMin{1};
 // A watch that runs for so long is well, also when nothing happens.
@@ -35,6 +36,7 @@ bool IsTheWay(ApiErrorKind kind) {
 Follower::Follower(FollowedKind kind, FollowerTimes times, std::uint64_t seed)
     : kind_(std::move(kind)),
       times_(times),
+      page_(times.page),
       random_(seed),
       backoff_({times.backoff_min, times.backoff_max}, seed) {}
 
@@ -76,7 +78,7 @@ FollowerOrders Follower::Tick(Moment now) {
   orders.stop_watch = std::exchange(stop_watch_, false);
   if (WantsList() && !outstanding_ && now >= due_) {
     const bool poll = phase_ == Phase::kEmpty;
-    orders.list = Query(poll ? 1 : times_.page);
+    orders.list = Query(poll ? 1 : page_);
     phase_ = poll ? Phase::kPolling : Phase::kListing;
     outstanding_ = true;
   } else if (phase_ == Phase::kWatching && now - watch_began_ >= kHealthyAfter) {
@@ -129,6 +131,7 @@ FollowerNews Follower::PageTaken(Moment now, ListPage page) {
     return news;
   }
   news.finished = true;
+  page_ = std::min(times_.page, 2 * page_);
   attempted_ = true;
   listed_ = true;
   const bool anew = std::exchange(gap_, false);
@@ -158,6 +161,8 @@ FollowerNews Follower::ListFailed(Moment now, ApiError error) {
     return news;
   }
   Go(Phase::kListDue, now + backoff_.Next(error.retry_after));
+  // A page of the largest objects may be more than an answer may hold.
+  if (error.kind == ApiErrorKind::kMalformed) page_ = std::max<std::size_t>(1, page_ / kPageParts);
   attempted_ = true;
   problem_ = error;
   news.failed = std::move(error);

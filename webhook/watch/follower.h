@@ -7,6 +7,8 @@
 //  - A watch that ends in order, or by a failure of the way, is resumed after the last version
 //    seen: no gap. Only kExpired loses history: listed again, and everything of the kind was out of
 //    sight.
+//  - A page that is too large for an answer (of objects of a megabyte 500 are) is asked for again
+//    in parts: else one tenant's large objects would hide all of the kind.
 //  - Failures back off exponentially with jitter (half to one and a half), or as Retry-After says.
 //  - An empty kind is polled (limit 1), spread over the interval; when the poll finds something, or
 //    a declaration of the kind is admitted, its watch resumes after the version of the empty list:
@@ -134,6 +136,7 @@ class Follower final {
 
   FollowedKind kind_;
   FollowerTimes times_;
+  std::size_t page_;  // objects asked for at a time
   std::uint64_t random_;
   Backoff backoff_;
   Phase phase_ = Phase::kListDue;

@@ -87,4 +87,22 @@ Sighting ReadSighting(Value object, const FollowedKind& kind, const IdentityRule
 
 std::string_view Name(KindState state) { return kKindStates.Of(state); }
 
+namespace {
+
+// The text of the first member `name` behind metadata: what can be made out of what is no JSON.
+std::string TextAfterMetadata(std::string_view json, std::string_view name) {
+  const std::string member = "\"" + std::string(name) + "\":\"";
+  const std::size_t metadata = json.find("\"metadata\":");
+  const std::size_t at = metadata == json.npos ? json.npos : json.find(member, metadata);
+  if (at == json.npos) return {};
+  const std::string_view text = json.substr(at + member.size());
+  return std::string(text.substr(0, text.find('"')));
+}
+
+}  // namespace
+
+UnreadObject Unread(std::string_view json, std::string why) {
+  return {TextAfterMetadata(json, "namespace"), TextAfterMetadata(json, "name"), std::move(why)};
+}
+
 }  // namespace truce

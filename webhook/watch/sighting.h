@@ -73,6 +73,16 @@ struct KindStatus {
   bool operator==(const KindStatus&) const = default;
 };
 
+// An object of which nothing is known but that it is there: it declares what nobody sees.
+struct UnreadObject {
+  std::string ns;
+  std::string name;  // as far as it can be made out; else empty
+  std::string why;   // one line
+
+  bool operator==(const UnreadObject&) const = default;
+};
+UnreadObject Unread(std::string_view json, std::string why);
+
 // Port: learns what happened, after it was committed. Called on the thread that drives the
 // reconciler; must not block or call back into it.
 class SightObserver {
@@ -85,6 +95,8 @@ class SightObserver {
   virtual void OnKindState(const KindStatus& status) = 0;
   // An object of role kOther. `gone`: it was deleted. `object` lives during the call.
   virtual void OnOther(const FollowedKind& kind, Value object, bool gone) = 0;
+  // A version of an object that cannot be read. `gone`: it was deleted.
+  virtual void OnUnread(const FollowedKind& kind, const UnreadObject& object, bool gone) = 0;
 };
 
 }  // namespace truce

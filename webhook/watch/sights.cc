@@ -81,6 +81,11 @@ bool IsOtherwiseTold(ClusterVersion version, const KindHistory::Version* known,
   return version > *kind.goes_on || (known != nullptr && known->number && version < *known->number);
 }
 
+bool LacksWhatAllHave(const ObjectFacts& object) {
+  return object.uid.empty() || object.slot.name.empty();
+}
+constexpr std::string_view kLacks = "it has no uid, or no name";
+
 }  // namespace
 
 // What is left of `sights` when those are taken out that change nothing in the store. Reading first
@@ -150,11 +155,18 @@ Result<void> Sights::Apply(const std::vector<Sight>& sights) {
   return {};
 }
 
+void Sights::PassOver(std::string_view json, std::string why, bool gone, const KindHistory& kind) {
+  ++unreadable_;
+  SightObserver* observer = store_.ports().observer;
+  if (observer == nullptr) return;
+  observer->OnUnread(kind.followed, Unread(json, std::move(why)), gone);
+}
+
 void Sights::Collect(std::span<const std::string> objects, bool all, KindHistory& kind) {
   for (const std::string& json : objects) {
     const Result<Document> document = reader_.Read(json);
     if (!document.ok()) {
-      ++unreadable_;
+      PassOver(json, document.error().message, false, kind);
       continue;
     }
     const Value metadata = document.value().root().Child("metadata");
@@ -167,8 +179,8 @@ void Sights::Collect(std::span<const std::string> objects, bool all, KindHistory
     }
     Sighting sighting =
         ReadSighting(document.value().root(), kind.followed, store_.rules().identity);
-    if (sighting.facts.uid.empty() || sighting.facts.slot.name.empty()) {
-      ++unreadable_;
+    if (LacksWhatAllHave(sighting.facts)) {
+      PassOver(json, std::string(kLacks), false, kind);
       continue;
     }
     kind.collected.push_back(std::make_shared<const Sighting>(std::move(sighting)));
@@ -231,19 +243,20 @@ std::vector<Sight> Sights::ReadEvents(std::span<const WatchEvent> events, const 
   for (const WatchEvent& event : events) {
     if (event.type == WatchEvent::Type::kBookmark) continue;
     const Result<Document> document = reader_.Read(event.object);
+    const bool gone = event.type == WatchEvent::Type::kDeleted;
     if (!document.ok()) {
-      ++unreadable_;
+      PassOver(event.object, document.error().message, gone, kind);
       continue;
     }
     Sight sight;
     sight.sighting = std::make_shared<const Sighting>(
         ReadSighting(document.value().root(), kind.followed, store_.rules().identity));
     const ObjectFacts& object = sight.sighting->facts;
-    if (object.uid.empty() || object.slot.name.empty()) {
-      ++unreadable_;
+    if (LacksWhatAllHave(object)) {
+      PassOver(event.object, std::string(kLacks), gone, kind);
       continue;
     }
-    sight.deleted = event.type == WatchEvent::Type::kDeleted;
+    sight.deleted = gone;
     sight.created = event.type == WatchEvent::Type::kAdded;
     sight.crd_terminating = kind.terminating;
     const KindHistory::Version* known = kind.Find(object.uid);

@@ -8,6 +8,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "registry/base/result.h"
@@ -37,7 +38,7 @@ struct Sight {
 };
 
 // External synchronization. Errors are the store's; to be repeated with the same arguments. What
-// the API server sent wrong is passed over and counted.
+// cannot be read of what the API server sent is counted and told to the observer.
 class Sights final {
  public:
   // All must outlive it.
@@ -67,6 +68,7 @@ class Sights final {
 
  private:
   Result<std::vector<Sight>> OnlyChanging(std::span<const Sight> sights) const;
+  void PassOver(std::string_view json, std::string why, bool gone, const KindHistory& kind);
 
   ReconcileStore& store_;
   KindHistories& kinds_;

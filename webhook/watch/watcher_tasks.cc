@@ -158,7 +158,12 @@ void Watcher::TakeInbox(Moment now) {
 void Watcher::SawObjects(Followed& followed, const FollowerNews& news) {
   const auto saw = [&](const std::string& json, bool gone) {
     const Result<Document> document = reader_.Read(json);
-    if (document.ok()) SawObject(followed, document.value().root(), gone);
+    if (document.ok()) {
+      SawObject(followed, document.value().root(), gone);
+    } else if (ports_.reconcile.observer != nullptr) {
+      ports_.reconcile.observer->OnUnread(followed.follower.kind(),
+                                          Unread(json, document.error().message), gone);
+    }
   };
   const GroupKind kind = followed.follower.kind().group_kind();
   const bool configs = followed.role() == Role::kProviderConfig;

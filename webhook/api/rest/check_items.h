@@ -26,8 +26,9 @@ class CheckItems final {
  public:
   // {"items": […], "namespace": "…"}: what objects that name no namespace are taken to be in; kinds
   // that `catalogue` knows to have none are left alone. `body` needs the capacity that
-  // HttpRequest::body has (else it is made), and may go.
-  // Errors: kInvalidArgument, one line that says what is wrong and with which item.
+  // HttpRequest::body has (else it is made), and stays as it is while this lives.
+  // Errors: kInvalidArgument, one line that says what is wrong and with which item; also a key
+  // twice in one object.
   static Result<CheckItems> Read(std::string& body, const Catalogue& catalogue);
 
   ~CheckItems();
@@ -39,8 +40,7 @@ class CheckItems final {
 
   // What `user` asks who is to create item `index`, without what only the API server writes (owner
   // references, managed fields). Its views live until the next call.
-  // Errors: kInvalidArgument: nested too deep, or a key twice in one object.
-  Result<AskedObject> Asked(std::size_t index, std::string_view user);
+  AskedObject Asked(std::size_t index, std::string_view user);
 
  private:
   struct Impl;

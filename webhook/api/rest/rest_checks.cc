@@ -161,7 +161,7 @@ Result<HttpResponse> RestApi::Check(RestCall& call) const {
                    "the time was over after " + std::to_string(i) + " items"};
     }
     const std::string place = "items[" + std::to_string(i) + "]: ";
-    TRUCE_ASSIGN_OR_RETURN(const auto asked, items.Asked(i, call.caller.name));
+    const AskedObject asked = items.Asked(i, call.caller.name);
     auto question = QuestionOf(asked, *call.policy);
     if (!question.ok()) return InvalidArgument(place + question.error().message);
     checked[i].known = question.value().request.object.known_kind;

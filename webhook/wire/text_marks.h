@@ -1,6 +1,6 @@
 // Where in JSON texts end, and where they are not as plain as most, sixty-four bytes at a time.
-#ifndef TRUCE_WEBHOOK_ADMISSION_TEXT_MARKS_H_
-#define TRUCE_WEBHOOK_ADMISSION_TEXT_MARKS_H_
+#ifndef TRUCE_WEBHOOK_WIRE_TEXT_MARKS_H_
+#define TRUCE_WEBHOOK_WIRE_TEXT_MARKS_H_
 
 #include <bit>
 #include <cstddef>
@@ -92,4 +92,4 @@ class PlainRuns final {
 
 }  // namespace truce
 
-#endif  // TRUCE_WEBHOOK_ADMISSION_TEXT_MARKS_H_
+#endif  // TRUCE_WEBHOOK_WIRE_TEXT_MARKS_H_

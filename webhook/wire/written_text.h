@@ -1,7 +1,7 @@
 // Texts as JSON writes them, with escapes: what kubectl remembers and what policies say stands in
 // them, and hardly any is ever read.
-#ifndef TRUCE_WEBHOOK_ADMISSION_WRITTEN_TEXT_H_
-#define TRUCE_WEBHOOK_ADMISSION_WRITTEN_TEXT_H_
+#ifndef TRUCE_WEBHOOK_WIRE_WRITTEN_TEXT_H_
+#define TRUCE_WEBHOOK_WIRE_WRITTEN_TEXT_H_
 
 #include <cstddef>
 #include <string>
@@ -20,4 +20,4 @@ void ReadWritten(std::string_view written, std::string& said);
 
 }  // namespace truce
 
-#endif  // TRUCE_WEBHOOK_ADMISSION_WRITTEN_TEXT_H_
+#endif  // TRUCE_WEBHOOK_WIRE_WRITTEN_TEXT_H_

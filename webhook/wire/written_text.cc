@@ -1,4 +1,4 @@
-#include "webhook/admission/written_text.h"
+#include "webhook/wire/written_text.h"
 
 #include <array>
 #include <bit>
@@ -6,7 +6,7 @@
 #include <optional>
 
 #include "registry/base/text.h"
-#include "webhook/admission/text_marks.h"
+#include "webhook/wire/text_marks.h"
 
 namespace truce {
 namespace {
