@@ -85,6 +85,8 @@ struct ReviewRecord {
   const ObjectRef* composite = nullptr;
   std::string_view denial;     // the text of a denial, else empty
   const Slot* root = nullptr;  // of the object, as far as the lineage tells; null: not judged
+  // The user did what only a provider does, and is neither that nor a restorer nor Crossplane.
+  bool acts_as_provider = false;
   bool made_up = false;  // a composite controller made up the object's name, for this try only
   // How often the same was refused to a composite controller lately, this time included; 0: nobody
   // counts.

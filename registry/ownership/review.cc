@@ -509,6 +509,11 @@ Object ReviewedObject(const ReviewRequest& request, const std::optional<Object>&
 
 }  // namespace
 
+bool ActsAsProvider(const ReviewRequest& request) {
+  const bool is_update = request.operation == Operation::kUpdate && request.object.managed;
+  return is_update && (DropsFinalizer(request) || TellsCreation(request));
+}
+
 Decision Decide(const ReviewRequest& request, const Facts& facts, Timestamp now,
                 const IdSource& ids) {
   Decision decision{.root = request.object.slot};

@@ -69,6 +69,10 @@ struct Decision {
 Decision Decide(const ReviewRequest& request, const Facts& facts, Timestamp now,
                 const IdSource& ids);
 
+// The request does what only a provider does to a managed resource: takes the provider's finalizer
+// off what terminates, or writes the marks of its creation.
+bool ActsAsProvider(const ReviewRequest& request);
+
 // What Decide reads or writes, as far as the request tells. For stores that lock or fetch it
 // beforehand: it costs about as much as a decision.
 Locks LocksOf(const ReviewRequest& request);

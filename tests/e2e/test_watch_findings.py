@@ -15,7 +15,7 @@ from support.objects import (
 )
 from support.kube_client import Client
 from support.processes import wait_for
-from support.provider import make_real
+from support.provider import finish_deletion, make_real
 from support.truce_process import OBJECT_STORAGE_MAPPINGS, TruceProcess
 from support.verdicts import assert_refused
 from support.webhook_registration import CHECKS, CONFIGURATION
@@ -52,6 +52,23 @@ def warnings_about(client: Client, obj: dict) -> list[dict]:
         and event["type"] == "Warning"
         and "truce" in json.dumps(event["source"]) + event.get("reportingComponent", "")
     ]
+
+
+def test_a_provider_that_no_setting_names_is_named_from_its_second_object_on(follow, user):
+    """As with IRSA and a service account of one's own name: each deletion leaves an orphan."""
+    truce = follow(FAST)
+    irsa, team = user("argocd"), user("team-a")
+    for name in ("one", "two"):
+        assert not findings(truce, "unmatched-provider")
+        obj = bucket(name, name)
+        team.create(obj).expect(201)
+        make_real(irsa, obj)
+        team.delete(obj).expect(200)
+        finish_deletion(irsa, obj)
+        wait_for(lambda: truce.state(name) == "orphaned", LOOK_SECONDS, f"{name} is orphaned")
+    account = "system:serviceaccount:argocd:argocd-application-controller"
+    finding = wait_for_finding(truce, "unmatched-provider", account)
+    assert f'add "{account}" to the setting providers' in finding["remedy"], finding
 
 
 def test_the_author_of_a_claim_learns_why_its_resource_was_refused(follow, user):

@@ -57,7 +57,8 @@ void RecordingSink::OnReview(const ReviewRecord& record) {
                .wrote = record.wrote,
                .findings = {},
                .told = {record.findings.begin(), record.findings.end()},
-               .repetition = record.repetition};
+               .repetition = record.repetition,
+               .acts_as_provider = record.acts_as_provider};
   for (const Finding& finding : record.findings) {
     out.findings.push_back(std::string(Name(finding.rule)) + " " + std::string(Name(finding.mode)));
   }

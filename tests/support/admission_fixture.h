@@ -40,6 +40,7 @@ struct Reported {
   std::vector<std::string> findings;  // "duplicate-ownership enforce"
   std::vector<Finding> told;          // the same, whole
   std::uint64_t repetition = 0;
+  bool acts_as_provider = false;
 };
 
 class RecordingSink final : public ReviewSink {

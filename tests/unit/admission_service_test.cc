@@ -232,6 +232,38 @@ TEST_F(AdmissionServiceTest, ATerminatingObjectMayChangeButNotTakeABucket) {
   EXPECT_FALSE(Send(aim).allowed);
 }
 
+// By which a provider is known that no setting names.
+TEST_F(AdmissionServiceTest, WhoDoesWhatOnlyAProviderDoesIsNoted) {
+  Send(Bucket("one", "prod-artifacts"));
+  const std::string external = R"("crossplane.io/external-name":"prod-artifacts")";
+  const std::string deleted = R"(,"deletionTimestamp":"2026-11-21T08:00:00Z","annotations":{)";
+  int reviews = 0;
+  const auto noted = [&](const std::string& old_metadata, const std::string& metadata,
+                         std::string_view user) {
+    Sent change = Bucket("one", "prod-artifacts");
+    change.operation = "UPDATE";
+    change.review = "provider-" + std::to_string(++reviews);
+    change.old_metadata = old_metadata;
+    change.metadata = metadata;
+    change.user = user;
+    EXPECT_TRUE(Send(change).allowed);
+    return sink_.last().acts_as_provider;
+  };
+  constexpr std::string_view kIrsa = "system:serviceaccount:crossplane-system:irsa";
+  const std::string plain = R"(,"annotations":{)" + external + "}";
+  const std::string made =
+      R"(,"annotations":{"crossplane.io/external-create-succeeded":"t",)" + external + "}";
+  EXPECT_FALSE(noted(plain, plain + R"(,"labels":{"a":"b"})", kIrsa));
+  EXPECT_TRUE(noted(plain, made, kIrsa));
+  EXPECT_FALSE(noted(plain, made, kProvider));
+  EXPECT_FALSE(noted(plain, made, kCrossplane));
+  const std::string gone = deleted + external + "}";
+  const std::string held = gone + R"(,"finalizers":["finalizer.managedresource.crossplane.io"])";
+  EXPECT_TRUE(noted(held, gone, kIrsa));
+  EXPECT_FALSE(noted(held, gone, kProvider));
+  EXPECT_FALSE(noted(gone + R"(,"finalizers":["a/b"])", gone, kIrsa));
+}
+
 TEST_F(AdmissionServiceTest, SubresourcesConnectionsAndForeignKindsAreAllowed) {
   Send(Bucket("one", "prod-artifacts"));
   const StoreContents before = Contents();

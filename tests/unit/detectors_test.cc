@@ -36,6 +36,7 @@ class DetectorsTest : public WatcherTest, private DetectorHost {
     policy->catalogue = rules_.catalogue;
     policy->identity.cluster = "test";
     policy->claims = {{kClaim, kComposite}};
+    policy->providers = providers_;
     around.policy = std::move(policy);
     around.webhook.name = "truce";
     return around;
@@ -60,6 +61,7 @@ class DetectorsTest : public WatcherTest, private DetectorHost {
   }
 
   FindingsBook book_;
+  std::vector<std::string> providers_;
   std::vector<FindingChange> changes_;
   Detectors detectors_{{faulty_, clock_, book_, *this}};
 };
@@ -198,6 +200,28 @@ TEST_F(DetectorsTest, AnObjectThatCannotBeReadIsFoundByNameUntilItCan) {
   driver_->Settle();
   Look();
   EXPECT_TRUE(Subjects(Detector::kUnreadObject).empty());
+}
+
+TEST_F(DetectorsTest, AProviderThatNoSettingMatchesIsFoundFromItsSecondObjectOn) {
+  Ready();
+  const std::string user = "system:serviceaccount:crossplane-system:irsa";
+  const auto acts = [&](const std::string& name) {
+    detectors_.OnProviderAct({user, {"test", kBucket.group, kBucket.kind, "", name}});
+    Look();
+    return Subjects(Detector::kUnmatchedProvider);
+  };
+  EXPECT_TRUE(acts("a").empty());
+  EXPECT_TRUE(acts("a").empty()) << "one object may be anybody's";
+  EXPECT_EQ(acts("b"), std::vector<std::string>{user});
+  const LiveFinding finding = book_.Snapshot(Detector::kUnmatchedProvider).front();
+  EXPECT_EQ(finding.remedy,
+            "If a provider runs as this account, add \"" + user +
+                "\" to the setting providers, beside what it holds. What was left orphaned until "
+                "then is listed by `truce list --state orphaned`; free what is gone from AWS with "
+                "`truce release`.");
+  providers_ = {"system:serviceaccount:crossplane-system:*"};
+  Look();
+  EXPECT_TRUE(Subjects(Detector::kUnmatchedProvider).empty());
 }
 
 }  // namespace detectors_test

@@ -135,10 +135,13 @@ TEST_F(LeaderInboxTest, WhatCouldNotBeToldIsTakenWithTheNext) {
   const ReviewNews first = box.Take();
   EXPECT_TRUE(box.Take().empty());
   box.DeletionAsked({"prod", "example.org", "Claim", "team-a", "b"});
+  box.ProviderActed({"system:serviceaccount:a:b", {"prod", "example.org", "Bucket", "", "c"}});
   box.PutBack(first);
   const ReviewNews both = box.Take();
   EXPECT_EQ(both.checks.size(), 1U);
   EXPECT_EQ(both.deletions.size(), 1U);
+  EXPECT_EQ(NewsFromJson(ToJson(both)).provider_acts, both.provider_acts);
+  EXPECT_EQ(both.provider_acts.size(), 1U);
 }
 
 TEST_F(LeaderInboxTest, AnOrderIsCarriedOutOnceAndAnswered) {

@@ -459,6 +459,10 @@ class Call final : public std::enable_shared_from_this<Call> {
     keys_ = JudgedKeys(judgement.request().object, decision_);
     service_ = DeclaredService(judgement.request().object);
     record_.service = service_;
+    const Requester& requester = judgement.request().requester;
+    record_.acts_as_provider = !requester.provider && !requester.restorer &&
+                               !requester.composite_controller &&
+                               ActsAsProvider(judgement.request());
     if (decision_.allowed) return Allowed();
     const ReviewRequest& request = judgement.request();
     const bool is_composed =

@@ -92,6 +92,10 @@ constexpr std::array<DetectorInfo, kDetectorCount> kDetectors = {{
      "A stored object that Truce cannot read, so that nobody knows what it declares.",
      "Its last version as a list or the watch showed it: no JSON, or without uid or name. No "
      "depth, number or size makes an object unreadable."},
+    {Detector::kUnmatchedProvider, "unmatched-provider", Severity::kWarning, "", false,
+     "A service account works as a provider, and the setting providers does not match it.",
+     "Reviews since the start: of two objects or more it removed the provider's finalizer while "
+     "they terminated, or wrote the marks external-create-pending and -succeeded."},
 }};
 
 // Each row stands where its detector says, with everything that people are told.

@@ -30,9 +30,10 @@ enum class Detector : std::uint8_t {
   kThrottledApi,
   kDeletionBlocked,
   kUnreadObject,
+  kUnmatchedProvider,
 };
 inline constexpr std::size_t kDetectorCount =
-    static_cast<std::size_t>(Detector::kUnreadObject) + 1;
+    static_cast<std::size_t>(Detector::kUnmatchedProvider) + 1;
 
 // How bad a finding is; ordered.
 enum class Severity : std::uint8_t {

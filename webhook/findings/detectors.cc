@@ -213,6 +213,11 @@ void Detectors::OnUnread(const FollowedKind& kind, const UnreadObject& object, b
   });
 }
 
+void Detectors::OnProviderAct(const ProviderAct& act) {
+  const Timestamp now = ports_.clock.Now();
+  known_.With([&](Known& known) { known.unmatched.OnAct(act, now); });
+}
+
 void Detectors::OnDeletionAsked(const Slot& slot) {
   const Timestamp now = ports_.clock.Now();
   known_.With([&](Known& known) { known.deletions.OnDeletion(slot, now); });
@@ -460,6 +465,8 @@ Result<void> Detectors::Examine(Deadline deadline) {
          known_.With([](const Known& known) { return known.disagreements.Find(); }));
   Report(Detector::kUnreadObject,
          known_.With([](const Known& known) { return known.unread.Find(); }));
+  Report(Detector::kUnmatchedProvider,
+         known_.With([&](Known& known) { return known.unmatched.Find(around.policy->providers); }));
   const Timestamp now = ports_.clock.Now();
   Report(Detector::kCompositeNotSeen, known_.With([&](Known& known) {
     return known.unseen.Find(ReadableOf(known.kinds), now);

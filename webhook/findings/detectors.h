@@ -35,6 +35,7 @@
 #include "webhook/findings/tag_war.h"
 #include "webhook/findings/texts/report_baseline.h"
 #include "webhook/findings/throttling.h"
+#include "webhook/findings/unmatched_providers.h"
 #include "webhook/findings/unread_objects.h"
 #include "webhook/findings/webhook_configuration.h"
 #include "webhook/watch/sighting.h"
@@ -90,6 +91,8 @@ class Detectors final : public SightObserver {
 
   // A composite controller asked to delete an object, and Truce had nothing against it.
   void OnDeletionAsked(const Slot& slot);
+  // An account that no setting names did what only a provider does.
+  void OnProviderAct(const ProviderAct& act);
   // All kinds that the API server serves, for coverage; followed ones are known anyhow.
   void SetServed(std::vector<ServedKind> kinds);
   // The first lists are applied; `took` since the start. Nothing but the webhook configuration is
@@ -124,6 +127,7 @@ class Detectors final : public SightObserver {
     KnownUsages usages;
     AskedDeletions deletions;
     UnreadObjects unread;
+    UnmatchedProviders unmatched;
     std::map<GroupKind, KindStatus> usage_kinds;
     std::map<GroupKind, KindFacts> kinds;
     std::map<GroupKind, ServedKind> served;

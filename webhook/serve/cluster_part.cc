@@ -85,7 +85,7 @@ void ClusterPart::Stop() {
 }
 
 std::vector<ReviewSink*> ClusterPart::sinks() {
-  std::vector<ReviewSink*> all = {&sink_, &deletions_, &detection_.refusals()};
+  std::vector<ReviewSink*> all = {&sink_, &deletions_, &provider_acts_, &detection_.refusals()};
   if (ports_.config.Current()->denial_events) all.push_back(&detection_.denials());
   return all;
 }
@@ -110,6 +110,14 @@ void ClusterPart::NoteDeletionAsked(const Slot& slot) {
   }
 }
 
+void ClusterPart::NoteProviderAct(const ProviderAct& act) {
+  if (Leads()) {
+    detection_.OnProviderAct(act);
+  } else {
+    exchange_.box().ProviderActed(act);
+  }
+}
+
 void ClusterPart::TakeUp(const ReviewNews& news) {
   ReviewInbox& inbox = watch_.inbox();
   for (const GroupKind& kind : news.reviews.admitted) inbox.Admitted(kind);
@@ -117,6 +125,7 @@ void ClusterPart::TakeUp(const ReviewNews& news) {
   for (const Slot& slot : news.reviews.unknown) inbox.Unknown(slot);
   if (!news.reviews.empty()) watch_.Wake();
   for (const Slot& slot : news.deletions) detection_.OnDeletionAsked(slot);
+  for (const ProviderAct& act : news.provider_acts) detection_.OnProviderAct(act);
   for (const Uid& uid : news.checks) checks_.NoteAdmitted(uid);
 }
 

@@ -97,6 +97,7 @@ class ClusterPart final : private PolicyListener,
   bool Leads() const override { return watch_.leads(); }
   bool IsLeader() const override { return watch_.leads(); }
   void NoteDeletionAsked(const Slot& slot);
+  void NoteProviderAct(const ProviderAct& act);
   Store* LeadingStore() override { return Leads() ? &ports_.watch_store : nullptr; }
   void TakeUp(const ReviewNews& news) override;
   std::optional<SharedReports> Gather() override;
@@ -123,6 +124,8 @@ class ClusterPart final : private PolicyListener,
   WatchSink sink_;
   Detection detection_;
   DeletionSink deletions_{ports_.admission, [this](const Slot& slot) { NoteDeletionAsked(slot); }};
+  ProviderActSink provider_acts_{ports_.admission,
+                                 [this](const ProviderAct& act) { NoteProviderAct(act); }};
   LiveObjectReader live_{watch_, [this](const GroupKind& kind) { return detection_.KindOf(kind); }};
   OwnershipGrants grants_;
   OwnershipChecks checks_;

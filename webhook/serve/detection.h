@@ -85,6 +85,7 @@ class Detection final : public SightObserver,
   // Sink of reviews: Events about every other refused object.
   ReviewSink& denials() { return denials_; }
   void OnDeletionAsked(const Slot& slot) { detectors_.OnDeletionAsked(slot); }
+  void OnProviderAct(const ProviderAct& act) { detectors_.OnProviderAct(act); }
   // Writes an Event about a changed configuration that was refused. Never blocks.
   void TellRefused(const std::string& webhook_configuration, const std::string& problem);
   void WriteMetrics(MetricWriter& writer) const;

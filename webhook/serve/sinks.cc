@@ -110,6 +110,15 @@ void DeletionSink::OnReview(const ReviewRecord& record) {
          std::string(record.ns), std::string(record.name)});
 }
 
+void ProviderActSink::OnReview(const ReviewRecord& record) {
+  const bool counts = record.acts_as_provider && record.verdict == Verdict::kAllowed &&
+                      !record.dry_run && record.user.starts_with("system:serviceaccount:");
+  if (!counts) return;
+  tell_({std::string(record.user),
+         {policy_.policy()->identity.cluster, std::string(record.group), std::string(record.kind),
+          std::string(record.ns), std::string(record.name)}});
+}
+
 void WatchSink::OnReview(const ReviewRecord& record) {
   if (record.dry_run) return;
   const bool is_unknown = record.verdict == Verdict::kUnknown && !record.name.empty();

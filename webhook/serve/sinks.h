@@ -12,6 +12,7 @@
 
 #include "policies/review_record.h"
 #include "registry/base/guarded.h"
+#include "webhook/findings/unmatched_providers.h"
 #include "webhook/log/log.h"
 #include "webhook/metrics/metrics.h"
 #include "webhook/serve/policy.h"
@@ -75,6 +76,19 @@ class DeletionSink final : public ReviewSink {
  private:
   const PolicyView& policy_;
   const std::function<void(const Slot&)> tell_;
+};
+
+// Tells of service accounts that no setting names and that did what only a provider does: which
+// one, and to which object. Thread-safe.
+class ProviderActSink final : public ReviewSink {
+ public:
+  ProviderActSink(const PolicyView& policy, std::function<void(const ProviderAct&)> tell)
+      : policy_(policy), tell_(std::move(tell)) {}
+  void OnReview(const ReviewRecord& record) override;
+
+ private:
+  const PolicyView& policy_;
+  const std::function<void(const ProviderAct&)> tell_;
 };
 
 // Tells the watch what reviews say of the cluster: kinds that have declarations now, reservations

@@ -63,6 +63,7 @@ void ReviewNews::Add(const ReviewNews& more) {
   AddBounded(more.reviews.unknown, reviews.unknown);
   AddBounded(more.deletions, deletions);
   AddBounded(more.checks, checks);
+  AddBounded(more.provider_acts, provider_acts);
 }
 
 Json ToJson(const ReviewNews& news) {
@@ -74,11 +75,14 @@ Json ToJson(const ReviewNews& news) {
   }
   Json checks = Json::array();
   for (const Uid& uid : news.checks) checks.push_back(uid.text);
+  Json acts = Json::array();
+  for (const ProviderAct& act : news.provider_acts) acts.push_back({act.user, ToText(act.slot)});
   return {{"admitted", std::move(admitted)},
           {"prove", std::move(prove)},
           {"unknown", SlotsToJson(news.reviews.unknown)},
           {"deletions", SlotsToJson(news.deletions)},
-          {"checks", std::move(checks)}};
+          {"checks", std::move(checks)},
+          {"providerActs", std::move(acts)}};
 }
 
 ReviewNews NewsFromJson(const Json& json) {
@@ -99,6 +103,11 @@ ReviewNews NewsFromJson(const Json& json) {
   ForEachIn(json, "checks", [&](const Json& item) {
     if (item.is_string()) news.checks.insert({item.get<std::string>()});
   });
+  ForEachIn(json, "providerActs", [&](const Json& item) {
+    const auto texts = TextsOf(item, 2);
+    const auto slot = texts ? SlotFromText((*texts)[1]) : std::nullopt;
+    if (slot) news.provider_acts.insert({(*texts)[0], *slot});
+  });
   return news;
 }
 
@@ -111,6 +120,12 @@ void NewsBox::DeletionAsked(const Slot& slot) {
 void NewsBox::CheckAdmitted(const Uid& uid) {
   news_.With([&](ReviewNews& news) {
     if (news.checks.size() < ReviewNews::kMax) news.checks.insert(uid);
+  });
+}
+
+void NewsBox::ProviderActed(const ProviderAct& act) {
+  news_.With([&](ReviewNews& news) {
+    if (news.provider_acts.size() < ReviewNews::kMax) news.provider_acts.insert(act);
   });
 }
 

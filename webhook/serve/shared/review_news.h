@@ -9,6 +9,7 @@
 
 #include "registry/base/guarded.h"
 #include "registry/identity/values.h"
+#include "webhook/findings/unmatched_providers.h"
 #include "webhook/watch/doubts.h"
 
 namespace truce {
@@ -20,8 +21,11 @@ struct ReviewNews {
   ReviewInbox::Contents reviews;
   std::set<Slot> deletions;  // that composite controllers asked for
   std::set<Uid> checks;      // OwnershipChecks whose creation was reviewed and not refused
+  std::set<ProviderAct> provider_acts;  // of those whom no setting names
 
-  bool empty() const { return reviews.empty() && deletions.empty() && checks.empty(); }
+  bool empty() const {
+    return reviews.empty() && deletions.empty() && checks.empty() && provider_acts.empty();
+  }
   // Takes over what `more` has besides.
   void Add(const ReviewNews& more);
 };
@@ -35,6 +39,7 @@ class NewsBox final {
  public:
   void DeletionAsked(const Slot& slot);
   void CheckAdmitted(const Uid& uid);
+  void ProviderActed(const ProviderAct& act);
   // What could not be told.
   void PutBack(const ReviewNews& news);
   // Takes everything out.
