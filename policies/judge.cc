@@ -219,7 +219,8 @@ void Judgement::AddAskedTo(AskedOwnerships& check) const {
   if (policy_->quotas != nullptr) check.Add(asked_, *policy_->quotas);
 }
 
-Decision Judgement::Judge(const Facts& facts, const IdSource& ids) {
+Decision Judgement::Judge(const Facts& facts, const IdSource& fresh) {
+  const IdSource ids = ids_.Run(fresh);
   const bool deletes = review_.request.operation == Operation::kDelete;
   Decision decision = deletes ? Undecided(review_.request) : AskRegistry(facts, ids);
   const RuleCase c = CaseOf(decision.root, &facts, &decision);

@@ -67,8 +67,9 @@ class Judgement final {
   void AddAskedTo(AskedOwnerships& check) const;
 
   // What the registry decides on `facts`, and whether all rules let it stand: one that refuses is
-  // enough that nothing is written. Pure; may be called again on other facts.
-  Decision Judge(const Facts& facts, const IdSource& ids);
+  // enough that nothing is written. Pure; may be called again on other facts, with the ids that it
+  // drew then.
+  Decision Judge(const Facts& facts, const IdSource& fresh);
 
   // Keys of which Judge probably asks whether they are taken, to propose a name where it refuses
   // one: for stores that bring facts beforehand.
@@ -108,6 +109,7 @@ class Judgement final {
   bool names_pass_ = false;                          // while the object is its own root
   std::vector<std::pair<BadName, Mode>> tolerated_;  // bad names under a mode that does not deny
   std::string_view override_reason_;
+  DecisionIds ids_;
   // Of the last Judge.
   std::vector<Finding> findings_;                // of the rules that judge by themselves
   std::map<KeyText, std::string> other_names_;   // free ones, by the key that is taken

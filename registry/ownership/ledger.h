@@ -20,7 +20,8 @@ namespace truce {
 // Reads see the changes made through this ledger. External synchronization; lives for one decision.
 class Ledger final {
  public:
-  // `facts`, `ids` and `parties` must outlive the ledger. `now` is the time of every change.
+  // `facts`, `ids` (of this run: DecisionIds) and `parties` must outlive the ledger. `now` is the
+  // time of every change.
   Ledger(const Facts& facts, Timestamp now, const IdSource& ids, const PartyRules& parties)
       : facts_(facts), now_(now), ids_(ids), parties_(parties) {}
 

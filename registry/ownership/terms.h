@@ -10,6 +10,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "registry/base/clock.h"
 #include "registry/base/random_id.h"
@@ -34,6 +35,25 @@ struct RowId {
 
 // Gives a fresh public id (13 base32 characters); randomness is the caller's.
 using IdSource = std::function<PublicId()>;
+
+// The public ids of one decision: each of its runs is given the same ones, in the order in which it
+// draws them. A store may run a decision again with what it asked for (registry/store/store.h): one
+// that drew others each time would ask for others, and never be shown all that it asked for. Made
+// outside of what runs. External synchronization.
+class DecisionIds {
+ public:
+  // For the run that begins: what the runs before drew, then what `fresh` gives. Ends with the next
+  // call; both must outlive it.
+  IdSource Run(const IdSource& fresh) {
+    return [this, &fresh, next = std::size_t{0}]() mutable {
+      if (next == drawn_.size()) drawn_.push_back(fresh());
+      return drawn_[next++];
+    };
+  }
+
+ private:
+  std::vector<PublicId> drawn_;
+};
 
 // The program's: NewId's texts. Thread-safe.
 inline IdSource RandomIds() {

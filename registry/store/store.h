@@ -23,8 +23,8 @@ struct StoreContents;
 
 // Decides on facts that nobody else can change, returns what to write. May run more than once (a
 // store may retry; after changes that may have been written only where they are `repeatable`): only
-// its last run counts, so what it tells beside its result starts anew with each. Must not block and
-// not call the store.
+// its last run counts, so what it tells beside its result starts anew with each. Each run gets the
+// same public ids (DecisionIds). Must not block and not call the store.
 using DecideFn = std::function<Changes(const AllFacts&)>;
 // Reads committed facts. May run more than once, when a commit overtakes it: only what the last run
 // saw counts, so it starts its captures anew. Must not block and not call the store.

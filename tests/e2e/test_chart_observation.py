@@ -144,7 +144,7 @@ def test_every_metric_exists(objects, dashboard, tmp_path):
                  "truce_recovery_mode", "truce_brake_held_objects", "truce_brake_frozen_kinds"}
     # These need a database: test_postgres.py and test_postgres_cluster.py read them.
     families |= {"truce_watcher_leader", "truce_store_round_trip_seconds", "truce_store_repeats_total", "truce_store_commits_in_doubt_total",
-                 "truce_store_missing_changes_total"}
+                 "truce_store_missing_changes_total", "truce_store_long_decisions_total"}
     rules = [
         rule["expr"]
         for group in the(objects, "PrometheusRule")["spec"]["groups"] for rule in group["rules"]

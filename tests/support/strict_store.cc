@@ -69,8 +69,10 @@ class MemorySource final : public FactSource {
   }
 
   void Undo() override {}
+  void OnManyRuns() override { ran_often_ = true; }
 
   bool whole() const { return whole_; }
+  bool ran_often() const { return ran_often_; }
   const FactNeeds& missed() const { return missed_; }
 
  private:
@@ -101,6 +103,7 @@ class MemorySource final : public FactSource {
   const AllFacts& facts_;
   const bool locks_;  // others may hold some
   bool whole_ = false;
+  bool ran_often_ = false;
   FactNeeds missed_;
 };
 
@@ -121,6 +124,7 @@ Result<void> StrictStore::Apply(const Locks& locks, const DecideFn& decide, Dead
       effort.runs += runs;
       effort.longest = std::max(effort.longest, runs);
       if (source.whole()) ++effort.whole;
+      if (source.ran_often()) ++effort.long_ones;
       effort.missed = source.missed();
     });
     if (decided.ok()) return std::move(decided).value();

@@ -19,10 +19,11 @@ class StrictStore final : public Store {
  public:
   struct Effort {
     std::size_t decisions = 0;
-    std::size_t runs = 0;     // of all decisions
-    std::size_t longest = 0;  // runs of one decision
-    std::size_t whole = 0;    // decisions that locked the whole registry
-    FactNeeds missed;         // by the last decision: what its hints did not name
+    std::size_t runs = 0;       // of all decisions
+    std::size_t longest = 0;    // runs of one decision
+    std::size_t whole = 0;      // decisions that locked the whole registry
+    std::size_t long_ones = 0;  // decisions with more runs than kRunsUsual
+    FactNeeds missed;           // by the last decision: what its hints did not name
   };
 
   Result<void> Apply(const Locks& locks, const DecideFn& decide, Deadline deadline) override;

@@ -58,7 +58,8 @@ def test_what_is_acknowledged_survives_restarts_kills_and_the_database(postgres,
     assert postgres.sql(database, "SELECT count(*) FROM truce.owners") == "3"
     present = server.metrics_get("/metrics")[1]
     for family in ("truce_store_round_trip_seconds", "truce_store_repeats_total",
-                   "truce_store_commits_in_doubt_total", "truce_store_missing_changes_total"):
+                   "truce_store_commits_in_doubt_total", "truce_store_missing_changes_total",
+                   "truce_store_long_decisions_total"):
         assert f"# TYPE {family} " in present
     assert server.metric('truce_store_repeats_total{why="connection"}') >= 1
     assert server.metric("truce_store_missing_changes_total") == 0, "a restart loses nothing"

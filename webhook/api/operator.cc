@@ -70,9 +70,11 @@ Result<HttpResponse> Confirm(const OperatorPorts& ports, const HttpRequest& requ
   const std::string& key = wanted.key;
   const std::optional<Slot>& slot = wanted.slot;
   std::size_t confirmed = 0;
+  DecisionIds decision_ids;
   const auto decide = [&](const Facts& facts) {
     confirmed = 0;
-    Ledger ledger(facts, ports.clock.Now(), ports.ids, policy->parties);
+    const IdSource ids = decision_ids.Run(ports.ids);
+    Ledger ledger(facts, ports.clock.Now(), ids, policy->parties);
     std::set<Slot> slots;
     if (slot) slots.insert(*slot);
     if (!slot) {

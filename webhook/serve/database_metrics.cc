@@ -18,10 +18,22 @@ std::string_view NameOf(PgRepeat why) {
 
 void DatabaseMetrics::OnRepeat(PgRepeat why) { repeats_.At({NameOf(why)}).Add(); }
 
+void DatabaseMetrics::OnManyRuns() {
+  many_runs_.Add();
+  logger_.Log(LogLevel::kError, "long decision",
+              {{"message",
+                "a decision asked the registry's database more than 8 times; it goes on until its "
+                "deadline. Please report this"}});
+}
+
 void DatabaseMetrics::Write(const Standing& standing, MetricWriter& writer) const {
   round_trips_.Write(writer);
   repeats_.Write(writer);
   doubts_.Write(writer);
+  writer.Family("truce_store_long_decisions_total", "counter",
+                "Decisions and looks that ran more than 8 times, each with its round trip, before "
+                "they had all they asked for: a fault.");
+  writer.Sample(static_cast<double>(many_runs_.value()));
   writer.Family("truce_store_missing_changes_total", "counter",
                 "Changes that the database had acknowledged and no longer has.");
   writer.Sample(static_cast<double>(missing_.value()));

@@ -6,6 +6,7 @@
 #include <cstdint>
 
 #include "registry/store/postgres/observer.h"
+#include "webhook/log/log.h"
 #include "webhook/metrics/metrics.h"
 
 namespace truce {
@@ -13,6 +14,9 @@ namespace truce {
 // Thread-safe; never blocks.
 class DatabaseMetrics final : public PostgresObserver {
  public:
+  // `logger` must outlive it.
+  explicit DatabaseMetrics(Logger& logger) : logger_(logger) {}
+
   // How a server stands to its database.
   struct Standing {
     std::int64_t epoch = 0;  // 0: it is not the active one
@@ -23,12 +27,14 @@ class DatabaseMetrics final : public PostgresObserver {
   void OnRoundTrip(std::chrono::nanoseconds took) override { round_trips_.Observe(took.count()); }
   void OnRepeat(PgRepeat why) override;
   void OnDoubt(bool found_out) override { doubts_.At({found_out ? "yes" : "no"}).Add(); }
+  void OnManyRuns() override;
   // The database no longer has so many changes that it had acknowledged.
   void CountMissing(std::uint64_t changes) { missing_.Add(changes); }
 
   void Write(const Standing& standing, MetricWriter& writer) const;
 
  private:
+  Logger& logger_;
   Histogram round_trips_{"truce_store_round_trip_seconds",
                          "Questions to the registry's database, each with its answer."};
   MetricFamily<Counter> repeats_{"truce_store_repeats_total",
@@ -38,6 +44,7 @@ class DatabaseMetrics final : public PostgresObserver {
       "truce_store_commits_in_doubt_total",
       "Commits whose answer was lost, by whether it was found out in time what they did.",
       {{"found_out", {"yes", "no"}}}};
+  Counter many_runs_;
   Counter missing_;
 };
 

@@ -134,7 +134,7 @@ class RegistryPart final {
   const std::string data_dir_;
   const bool is_file_;      // the store is SQLite's
   const bool is_database_;  // PostgreSQL's
-  DatabaseMetrics database_metrics_;
+  DatabaseMetrics database_metrics_{logger_};
   std::unique_ptr<PostgresStore> waiting_;       // open, while another server is active
   std::atomic<PostgresStore*> active_{nullptr};  // null: this server is not; else in store_
   std::string loss_;

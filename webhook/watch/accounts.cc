@@ -359,13 +359,15 @@ Result<KeyText> AccountPass::Locate() {
   const auto locate = [&](const KeyText& key, Ledger& ledger) { LocateKey(key, accounts, ledger); };
   std::vector<KeyText> concerned;
   KeyText last;
+  DecisionIds ids;
   TRUCE_RETURN_IF_ERROR(store_.Read([&](const AllFacts& facts) {
     concerned.clear();
     last = {};
     std::size_t rows = 0;
     const std::vector<KeyText> page = facts.KeysAfter(until_, kKeysPage);
     for (const KeyText& key : page) {
-      const Changes made = store_.Outcome(facts, [&](Ledger& ledger) { locate(key, ledger); });
+      const Changes made = store_.Outcome(
+          facts, [&](Ledger& ledger) { locate(key, ledger); }, ids);
       if (!made.empty()) {
         const std::size_t own = RowsOf(made);
         if (!concerned.empty() && rows + own > kPortion) return;

@@ -31,8 +31,10 @@ Result<void> ReconcileStore::Read(const std::function<void(const AllFacts&)>& re
   return ports_.store.Read(read, ports_.deadline());
 }
 
-Changes ReconcileStore::Outcome(const Facts& facts, const Change& change) const {
-  Ledger ledger(facts, now(), ports_.ids, rules_.parties);
+Changes ReconcileStore::Outcome(const Facts& facts, const Change& change,
+                                DecisionIds& decision_ids) const {
+  const IdSource ids = decision_ids.Run(ports_.ids);
+  Ledger ledger(facts, now(), ids, rules_.parties);
   change(ledger);
   return ledger.Take();
 }
@@ -46,7 +48,8 @@ Result<void> ReconcileStore::Write(const Change& change) {
 }
 
 Result<void> ReconcileStore::TryToWrite(const Change& change) {
-  const auto decide = [&](const Facts& facts) { return Outcome(facts, change); };
+  DecisionIds ids;
+  const auto decide = [&](const Facts& facts) { return Outcome(facts, change, ids); };
   return ports_.store.Apply({}, decide, ports_.deadline());
 }
 

@@ -80,8 +80,8 @@ class ReconcileStore final {
 
   // Runs `read` on committed facts: Store::Read.
   Result<void> Read(const std::function<void(const AllFacts&)>& read) const;
-  // What `change` would write if these were the facts.
-  Changes Outcome(const Facts& facts, const Change& change) const;
+  // What `change` would write if these were the facts; in each run of a look by the same `ids`.
+  Changes Outcome(const Facts& facts, const Change& change, DecisionIds& ids) const;
   // Runs `change` in one commit. One that would break an invariant would do
   // so again, and all that follows would wait for it: it is left out, and counted.
   Result<void> Write(const Change& change);

@@ -92,6 +92,7 @@ constexpr std::string_view kLacks = "it has no uid, or no name";
 // keeps relists and status updates, nearly all there is, away from the one writer.
 Result<std::vector<Sight>> Sights::OnlyChanging(std::span<const Sight> sights) const {
   std::vector<Sight> changing;
+  DecisionIds ids;
   TRUCE_RETURN_IF_ERROR(store_.Read([&](const Facts& facts) {
     changing.clear();
     std::unordered_set<std::string> touched;  // uids and keys that one before will change
@@ -106,8 +107,8 @@ Result<std::vector<Sight>> Sights::OnlyChanging(std::span<const Sight> sights) c
         const bool known = facts.ObjectByUid(object.uid).has_value();
         if (sight.deleted && !known && facts.RowsOfUid(object.uid).empty()) continue;
         if (!sight.deleted && known) {
-          const Changes changes =
-              store_.Outcome(facts, [&](Ledger& ledger) { SeeOne(sight, store_.rules(), ledger); });
+          const Changes changes = store_.Outcome(
+              facts, [&](Ledger& ledger) { SeeOne(sight, store_.rules(), ledger); }, ids);
           if (changes.empty()) continue;
         }
       }

@@ -36,7 +36,7 @@ Result<Changes> DecideOn(FactSource& source, const Locks& hints, const DecideFn&
       TRUCE_RETURN_IF_ERROR(InTime(deadline));
       PreparedFacts facts(stock);
       Changes changes = decide(facts);
-      ++runs;
+      if (++runs == kRunsUsual + 1) source.OnManyRuns();
       FactNeeds missing = facts.missed();
       if (missing.empty() && !whole) missing = Uncovered(stock, changes);
       if (missing.empty()) return changes;
@@ -56,10 +56,11 @@ Result<void> ReadOn(FactSource& source, const Locks& hints, const ReadFn& read, 
   needs.Add(hints);
   TRUCE_RETURN_IF_ERROR(InTime(deadline));
   TRUCE_RETURN_IF_ERROR(source.Begin(needs, false, stock));
-  while (true) {
+  for (std::size_t runs = 1;; ++runs) {
     TRUCE_RETURN_IF_ERROR(InTime(deadline));
     PreparedFacts facts(stock);
     read(facts);
+    if (runs == kRunsUsual + 1) source.OnManyRuns();
     if (facts.missed().empty()) return {};
     TRUCE_ASSIGN_OR_RETURN(const bool brought, source.More(facts.missed(), stock));
     static_cast<void>(brought);  // nothing to be tried: a read locks nothing

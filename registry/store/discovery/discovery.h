@@ -25,12 +25,18 @@ class FactSource {
   virtual Result<bool> More(const FactNeeds& needs, FactStock& stock) = 0;
   // Lets everything go; nothing was written.
   virtual void Undo() = 0;
+  // Told once of a decision or look that runs more often than kRunsUsual.
+  virtual void OnManyRuns() = 0;
 };
 
 // Runs that are thrown away before the whole registry is locked, and the locks that one decision
 // may hold. Both bound what a wrong hint can cost.
 inline constexpr std::size_t kRunsMax = 4;
 inline constexpr std::size_t kLocksMax = 512;
+
+// One that runs more often asks for other things each time, which is a fault of who wrote it, or
+// follows a chain of objects link by link. It goes on until the deadline.
+inline constexpr std::size_t kRunsUsual = 8;
 
 // Runs `decide` inside the transaction that `source` keeps until all it read and all that it
 // changes is known, and gives its changes; the transaction is left open. `hints`: what it will

@@ -101,6 +101,8 @@ class PgLink {
   bool may_repeat() const;
   // Whether what failed last was not allowed to this user.
   bool was_denied() const { return state_ == "42501"; }
+  // Who counts; null: nobody.
+  PostgresObserver* observer() const { return observer_; }
   // Whether the server warned since the last call.
   bool TakeWarning();
 

@@ -22,6 +22,8 @@ class PostgresObserver {
   virtual void OnRepeat(PgRepeat why) = 0;
   // A commit was in doubt; `found_out`: its caller was told what became of it all the same.
   virtual void OnDoubt(bool found_out) = 0;
+  // A decision or look runs more often than any should (kRunsUsual).
+  virtual void OnManyRuns() = 0;
 };
 
 }  // namespace truce

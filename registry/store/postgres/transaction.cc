@@ -7,6 +7,7 @@
 
 #include "registry/store/adapter.h"
 #include "registry/store/columns.h"
+#include "registry/store/postgres/observer.h"
 #include "registry/store/postgres/queries.h"
 #include "registry/store/postgres/records.h"
 
@@ -145,6 +146,10 @@ Result<void> PgTransaction::Begin(const FactNeeds& needs, bool whole, FactStock&
 
 Result<bool> PgTransaction::More(const FactNeeds& needs, FactStock& stock) {
   return Take(sort_ == Sort::kRead || whole_ ? "look" : "more", needs, stock);
+}
+
+void PgTransaction::OnManyRuns() {
+  if (PostgresObserver* observer = link_.observer()) observer->OnManyRuns();
 }
 
 Result<bool> PgTransaction::Take(const char* mode, const FactNeeds& needs, FactStock& stock) {

@@ -37,6 +37,7 @@ class PgTransaction final : public FactSource {
   Result<void> Begin(const FactNeeds& needs, bool whole, FactStock& stock) override;
   Result<bool> More(const FactNeeds& needs, FactStock& stock) override;
   void Undo() override;
+  void OnManyRuns() override;
 
   // Writes `changes` and commits: the second round trip. Ok: the server said COMMIT, and warned of
   // nothing. Errors: kInternal (a constraint; nothing was written); kUnavailable and kDataLoss

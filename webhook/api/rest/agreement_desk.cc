@@ -113,6 +113,7 @@ Result<HttpResponse> AgreementDesk::Apply(RestCall& call, const Expected& expect
   std::optional<Result<Agreement>> outcome;
   bool stale = false;
   AgreementView view;
+  DecisionIds decision_ids;
   const auto decide = [&](const Facts& facts) {
     outcome.reset();
     stale = false;
@@ -131,7 +132,8 @@ Result<HttpResponse> AgreementDesk::Apply(RestCall& call, const Expected& expect
     }
     stale = !tag.empty() && !Matches(expected.if_match, tag);
     if (stale) return Changes{};
-    Ledger ledger(facts, ports_.clock.Now(), ports_.ids, call.policy->parties);
+    const IdSource ids = decision_ids.Run(ports_.ids);
+    Ledger ledger(facts, ports_.clock.Now(), ids, call.policy->parties);
     outcome = act(ledger);
     if (!outcome->ok()) return Changes{};
     const auto after = ledger.OwnerOf(expected.key);

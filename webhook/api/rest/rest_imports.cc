@@ -334,6 +334,7 @@ class Imports final {
     Outcome outcome = Outcome::kDone;
     ImportPlan plan;
     const std::string actor = ActorOf(call.caller);
+    DecisionIds decision_ids;
     const auto decide = [&](const AllFacts& facts) {
       plan = PlanImport(request.list, facts);
       const bool fits = expected == "*" || expected == TagOf(request, plan);
@@ -341,7 +342,8 @@ class Imports final {
           !request.skip_conflicting && CountOf(plan, ImportAction::kConflicting) > 0;
       outcome = !fits ? Outcome::kChanged : conflicts ? Outcome::kConflicting : Outcome::kDone;
       if (outcome != Outcome::kDone) return Changes{};
-      Ledger ledger(facts, ports_.clock.Now(), ports_.ids, call.policy->parties);
+      const IdSource ids = decision_ids.Run(ports_.ids);
+      Ledger ledger(facts, ports_.clock.Now(), ids, call.policy->parties);
       ApplyImport(request.list, plan, actor, ledger);
       return ledger.Take();
     };

@@ -283,6 +283,7 @@ class Registry final {
     Outcome outcome = Outcome::kDone;
     CopyPlan plan;
     const std::string actor = ActorOf(call.caller);
+    DecisionIds decision_ids;
     const auto decide = [&](const Facts& facts) {
       plan = PlanCopies(request.body.copies, request.ids, facts);
       const bool fits = expected == "*" || expected == TagOf(request, plan);
@@ -290,7 +291,8 @@ class Registry final {
           !request.body.skip_conflicting && CountOf(plan, CopyAction::kConflicting) > 0;
       outcome = !fits ? Outcome::kChanged : conflicts ? Outcome::kConflicting : Outcome::kDone;
       if (outcome != Outcome::kDone) return Changes{};
-      Ledger ledger(facts, ports_.clock.Now(), ports_.ids, call.policy->parties);
+      const IdSource ids = decision_ids.Run(ports_.ids);
+      Ledger ledger(facts, ports_.clock.Now(), ids, call.policy->parties);
       return TakeCopies(request.body.copies, plan, actor, ledger);
     };
     Locks locks;

@@ -158,8 +158,10 @@ class Releases final {
                        const std::string& reason) const {
     bool fits = true;
     const std::string actor = ActorOf(call.caller);
+    DecisionIds decision_ids;
     const auto decide = [&](const Facts& facts) {
-      Ledger ledger(facts, ports_.clock.Now(), ports_.ids, call.policy->parties);
+      const IdSource ids = decision_ids.Run(ports_.ids);
+      Ledger ledger(facts, ports_.clock.Now(), ids, call.policy->parties);
       fits = std::all_of(items.begin(), items.end(), [&](const ReleaseItem* item) {
         return Release(*item, actor, reason, ledger);
       });

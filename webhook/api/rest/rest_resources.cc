@@ -299,6 +299,7 @@ std::optional<HttpResponse> RestApi::Change(RestCall& call, const PublicId& id,
   Result<void> outcome;
   bool changed = false;
   // Decided on what is in the store now, not on what was read before.
+  DecisionIds decision_ids;
   const auto decide = [&](const Facts& facts) {
     outcome = Gone();
     changed = false;
@@ -307,7 +308,8 @@ std::optional<HttpResponse> RestApi::Change(RestCall& call, const PublicId& id,
     now = {*std::move(present), facts.RowsOfKey(owner.key), facts.AgreementsOf(owner.key)};
     changed = !TagMatches(expected, EntityTagOf(now));
     if (changed) return Changes{};
-    Ledger ledger(facts, ports_.clock.Now(), ports_.ids, call.policy->parties);
+    const IdSource ids = decision_ids.Run(ports_.ids);
+    Ledger ledger(facts, ports_.clock.Now(), ids, call.policy->parties);
     outcome = what.change(by, now, ledger);
     return outcome.ok() ? ledger.Take() : Changes{};
   };

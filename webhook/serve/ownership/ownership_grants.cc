@@ -251,8 +251,10 @@ Result<void> OwnershipGrants::TakeBackAll(const Living& living, const AdmissionP
 // In one transaction; most of the time there is nothing to write.
 Result<void> OwnershipGrants::Write(const KeyText& key, const AdmissionPolicy& policy,
                                     const std::function<void(Ledger&)>& act) {
+  DecisionIds decision_ids;
   const auto decide = [&](const Facts& facts) {
-    Ledger ledger(facts, ports_.clock.Now(), ids_, policy.parties);
+    const IdSource ids = decision_ids.Run(ids_);
+    Ledger ledger(facts, ports_.clock.Now(), ids, policy.parties);
     act(ledger);
     return ledger.Take();
   };

@@ -104,12 +104,14 @@ class CatalogueFollower {
       locks.keys.insert(locks.keys.end(), move.touched.begin(), move.touched.end());
     }
     std::size_t changed = 0;
+    DecisionIds decision_ids;
     const auto decide = [&](const AllFacts& facts) {
       changed = 0;
       Changes changes;
       // Somebody else may be through, and answer reviews by now.
       if (facts.Setting(kSetting) != change_.version) {
-        Ledger ledger(facts, change_.now, change_.ids, change_.parties);
+        const IdSource ids = decision_ids.Run(change_.ids);
+        Ledger ledger(facts, change_.now, ids, change_.parties);
         changed = Rekey(keys, change_.new_key, "catalogue " + change_.version, ledger);
         changes = ledger.Take();
       }

@@ -101,10 +101,11 @@ std::optional<StoreMark> MarkOf(const Facts& facts) {
 
 Result<StoreMark> CountStart(Store& store, const IdSource& ids, Deadline deadline) {
   StoreMark counted;
+  const std::string fresh = ids().text;
   TRUCE_RETURN_IF_ERROR(Administer(store, Timestamp{}, deadline, [&](Administration& books) {
     const std::string name(kMark);
     auto mark = StoreMarkFromText(books.Setting(name).value_or(""));
-    if (!mark) mark = StoreMark{ids().text, 0};
+    if (!mark) mark = StoreMark{fresh, 0};
     ++mark->starts;
     counted = *mark;
     books.PutSetting(name, ToText(*mark));
