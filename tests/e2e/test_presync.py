@@ -336,8 +336,12 @@ def test_a_rollback_is_checked(cluster, truce_with_api, example, user, tmp_path,
             assert part in done.stderr, done.stderr
         assert settings() == {"logLevel": "debug", "debug": "second-prod-artifacts"}, "nothing is touched"
 
+        # Helm takes the release for one that is being rolled back until it is back at what runs.
+        helm.expect("rollback", *release, "2")
+        assert settings() == {"logLevel": "debug", "debug": "second-prod-artifacts"}
         user("team-b").delete(taker).expect()
-        wait_for(lambda: helm.run("rollback", *release, "1").returncode == 0, 60, "the first name free again")
+        truce_with_api.wait_for_state("first-prod-artifacts", "free")
+        helm.expect("rollback", *release, "1")
         assert settings() == {"logLevel": "info", "info": "first-prod-artifacts"}
     finally:
         helm.run("uninstall", *release)
