@@ -300,14 +300,33 @@ bool Joins(const Object& top, const Object& parent, const Ledger& ledger) {
   return top.root == parent.root || MayMove(top, parent.root, names_it, ledger);
 }
 
+namespace {
+
+// What `claim` names that is called as `label` says, which `below` carries.
+std::optional<Slot> LabelledIn(const Object& claim, std::string_view label, const Slot& below) {
+  if (claim.composes || label.empty()) return std::nullopt;
+  if (!below.ns.empty() && below.ns != claim.slot.ns) return std::nullopt;
+  for (const std::string& name : claim.names) {
+    auto slot = SlotFromText(claim.slot.cluster + "/" + name);
+    if (slot && slot->name == label) return slot;
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
 bool NamedByMissing(const ObjectFacts& object, const Slot& root, const Ledger& ledger) {
   const auto claim = ledger.ObjectBySlot(root);
-  if (!claim || claim->composes || object.lineage.label.empty()) return false;
-  if (!object.slot.ns.empty() && object.slot.ns != root.ns) return false;
-  return std::any_of(claim->names.begin(), claim->names.end(), [&](const std::string& name) {
-    const auto slot = SlotFromText(claim->slot.cluster + "/" + name);
-    return slot && slot->name == object.lineage.label && !ledger.ObjectBySlot(*slot);
-  });
+  const auto composite =
+      claim ? LabelledIn(*claim, object.lineage.label, object.slot) : std::nullopt;
+  return composite && !ledger.ObjectBySlot(*composite);
+}
+
+bool AwaitsClaim(const Object& top, const Object& claim, const Ledger& ledger) {
+  if (top.root != top.slot || top.own_party || top.slot == claim.slot) return false;
+  const auto slot = LabelledIn(claim, LabelOf(top), top.slot);
+  const auto composite = slot ? ledger.ObjectBySlot(*slot) : std::nullopt;
+  return slot && (!composite || Names(*composite, top.slot));
 }
 
 void AdoptNamed(const Object& parent, Ledger& ledger) {

@@ -75,6 +75,11 @@ void AdoptNamed(const Object& parent, Ledger& ledger);
 // at `root` names: it is to be restored (R2).
 bool NamedByMissing(const ObjectFacts& object, const Slot& root, const Ledger& ledger);
 
+// The same before that composite is back: the label of the known object `top`, which has no party
+// yet, names a composite that `claim` names and that does not exist, or that names `top`. Only a
+// restorer may bring such a claim (R2).
+bool AwaitsClaim(const Object& top, const Object& claim, const Ledger& ledger);
+
 // Gives the root of `object`, placed for the first time, to what waits below it: children admitted
 // before their parent was known, for which its slot is the root for the time being. `cause` goes to
 // the audit log.

@@ -135,12 +135,25 @@ struct Obstacle {
   bool held = false;       // no obstacle: held before, as owner or beside it
 };
 
+bool IsRestored(const ReviewRequest& request) {
+  return request.requester.restorer && request.operation == Operation::kCreate;
+}
+
+// The top of the owner's chain, where a restorer brings back its claim before the composite between
+// them (R2).
+std::optional<Object> TopOfClaim(const Case& c, const Owner& owner) {
+  if (!IsRestored(c.request)) return std::nullopt;
+  auto top = c.ledger.ObjectBySlot(owner.root);
+  if (top && !AwaitsClaim(*top, c.object, c.ledger)) top.reset();
+  return top;
+}
+
 // The owner's chain joins that of the object: the request brings the parent that its top names
 // (W3).
 bool BringsParent(const Case& c, const Owner& owner) {
   if (c.object.names.empty()) return false;  // the usual case: spares a read of the store
   const auto top = c.ledger.ObjectBySlot(owner.root);
-  return top && Joins(*top, c.object, c.ledger);
+  return top && (Joins(*top, c.object, c.ledger) || TopOfClaim(c, owner));
 }
 
 Obstacle OtherRoot(const Case& c, const Owner& owner) {
@@ -413,10 +426,6 @@ Evidence EvidenceOf(const ReviewRequest& request) {
   return kept ? Evidence::kControllerKept : Evidence::kController;
 }
 
-bool IsRestored(const ReviewRequest& request) {
-  return request.requester.restorer && request.operation == Operation::kCreate;
-}
-
 // The provider's finalizer comes off a terminating object.
 bool DropsFinalizer(const ReviewRequest& request) {
   return request.object.terminating && request.old_object && HasFinalizer(*request.old_object) &&
@@ -438,6 +447,17 @@ void MakeReal(const Case& c) {
       if (!owner || owner->root != c.object.root || owner->real) continue;
       owner->real = true;
       c.ledger.PutOwner(*std::move(owner));
+    }
+  }
+}
+
+// What waited for this claim comes under its root; once the composite is back it stands between.
+void GatherAwaiting(const Case& c) {
+  for (const Pair& pair : c.pairs) {
+    for (const MeantResource& meant : ResourcesMeant(*pair.resource, c.ledger)) {
+      const auto owner = c.ledger.OwnerOf(meant.key);
+      const auto top = owner ? TopOfClaim(c, *owner) : std::nullopt;
+      if (top) MoveChain(*top, c.object.root, c.grantee.cause, c.ledger);
     }
   }
 }
@@ -554,6 +574,7 @@ Decision Decide(const ReviewRequest& request, const Facts& facts, Timestamp now,
   if (moved) ledger.PutObject(object);
   if (!before) GatherChildren(object, grantee.cause, ledger);
   AdoptNamed(object, ledger);
+  GatherAwaiting(c);
   if (TellsCreation(request) && (request.requester.provider || request.requester.restorer)) {
     MakeReal(c);
   }

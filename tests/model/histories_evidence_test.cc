@@ -544,6 +544,49 @@ TEST_F(HistoriesOfEvidence, AChainIsRestoredInAnyOrder) {
   }
 }
 
+// The same where the registry is lost, too: nobody remembers the chain (R2 c).
+TEST_F(HistoriesOfEvidence, AChainIsRestoredIntoAFreshRegistryInAnyOrder) {
+  for (const bool claim_mapped : {true, false}) {
+    for (const bool composite_mapped : {true, false}) {
+      std::array<int, 3> order = {0, 1, 2};
+      do {
+        testing::StrictStore store;
+        scene::Registry registry(store);
+        Chain chain = ChainOf("team-a", "a");
+        if (!claim_mapped) chain.claim.resources.clear();
+        if (!composite_mapped) chain.composite.resources.clear();
+        const std::array objects = {&chain.claim, &chain.composite, &chain.bucket};
+        const std::string story = std::to_string(claim_mapped) + std::to_string(composite_mapped) +
+                                  " " + std::to_string(order[0]) + std::to_string(order[1]) +
+                                  std::to_string(order[2]);
+        for (const int at : order) {
+          const ObjectFacts restored = Restored(*objects[static_cast<std::size_t>(at)]);
+          EXPECT_TRUE(registry.Create(restored, scene::kRestorer).allowed) << story << " " << at;
+          registry.See(restored);
+        }
+        ObjectFacts composite = Next(Restored(chain.composite));
+        registry.See(composite);  // Crossplane goes on
+        ASSERT_TRUE(registry.OwnerOf("k")) << story;
+        EXPECT_EQ(registry.OwnerOf("k")->root, chain.claim.slot) << story;
+        EXPECT_FALSE(registry.OwnerOf("k")->contested) << story;
+      } while (std::next_permutation(order.begin(), order.end()));
+    }
+  }
+}
+
+// Nobody else makes a claim so, and no other claim takes what was restored.
+TEST_F(HistoriesOfEvidence, OnlyARestoredClaimTakesWhatWaitsForItsComposite) {
+  const Chain chain = ChainOf("team-a", "a");
+  ASSERT_TRUE(registry_.Create(Restored(chain.bucket), scene::kRestorer).allowed);
+  const ObjectFacts claim = Restored(chain.claim);
+  EXPECT_FALSE(registry_.Create(claim, "team-a").allowed);
+  ObjectFacts other = claim;
+  other.lineage.composite->name = "another";
+  EXPECT_FALSE(registry_.Create(other, scene::kRestorer).allowed);
+  EXPECT_TRUE(registry_.Create(claim, scene::kRestorer).allowed);
+  EXPECT_TRUE(IsOf(chain));
+}
+
 TEST_F(HistoriesOfEvidence, OnlyARestorerRestores) {
   const Chain chain = Living("team-a", "a", false);
   for (const ObjectFacts& object : {chain.claim, chain.composite, chain.bucket}) {

@@ -49,7 +49,9 @@ NOT_WRITERS = {
     r"system:serviceaccount:crossplane-system:provider-.*"
     r"|system:serviceaccount:crossplane-system:upbound-provider-.*)$')",
     "not-restorers": r"!request.userInfo.username.matches('(?s)^(?:"
-    r"system:serviceaccount:velero:velero)$')",
+    r"system:serviceaccount:velero:velero"
+    r"|system:serviceaccount:velero:velero-server"
+    r"|system:serviceaccount:velero:.*-velero-server)$')",
 }
 
 

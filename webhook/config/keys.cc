@@ -177,7 +177,9 @@ const std::array kKeys = {
       .type = "list of user patterns", .help = "Users that providers run as",
       .check = Check::kPattern, .reloads = true},
   Key{.name = "restorers", .field = &Config::restorers,
-      .fallback = "system:serviceaccount:velero:velero", .type = "list of user patterns",
+      .fallback = "system:serviceaccount:velero:velero,system:serviceaccount:velero:velero-server,"
+                  "system:serviceaccount:velero:*-velero-server",
+      .type = "list of user patterns",
       .help = "Users that bring objects back from a backup: they may write statuses, and objects without owner references return to their owner",
       .check = Check::kPattern, .reloads = true},
   Key{.name = "statusGuard", .field = &Config::status_guard, .fallback = "false", .type = "true|false",
