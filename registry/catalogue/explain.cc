@@ -184,10 +184,10 @@ std::string Describe(const KeyPart& part) {
   if (part.list) text += ", one key per element";
   if (!part.within.empty()) text += ", with or without the name of its " + part.within;
   if (part.only) {
-    text += ", where " + part.only->part + " is " + Joined(part.only->values, " or ");
+    text += ", read where " + part.only->part + " is " + Joined(part.only->values, " or ");
   }
   if (!part.self.empty()) text += ", \"self\" where it is its " + part.self;
-  if (!part.form_of.empty()) text += ", written as " + part.form_of + " is";
+  if (!part.form_of.empty()) text += ", in a form of " + part.form_of;
   if (!part.refers_to.empty()) text += " -> " + part.refers_to;
   return text;
 }

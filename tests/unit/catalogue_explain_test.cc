@@ -51,6 +51,19 @@ TEST(Explain, ShowsHowNamesComeAbout) {
       << group;
 }
 
+TEST(Explain, ShowsWhatPartsMakeOfEachOther) {
+  const TypeSpec& spec = *Catalogue::BuiltIn().FindType("ec2/SecurityGroupEgressRule");
+  EXPECT_EQ(Describe(spec.parts[0]),
+            "spec.forProvider.securityGroupId, in a form of ec2/SecurityGroup");
+  EXPECT_EQ(
+      Describe(spec.parts[3]),
+      "spec.forProvider.fromPort, default \"-1\", read where protocol is tcp or udp or icmp or "
+      "icmpv6");
+  EXPECT_TRUE(Describe(spec.parts[5])
+                  .ends_with("(made equal: cidr, strip-account), \"self\" where it is its "
+                             "securityGroupId"));
+}
+
 TEST(Explain, KeepsEveryTypeReadable) {
   for (const TypeSpec& spec : Catalogue::BuiltIn().types()) {
     std::istringstream lines(Explain(spec));
