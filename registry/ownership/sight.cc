@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "registry/identity/evidence.h"
+#include "registry/ownership/agreements.h"
 #include "registry/ownership/grant.h"
 #include "registry/ownership/ledger.h"
 #include "registry/ownership/names.h"
@@ -551,30 +552,45 @@ std::size_t ConfirmByOperator(const Slot& slot, const std::string& actor, Ledger
   return confirmed;
 }
 
-bool ReleaseByOperator(const KeyText& key, const std::string& actor, const std::string& reason,
-                       Ledger& ledger) {
+ReleaseOutcome ReleaseByOperator(const KeyText& key, const ByWhom& by, const IsShown& is_shown,
+                                 Ledger& ledger) {
   auto owner = ledger.OwnerOf(key);
-  if (!owner) return false;
+  if (!owner) return {};
+  ReleaseOutcome kept;
+  const std::vector<Agreement> agreements = ledger.AgreementsOf(key);
+  if (const Agreement* mark = ProtectionIn(agreements)) {
+    kept.mark = *mark;
+    return kept;
+  }
+  const std::vector<Row> rows = ledger.RowsOfKey(key);
+  for (const Row& row : rows) {
+    const bool lives = row.root == owner->root && Manages(row) && row.id.state == RowState::kSeen &&
+                       is_shown(row.slot);
+    // The managed resource is what must end first.
+    if (lives && (!kept.living || row.managed)) {
+      kept.living = {row.slot, row.managed, row.terminating};
+    }
+  }
+  if (kept.living) return kept;
+  const std::string cause = "released by operator: " + by.reason;
   ledger.Audit({.action = AuditAction::kReleased,
                 .key = key,
                 .id = owner->id,
                 .root = owner->root,
-                .cause = "released by operator: " + reason,
-                .actor = actor});
+                .cause = cause,
+                .actor = by.actor});
   ledger.MayFree(owner->id);
-  const std::vector<Row> rows = ledger.RowsOfKey(key);
   for (const Row& row : rows) {
     if (row.root != owner->root) continue;
     ledger.MayEnd(row.id.uid);
     ledger.DropRow(row.id);
   }
   if (const auto heir = OldestOther(rows, owner->root)) {
-    const std::string cause = "released by operator: " + reason;
     PassTo(*heir, {Heritage::kFreed, cause}, *std::move(owner), ledger);
   } else {
     ledger.DropOwner(key);
   }
-  return true;
+  return {.done = true, .mark = {}, .living = {}};
 }
 
 bool Import(Owner imported, const std::string& actor, Ledger& ledger) {

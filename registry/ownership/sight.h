@@ -6,6 +6,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -17,6 +18,7 @@
 namespace truce {
 
 class Ledger;
+struct ByWhom;
 struct Object;
 struct Owner;
 struct Row;
@@ -107,10 +109,25 @@ void Absent(const RowId& seen, Ledger& ledger);
 // Returns how many.
 std::size_t ConfirmByOperator(const Slot& slot, const std::string& actor, Ledger& ledger);
 
-// Ends what the owner of `key` holds on it, on the word of an operator. Returns false when there
-// was nothing.
-bool ReleaseByOperator(const KeyText& key, const std::string& actor, const std::string& reason,
-                       Ledger& ledger);
+// Whether a watch shows what stands in the slot: its cluster and its kind can be read (E7).
+using IsShown = std::function<bool(const Slot&)>;
+// What became of a release. Not done, and neither protected nor living: nobody owns the key.
+struct ReleaseOutcome {
+  struct Life {
+    Slot slot;
+    bool managed = true;  // a managed resource, not a mapped claim or composite
+    bool terminating = false;
+  };
+  bool done = false;
+  std::optional<Agreement> mark;  // the resource is protected
+  std::optional<Life> living;     // an object by which the owner's chain manages it
+};
+// Ends what the owner of `key` holds on it, on the word of an operator: a record, or rows that
+// nobody watches; the oldest other manager inherits it. Changes nothing while the resource is
+// protected, or `is_shown` says of a seen managing row of the owner's chain that a watch shows its
+// object: the name would be free while that lives, and a stranger would take it.
+ReleaseOutcome ReleaseByOperator(const KeyText& key, const ByWhom& by, const IsShown& is_shown,
+                                 Ledger& ledger);
 
 // Records that `key` is owned outside (Terraform, by hand). Returns false when the key has an
 // owner.

@@ -25,7 +25,7 @@ RELEASE = {"reason": "moved"}
 RIGHTS = {
     "reader": [{"apiGroups": ["truce.dev"], "resources": ["ownerships"], "verbs": ["get", "list"]}],
     "owner": [
-        {"apiGroups": ["truce.dev"], "resources": ["ownerships"], "verbs": ["get", "list"]},
+        {"apiGroups": ["truce.dev"], "resources": ["ownerships"], "verbs": ["get", "list", "update"]},
         {"apiGroups": ["truce.dev"], "resources": ["ownerships/release"], "verbs": ["create"]},
     ],
 }
@@ -248,9 +248,13 @@ def test_rights_hold_in_their_namespace_only(served, accounts):
         assert refused.status == 403, refused.body
         assert "team-a" in refused.json["detail"]
         assert ask(served, token, f"/api/v1/resources/{resource['id']}").json["redacted"] is True
-    done = client_of(served, mine).call("POST", release, RELEASE, {"If-Match": "*"})
+    wait_for(lambda: lookup(served, mine)["state"] == "held", 30, "the claim seen")
+    lives = client_of(served, mine).call("POST", release, RELEASE, {"If-Match": "*"})
+    assert lives.status == 409 and "--force" in lives.json["remedy"], lives.body
+    protect = f"/api/v1/resources/{resource['id']}:protect"
+    done = client_of(served, mine).call("POST", protect, RELEASE, {"If-Match": "*"})
     assert done.status == 200, done.body
-    status, audit = served.operator_get("/api/v1/audit", action="released")
+    status, audit = served.operator_get("/api/v1/audit", action="administered")
     assert status == 200
     actor = "system:serviceaccount:team-a:team-a-owner (Kubernetes token) from 127.0.0.1"
     assert [line["actor"] for line in audit["items"]] == [actor]

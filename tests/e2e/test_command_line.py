@@ -90,9 +90,13 @@ def test_the_server_is_asked_through_the_api_server(cluster, proxied, user):
     token = token_of(admin, "team-a", "team-a-owner")
     given = run(cluster, "list", "-n", "team-a", "-o", "name", env={"TRUCE_TOKEN": token})
     assert given.stdout == "s3/Bucket/prod-artifacts\n", given.stderr
+    proxied.wait_for_state("prod-artifacts", "held")
     released = run(cluster, "release", "s3/Bucket", "prod-artifacts", "--reason", "moved", "--service-account",
                    "team-a/team-a-owner")
-    assert released.returncode == 0, released.stderr
+    assert released.returncode == 1 and "truce transfer" in released.stderr, released.stderr
+    protected = run(cluster, "protect", "s3/Bucket/prod-artifacts", "--reason", "moved", "--service-account",
+                    "team-a/team-a-owner")
+    assert protected.returncode == 0, protected.stderr
     audit = proxied.command("audit", "-o", "json").stdout
     assert "system:serviceaccount:team-a:team-a-owner (Kubernetes token)" in audit
 

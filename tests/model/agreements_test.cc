@@ -122,9 +122,15 @@ TEST_F(Agreements, EndWithTheOwnership) {
                 return Protect(BucketKey("k"), {"ann", "prod"}, ledger);
               }).ok());
   EXPECT_EQ(All().size(), 2U);
-  registry_.Run([&](Ledger& ledger) {
-    EXPECT_TRUE(ReleaseByOperator(BucketKey("k"), "ann", "gone", ledger));
-  });
+  const ReleaseOutcome kept = registry_.Release(BucketKey("k"), false);
+  EXPECT_FALSE(kept.done);
+  ASSERT_TRUE(kept.mark);
+  EXPECT_EQ(kept.mark->reason, "prod");
+  EXPECT_EQ(All().size(), 2U);
+  ASSERT_TRUE(Do([](Ledger& ledger) {
+                return Unprotect(BucketKey("k"), {"ann", "gone"}, ledger);
+              }).ok());
+  EXPECT_TRUE(registry_.Release(BucketKey("k"), false).done);
   EXPECT_TRUE(All().empty());
 }
 

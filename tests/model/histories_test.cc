@@ -516,12 +516,68 @@ TEST_F(Histories, AnOperatorConfirmsAndReleasesWithoutACluster) {
     EXPECT_EQ(ConfirmByOperator(a_, "operator", ledger), 0U);
   });
   EXPECT_EQ(registry_.OwnerOf("k")->state, HolderState::kHeld);
-  registry_.Run([&](Ledger& ledger) {
-    EXPECT_TRUE(ReleaseByOperator(scene::BucketKey("k"), "operator", "moved away", ledger));
-    EXPECT_FALSE(ReleaseByOperator(scene::BucketKey("none"), "operator", "x", ledger));
-  });
+  EXPECT_FALSE(registry_.Release(scene::BucketKey("none"), false).done);
+  EXPECT_TRUE(registry_.Release(scene::BucketKey("k"), false).done);
   EXPECT_FALSE(registry_.OwnerOf("k"));
   EXPECT_TRUE(registry_.Create(ManagedBucket(b_, "u2", "k", Intent::kDeletes, 2)).allowed);
+}
+
+// A name that is free while its resource lives goes to the next stranger.
+TEST_F(Histories, WhatTheWatchShowsIsNotReleased) {
+  const KeyText key = scene::BucketKey("k");
+  ASSERT_TRUE(registry_.Create(ManagedBucket(a_, "u1", "k", Intent::kDeletes, 1)).allowed);
+  ObjectFacts bucket = ManagedBucket(a_, "u1", "k", Intent::kManages, 2);
+  bucket.real = true;
+  registry_.See(bucket);
+  const StoreContents before = registry_.Contents();
+  ReleaseOutcome outcome = registry_.Release(key);
+  EXPECT_FALSE(outcome.done);
+  ASSERT_TRUE(outcome.living);
+  EXPECT_EQ(outcome.living->slot, a_);
+  EXPECT_TRUE(outcome.living->managed);
+  EXPECT_FALSE(outcome.living->terminating);
+  EXPECT_EQ(registry_.Contents(), before);
+  EXPECT_FALSE(registry_.Create(ManagedBucket(b_, "u2", "k", Intent::kDeletes, 2)).allowed);
+  // Who names a successor lives until it has stepped back.
+  bucket.transfer_to = "Bucket/team-c/heir";
+  bucket.version = 3;
+  registry_.See(bucket);
+  EXPECT_FALSE(registry_.Release(key).done);
+  bucket.terminating = true;
+  bucket.version = 4;
+  registry_.See(bucket);
+  outcome = registry_.Release(key);
+  ASSERT_TRUE(outcome.living);
+  EXPECT_TRUE(outcome.living->terminating);
+  registry_.SeeDeleted(bucket);
+  ASSERT_TRUE(registry_.OwnerOf("k"));
+  ASSERT_NE(registry_.OwnerOf("k")->record, Record::kNone);
+  EXPECT_TRUE(registry_.Release(key).done) << "a record is released";
+  EXPECT_FALSE(registry_.OwnerOf("k"));
+}
+
+TEST_F(Histories, WhatIsOnlyReservedIsReleased) {
+  ASSERT_TRUE(registry_.Create(ManagedBucket(a_, "u1", "k", Intent::kDeletes, 1)).allowed);
+  EXPECT_TRUE(registry_.Release(scene::BucketKey("k")).done);
+  EXPECT_FALSE(registry_.OwnerOf("k"));
+}
+
+// The chain of a claim lives as long as anything of it: told is the managed resource, which acts.
+TEST_F(Histories, AChainThatLivesIsNotReleased) {
+  const Slot claim_slot = SlotOf("Storage", "team-a", "c");
+  ObjectFacts claim = Composite(claim_slot, "c", "k", 1);
+  registry_.See(claim);
+  ReleaseOutcome outcome = registry_.Release(scene::BucketKey("k"));
+  ASSERT_TRUE(outcome.living);
+  EXPECT_EQ(outcome.living->slot, claim_slot);
+  EXPECT_FALSE(outcome.living->managed);
+  // Beside a conflict, too: what lives of the owner's chain is not passed on.
+  registry_.See(ManagedBucket(b_, "u2", "k", Intent::kDeletes, 2));
+  outcome = registry_.Release(scene::BucketKey("k"));
+  ASSERT_TRUE(outcome.living);
+  EXPECT_EQ(outcome.living->slot, claim_slot);
+  registry_.SeeDeleted(claim);
+  EXPECT_EQ(registry_.OwnerOf("k")->root, b_);
 }
 
 TEST_F(Histories, AnImportedResourceIsRefusedToEverybody) {

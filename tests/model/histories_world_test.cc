@@ -82,9 +82,7 @@ TEST_F(HistoriesOfTheWorld, AnImportEndsBesideALivingDeclaration) {
   });
   const Slot slot = SlotOf("Bucket", "team-b", "b");
   registry_.See(scene::ManagedBucket(slot, "b", "k", Intent::kDeletes, 10));
-  registry_.Run([](Ledger& ledger) {
-    EXPECT_TRUE(ReleaseByOperator(scene::BucketKey("k"), "operator", "moved", ledger));
-  });
+  EXPECT_TRUE(registry_.Release(scene::BucketKey("k")).done);
   ASSERT_TRUE(registry_.OwnerOf("k"));
   EXPECT_EQ(registry_.OwnerOf("k")->root, slot);
   EXPECT_EQ(registry_.OwnerOf("k")->record, Record::kNone);

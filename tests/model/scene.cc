@@ -4,6 +4,7 @@
 
 #include <utility>
 
+#include "registry/ownership/agreements.h"
 #include "registry/ownership/grant.h"
 #include "registry/ownership/ledger.h"
 #include "registry/ownership/names.h"
@@ -160,6 +161,15 @@ void Registry::Prove(const RowId& row, const Proof& proof) {
 
 void Registry::Absent(const RowId& row) {
   Run([&](Ledger& ledger) { truce::Absent(row, ledger); });
+}
+
+ReleaseOutcome Registry::Release(const KeyText& key, bool watched) {
+  ReleaseOutcome outcome;
+  const IsShown is_shown = [watched](const Slot& /*slot*/) { return watched; };
+  Run([&](Ledger& ledger) {
+    outcome = ReleaseByOperator(key, {"operator", "moved away"}, is_shown, ledger);
+  });
+  return outcome;
 }
 
 void Registry::Run(const std::function<void(Ledger&)>& change) {

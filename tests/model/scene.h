@@ -70,6 +70,8 @@ class Registry {
   void SeeDeleted(const ObjectFacts& last, const Ending& ending = {});
   void Prove(const RowId& row, const Proof& proof);
   void Absent(const RowId& row);
+  // An operator releases it; `watched`: a watch shows the objects of all clusters.
+  ReleaseOutcome Release(const KeyText& key, bool watched = true);
   void Run(const std::function<void(Ledger&)>& change);
   // The same for a change that passes over the whole registry.
   void RunOnAll(const std::function<void(const AllFacts&, Ledger&)>& change);

@@ -119,6 +119,30 @@ TEST_F(ImportsTest, RetiresWhatVanishedOfItsOwnSourceOnly) {
   EXPECT_EQ(Contents().audit.back().cause, "released by operator: no longer in terraform:net");
 }
 
+TEST_F(ImportsTest, WhatIsProtectedIsNotRetired) {
+  ASSERT_EQ(Apply(ListOf({"prod-a", "prod-b"})).status, 200);
+  Agreement mark;
+  mark.id = {"aaaaaaaaaaaaa"};
+  mark.kind = AgreementKind::kProtection;
+  mark.key = Contents().owners.at(0).key;
+  mark.reason = "customer data";
+  const auto protect = [&](const Facts&) {
+    Changes changes;
+    changes.put_agreements.push_back(mark);
+    return changes;
+  };
+  ASSERT_TRUE(calls_.store().Apply({}, protect, Deadline::max()).ok());
+  json none = ListOf({});
+  none["retire"] = true;
+  const json plan = Plan(none);
+  EXPECT_EQ(plan.at("counts").at("retired"), 1);
+  EXPECT_EQ(plan.at("items").at(1).at("action"), "kept");
+  EXPECT_EQ(plan.at("items").at(1).at("name"), "prod-a");
+  ASSERT_EQ(Apply(none).status, 200);
+  ASSERT_EQ(Contents().owners.size(), 1U);
+  EXPECT_EQ(Contents().owners.at(0).name, "prod-a");
+}
+
 TEST_F(ImportsTest, AChangeIsWrittenAndKeepsTheId) {
   json list = ListOf({"prod-a"});
   ASSERT_EQ(Apply(list).status, 200);

@@ -23,7 +23,7 @@ class ReleasesTest : public AdmissionFixture {
     Put("artifacts", Record::kNone);
   }
 
-  void Put(const std::string& name, Record record) {
+  void Put(const std::string& name, Record record, bool is_protected = false) {
     const auto decide = [&](const Facts&) {
       Owner owner;
       owner.key.text = "s3/Bucket|aws|||name=" + name;
@@ -36,6 +36,14 @@ class ReleasesTest : public AdmissionFixture {
       owner.record = record;
       Changes changes;
       changes.put_owners.push_back(owner);
+      if (is_protected) {
+        Agreement mark;
+        mark.id = owner.id;
+        mark.kind = AgreementKind::kProtection;
+        mark.key = owner.key;
+        mark.reason = "customer data";
+        changes.put_agreements.push_back(mark);
+      }
       return changes;
     };
     ASSERT_TRUE(calls_.store()
@@ -96,6 +104,26 @@ TEST_F(ReleasesTest, EachByItselfTellsTheResults) {
   EXPECT_EQ(result.at("released"), 3);
   for (const json& item : result.at("items")) EXPECT_EQ(item.at("result"), "released");
   EXPECT_EQ(Owned(), 1U);
+}
+
+TEST_F(ReleasesTest, WhatIsProtectedStays) {
+  Put("customers", Record::kOrphaned, true);
+  const json plan = json::parse(Give(plan_).body);
+  ASSERT_EQ(plan.at("items").size(), 4U);
+  EXPECT_EQ(plan.at("items")[1].at("result"), "protected");
+  EXPECT_EQ(plan.at("items")[1].at("detail"),
+            "S3 bucket \"customers\" is protected: customer data; first lift the protection: "
+            "`truce protect s3/Bucket/customers --off --reason '…'`");
+  json apply = plan_;
+  apply["apply"] = "whole";
+  apply["reason"] = "r";
+  EXPECT_EQ(Give(apply, "*").status, 409);
+  EXPECT_EQ(Owned(), 5U);
+  apply["apply"] = "each";
+  const json result = json::parse(Give(apply, "*").body);
+  EXPECT_EQ(result.at("released"), 3);
+  EXPECT_EQ(result.at("items")[1].at("result"), "protected");
+  EXPECT_EQ(Owned(), 2U);
 }
 
 TEST_F(ReleasesTest, BadRequestsAreRefused) {

@@ -11,6 +11,7 @@
 
 #include "registry/ownership/ledger.h"
 #include "registry/ownership/names.h"
+#include "registry/ownership/sight.h"
 #include "tests/support/rest_fixture.h"
 #include "tests/support/validate_now.h"
 #include "webhook/api/rest/openapi.h"
@@ -327,6 +328,47 @@ TEST_F(RestTest, AReleaseByTheOperatorFreesTheName) {
   EXPECT_EQ(line.at("actor"), "operator");
   EXPECT_EQ(line.at("cause"), "released by operator: moved");
   Declare("team-b", "prod-artifacts", "service-b");
+}
+
+// What the watch shows of the owner's chain is told, with the two ways.
+TEST_F(RestTest, AReleaseOfWhatLivesOrIsProtectedIsRefused) {
+  Declare("team-a", "prod-artifacts", "service-a");
+  ChangePolicy([](AdmissionPolicy& policy) { policy.watched = true; });
+  const KeyText key{"s3/Bucket|aws|||name=prod-artifacts"};
+  const auto confirm = [&](const Facts& facts) {
+    const PartyRules parties;
+    Ledger ledger(facts, clock_.Now(), random_ids_, parties);
+    ConfirmByOperator(facts.RowsOfKey(key).at(0).slot, "watch", ledger);
+    return ledger.Take();
+  };
+  ASSERT_TRUE(indexed_.Apply({}, confirm, std::chrono::steady_clock::now() + 5s).ok());
+  const std::string path = "/api/v1/resources/" + IdOf("prod-artifacts") + ":";
+  const std::string reason = R"({"reason":"moved"})";
+  const auto refusal = [&] {
+    const HttpResponse response = Call("POST", path + "release", reason, "*");
+    EXPECT_EQ(response.status, 409) << response.body;
+    return json::parse(response.body);
+  };
+  json problem = refusal();
+  EXPECT_EQ(problem.at("detail"),
+            "ObjectStorage team-a/prod-artifacts manages S3 bucket \"prod-artifacts\" and lives: "
+            "released, the name would be anybody's");
+  EXPECT_EQ(problem.at("remedy"),
+            "end it: delete ObjectStorage team-a/prod-artifacts; or hand it over: `truce transfer "
+            "s3/Bucket/prod-artifacts --to NAMESPACE --successor KIND/NAMESPACE/NAME --force "
+            "--reason '…'`");
+  EXPECT_EQ(Call("POST", path + "protect", R"({"reason":"customer data"})", "*").status, 200);
+  problem = refusal();
+  EXPECT_EQ(problem.at("detail"), "S3 bucket \"prod-artifacts\" is protected: customer data");
+  EXPECT_EQ(problem.at("remedy"),
+            "first lift the protection: `truce protect s3/Bucket/prod-artifacts --off --reason "
+            "'…'`");
+  ASSERT_EQ(Call("POST", path + "unprotect", reason, "*").status, 200);
+  // Nobody can read the kind (E7), or another cluster is followed here: a command alone ends it.
+  ChangePolicy([](AdmissionPolicy& policy) {
+    policy.unwatched = {{"platform.example.org", "ObjectStorage"}};
+  });
+  EXPECT_EQ(Call("POST", path + "release", reason, "*").status, 200);
 }
 
 TEST_F(RestTest, ANameThatFitsSeveralIsToldApartByItsRegion) {

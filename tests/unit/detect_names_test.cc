@@ -116,13 +116,9 @@ TEST(MovedTest, OneFindingForEachMoveWhileSomethingIsLeftBehind) {
             "Else the owners declare what they still need through another ProviderConfig of that "
             "account; find the rest with `truce list --state orphaned`, delete it in AWS, and free "
             "each name with `truce release`.");
-  registry.Run([&](Ledger& ledger) {
-    EXPECT_TRUE(ReleaseByOperator(scene::QueueName("jobs", "111111111111"), "ann", "gone", ledger));
-  });
+  EXPECT_TRUE(registry.Release(scene::QueueName("jobs", "111111111111")).done);
   EXPECT_EQ(find().at(0).evidence, "1 resource is orphaned in account 111111111111");
-  registry.Run([&](Ledger& ledger) {
-    EXPECT_TRUE(ReleaseByOperator(scene::QueueName("mail", "111111111111"), "ann", "gone", ledger));
-  });
+  EXPECT_TRUE(registry.Release(scene::QueueName("mail", "111111111111")).done);
   EXPECT_TRUE(find().empty());
 }
 

@@ -55,9 +55,10 @@ void AdmissionPart::Publish(Change change) {
     policy->unseen = policies.unseen;
     policy->watched_now = std::make_shared<const WatchedByView>(
         doubts_, policies.view ? policies.view->life : nullptr);
+    // Also before the first view: the watch shows by then what it showed before the start.
+    policy->watched = !policies.configured.config->no_cluster;
     if (policies.view) {
       const ClusterView& view = *policies.view;
-      policy->watched = true;
       policy->recovering = !view.recovery.empty();
       policy->unlisted = {view.unlisted.begin(), view.unlisted.end()};
       policy->unwatched = view.unwatched;

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "registry/base/name_table.h"
+#include "registry/ownership/agreements.h"
 #include "registry/ownership/grant.h"
 #include "registry/ownership/ledger.h"
 #include "registry/ownership/sight.h"
@@ -89,9 +90,10 @@ ImportPlan PlanImport(const ImportList& list, const AllFacts& facts) {
     const bool is_last = page.size() < kPage;
     if (!page.empty()) after = page.back().key;
     for (Owner& owner : page) {
-      if (SourceOf(owner) == list.source && keys.count(owner.key) == 0) {
-        plan.retired.push_back(std::move(owner));
-      }
+      if (SourceOf(owner) != list.source || keys.contains(owner.key)) continue;
+      const std::vector<Agreement> agreements = facts.AgreementsOf(owner.key);
+      const bool is_protected = ProtectionIn(agreements) != nullptr;
+      (is_protected ? plan.kept : plan.retired).push_back(std::move(owner));
     }
     if (is_last) return plan;
   }
@@ -125,7 +127,10 @@ void ApplyImport(const ImportList& list, const ImportPlan& plan, const std::stri
     ledger.PutOwner(std::move(present));
   }
   for (const Owner& owner : plan.retired) {
-    ReleaseByOperator(owner.key, actor, "no longer in " + list.source, ledger);
+    // No watch shows what a list names.
+    ReleaseByOperator(
+        owner.key, {actor, "no longer in " + list.source},
+        [](const Slot& /*slot*/) { return false; }, ledger);
   }
 }
 

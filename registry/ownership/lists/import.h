@@ -26,7 +26,8 @@ struct ImportedResource {
 struct ImportList {
   std::string source;  // its name, for ever the same: "terraform:network"
   std::vector<ImportedResource> resources;
-  bool retire = false;  // what the source named before and names no longer is released
+  // What the source named before and names no longer is released, unless it is protected.
+  bool retire = false;
 };
 
 enum class ImportAction : std::uint8_t {
@@ -45,7 +46,9 @@ struct ImportPlan {
     std::optional<Owner> holder;  // who owns it at present
   };
   std::vector<Line> lines;
-  std::vector<Owner> retired;  // by key; empty unless the list retires
+  // By key; empty unless the list retires.
+  std::vector<Owner> retired;
+  std::vector<Owner> kept;  // to be retired, but protected
 };
 
 // What `list` would do on `facts`. Passes over all imported owners when the list retires.

@@ -5,6 +5,8 @@
 
 #include <vector>
 
+#include "registry/ownership/sight.h"
+#include "webhook/api/problem.h"
 #include "webhook/api/rest/rest_api.h"
 
 namespace truce {
@@ -13,7 +15,9 @@ class ClusterReports;
 class OverrideBook;
 class TrialBook;
 class UseLog;
+struct AdmissionPolicy;
 struct ClusterPorts;
+struct Owner;
 
 // Shares and transfers: what owners let others do, and how ownership changes hands. The rules are
 // those of registry/ownership/agreements.h. For an owner's word create (shares) and create
@@ -36,6 +40,11 @@ std::vector<HttpRoute> OverrideRoutes(const RestApi& rest, OverrideBook& book);
 // list on ownerships, as a list of resources does; POST create on imports/registry and list on
 // ownerships, in all namespaces.
 std::vector<HttpRoute> RegistryRoutes(OperationPorts ports);
+
+// What the watch of this server's cluster shows.
+IsShown ShownTo(const AdmissionPolicy& policy);
+// Why what `owner` has was not released, and what ends that.
+Problem WhyNotReleased(const Owner& owner, const ReleaseOutcome& release);
 
 // Release of many orphaned ownerships at once, by a plan: POST /api/v1/releases. Needs create on
 // ownerships/release in the namespace that is asked for, else in all.

@@ -16,6 +16,7 @@
 #include "webhook/api/auth/api_access.h"
 #include "webhook/api/indexed_store.h"
 #include "webhook/api/policy_in_force.h"
+#include "webhook/api/problem.h"
 #include "webhook/api/rest/call.h"
 #include "webhook/api/rest/cursor.h"
 #include "webhook/api/rest/queries.h"
@@ -103,8 +104,9 @@ class RestApi final {
   struct ResourceChange {
     Permission permission;  // in the namespace of the resource's root
     const char* unmatched;  // what a caller is told who names no state
-    // `now` is the resource as the store has it; it becomes what the answer tells.
-    std::function<Result<void>(const ByWhom& by, ResourceView& now, Ledger& ledger)> change;
+    // `now` is the resource as the store has it; it becomes what the answer tells. Nothing: done.
+    std::function<std::optional<Problem>(const ByWhom& by, ResourceView& now, Ledger& ledger)>
+        change;
   };
   // A response when it was not made, else nothing: then `now` is as the change left it.
   std::optional<HttpResponse> Change(RestCall& call, const PublicId& id, const ResourceChange& what,

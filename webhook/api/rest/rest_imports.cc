@@ -207,6 +207,7 @@ std::string TagOf(const ImportRequest& request, const ImportPlan& plan) {
     if (plan.lines[i].holder) text.append(" ").append(plan.lines[i].holder->id.text);
   }
   for (const Owner& owner : plan.retired) text.append("\nretire ").append(owner.key.text);
+  for (const Owner& owner : plan.kept) text.append("\nkeep ").append(owner.key.text);
   for (const UnknownImport& each : request.unknown)
     text.append("\n?").append(std::to_string(each.index));
   return EntityTagOf(text);
@@ -261,13 +262,21 @@ HttpResponse PlanResponse(const ImportRequest& request, const ImportPlan& plan, 
         .Field("why", each.why)
         .EndObject();
   }
-  for (const Owner& owner : plan.retired) {
+  const auto write = [&](std::string_view action, const Owner& owner) {
     json.BeginObject()
-        .Field("action", "retired")
+        .Field("action", action)
         .Field("type", owner.identity.type)
         .Field("name", owner.name)
-        .Field("key", owner.key.text)
-        .EndObject();
+        .Field("key", owner.key.text);
+  };
+  for (const Owner& owner : plan.retired) {
+    write("retired", owner);
+    json.EndObject();
+  }
+  for (const Owner& owner : plan.kept) {
+    write("kept", owner);
+    json.Field("why", "no longer in the list, but protected: truce protect --off lifts that");
+    json.EndObject();
   }
   json.EndArray().EndObject();
   HttpResponse response = JsonResponse(json.Take());

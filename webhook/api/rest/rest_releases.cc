@@ -1,9 +1,13 @@
-// POST /releases.
+// POST /releases, and why something is not released.
 #include <algorithm>
 #include <utility>
 
+#include "policies/people.h"
+#include "policies/sharing_rules.h"
 #include "registry/base/result.h"
 #include "registry/catalogue/explain.h"
+#include "registry/ownership/agreements.h"
+#include "registry/ownership/declared_grant.h"
 #include "registry/ownership/ledger.h"
 #include "registry/ownership/sight.h"
 #include "webhook/api/resource_json.h"
@@ -26,7 +30,7 @@ struct ReleaseRequest {
 struct ReleaseItem {
   ResourceView view;
   std::string tag;
-  std::string_view result;  // "planned", "released", "changed" or "failed"
+  std::string_view result;  // "planned", "released", "changed", "protected" or "failed"
   std::string detail;
 };
 struct ReleasePlan {
@@ -132,8 +136,16 @@ class Releases final {
         auto view = queries_.ById(owner.id, call.deadline);
         // It may have gone meanwhile; what was found is what is released.
         if (!view.ok() || view.value().owner.record != owner.record) continue;
-        std::string tag = EntityTagOf(view.value());
-        plan.items.push_back({std::move(view).value(), std::move(tag), "planned", {}});
+        ReleaseItem item{std::move(view).value(), {}, "planned", {}};
+        item.tag = EntityTagOf(item.view);
+        if (const Agreement* mark = ProtectionIn(item.view.agreements)) {
+          ReleaseOutcome kept;
+          kept.mark = *mark;
+          const Problem why = WhyNotReleased(item.view.owner, kept);
+          item.result = "protected";
+          item.detail = why.detail + "; " + why.remedy;
+        }
+        plan.items.push_back(std::move(item));
       }
       query.after_key = page.next_key;
       query.limit = kReleasesMax - plan.items.size();
@@ -144,27 +156,27 @@ class Releases final {
   }
 
   // Releases the item when it is still what was planned; decided on what is in the store now.
-  static bool Release(const ReleaseItem& item, const std::string& actor, const std::string& reason,
-                      Ledger& ledger) {
+  static bool Free(const ReleaseItem& item, const ByWhom& by, const IsShown& shown,
+                   Ledger& ledger) {
     const KeyText& key = item.view.owner.key;
     auto present = ledger.OwnerOf(key);
     if (!present) return false;
     const ResourceView now{*std::move(present), ledger.RowsOfKey(key), ledger.AgreementsOf(key)};
-    return EntityTagOf(now) == item.tag && ReleaseByOperator(key, actor, reason, ledger);
+    return EntityTagOf(now) == item.tag && ReleaseByOperator(key, by, shown, ledger).done;
   }
 
   // All items in one transaction; false: one of them changed, and nothing was written.
-  Result<bool> Release(const RestCall& call, const std::vector<const ReleaseItem*>& items,
-                       const std::string& reason) const {
+  Result<bool> Free(const RestCall& call, const std::vector<const ReleaseItem*>& items,
+                    const std::string& reason) const {
     bool fits = true;
-    const std::string actor = ActorOf(call.caller);
+    const ByWhom by{ActorOf(call.caller), reason};
+    const IsShown shown = ShownTo(*call.policy);
     DecisionIds decision_ids;
     const auto decide = [&](const Facts& facts) {
       const IdSource ids = decision_ids.Run(ports_.ids);
       Ledger ledger(facts, ports_.clock.Now(), ids, call.policy->parties);
-      fits = std::all_of(items.begin(), items.end(), [&](const ReleaseItem* item) {
-        return Release(*item, actor, reason, ledger);
-      });
+      fits = std::all_of(items.begin(), items.end(),
+                         [&](const ReleaseItem* item) { return Free(*item, by, shown, ledger); });
       return fits ? ledger.Take() : Changes{};
     };
     Locks locks;
@@ -176,8 +188,13 @@ class Releases final {
   Result<HttpResponse> Whole(const RestCall& call, const ReleaseRequest& request,
                              ReleasePlan& plan) const {
     std::vector<const ReleaseItem*> all;
-    for (const ReleaseItem& item : plan.items) all.push_back(&item);
-    TRUCE_ASSIGN_OR_RETURN(const bool done, Release(call, all, request.reason));
+    for (const ReleaseItem& item : plan.items) {
+      if (item.result == "protected") {
+        return ProblemResponse(ProblemType::kConflict, item.detail + "; nothing was released");
+      }
+      all.push_back(&item);
+    }
+    TRUCE_ASSIGN_OR_RETURN(const bool done, Free(call, all, request.reason));
     if (!done) return Changed();
     for (ReleaseItem& item : plan.items) item.result = "released";
     return Answer(plan, true);
@@ -186,7 +203,8 @@ class Releases final {
   Result<HttpResponse> Each(const RestCall& call, const ReleaseRequest& request,
                             ReleasePlan& plan) const {
     for (ReleaseItem& item : plan.items) {
-      const Result<bool> done = Release(call, {&item}, request.reason);
+      if (item.result == "protected") continue;
+      const Result<bool> done = Free(call, {&item}, request.reason);
       item.result = !done.ok() ? "failed" : done.value() ? "released" : "changed";
       if (!done.ok()) item.detail = done.error().message;
       if (done.ok() && !done.value()) item.detail = "it is another one by now; look at it again";
@@ -199,6 +217,41 @@ class Releases final {
 };
 
 }  // namespace
+
+IsShown ShownTo(const AdmissionPolicy& policy) {
+  return [&policy](const Slot& slot) {
+    return policy.watched && slot.cluster == policy.identity.cluster &&
+           !policy.unwatched.contains(GroupKind{slot.group, slot.kind});
+  };
+}
+
+Problem WhyNotReleased(const Owner& owner, const ReleaseOutcome& release) {
+  const std::string resource = ResourceInWords(owner);
+  const std::string word = WordOf(owner);
+  if (release.mark) {
+    const std::string declaring = DeclaringObject(*release.mark, owner);
+    return {ProblemType::kConflict, resource + " is protected: " + Said(release.mark->reason),
+            declaring.empty()
+                ? "first lift the protection: `truce protect " + word + " --off --reason '…'`"
+                : "first remove spec.protection from " + OneLine(declaring, kOwnerTextBytesMax)};
+  }
+  if (!release.living) return {ProblemType::kNotFound, "nobody owns that resource any more", {}};
+  const ReleaseOutcome::Life& life = *release.living;
+  const std::string object = ObjectForPeople(life.slot);
+  const std::string detail = object + " manages " + resource +
+                             (life.terminating ? " and is being deleted" : " and lives") +
+                             ": released, the name would be anybody's";
+  std::string remedy = "end it: ";
+  if (life.terminating) {
+    remedy += "wait until " + object + " is gone";
+  } else {
+    remedy += "delete " + object;
+    if (life.managed) remedy += ", or keep it in AWS: `" + ObserveCommand(life.slot) + "`";
+  }
+  return {ProblemType::kConflict, detail,
+          remedy + "; or hand it over: `truce transfer " + word +
+              " --to NAMESPACE --successor KIND/NAMESPACE/NAME --force --reason '…'`"};
+}
 
 std::vector<HttpRoute> ReleaseRoutes(OperationPorts ports) {
   const RestApi& rest = ports.rest;

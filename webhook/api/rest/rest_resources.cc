@@ -16,6 +16,7 @@
 #include "webhook/api/resource_json.h"
 #include "webhook/api/rest/agreement_json.h"
 #include "webhook/api/rest/lookup.h"
+#include "webhook/api/rest/operations.h"
 #include "webhook/api/rest/rest_api.h"
 #include "webhook/wire/json_text.h"
 
@@ -296,12 +297,12 @@ std::optional<HttpResponse> RestApi::Change(RestCall& call, const PublicId& id,
   const std::string_view expected = call.request.Header("if-match");
   if (expected.empty()) return ProblemResponse(ProblemType::kPreconditionRequired, what.unmatched);
   const ByWhom by{ActorOf(call.caller), reason.value()};
-  Result<void> outcome;
+  std::optional<Problem> refused;
   bool changed = false;
   // Decided on what is in the store now, not on what was read before.
   DecisionIds decision_ids;
   const auto decide = [&](const Facts& facts) {
-    outcome = Gone();
+    refused = ProblemOf(Gone());
     changed = false;
     auto present = facts.OwnerOf(owner.key);
     if (!present || present->id != owner.id) return Changes{};
@@ -310,8 +311,8 @@ std::optional<HttpResponse> RestApi::Change(RestCall& call, const PublicId& id,
     if (changed) return Changes{};
     const IdSource ids = decision_ids.Run(ports_.ids);
     Ledger ledger(facts, ports_.clock.Now(), ids, call.policy->parties);
-    outcome = what.change(by, now, ledger);
-    return outcome.ok() ? ledger.Take() : Changes{};
+    refused = what.change(by, now, ledger);
+    return refused ? Changes{} : ledger.Take();
   };
   Locks locks;
   locks.keys.push_back(owner.key);
@@ -320,14 +321,23 @@ std::optional<HttpResponse> RestApi::Change(RestCall& call, const PublicId& id,
   if (changed) {
     return ProblemResponse(ProblemType::kPreconditionFailed, "the resource changed meanwhile");
   }
-  if (!outcome.ok()) return ProblemResponse(outcome.error());
+  if (refused) return ProblemResponse(*refused);
   return std::nullopt;
 }
 
 Result<HttpResponse> RestApi::Release(RestCall& call, const PublicId& id) const {
-  const auto release = [](const ByWhom& by, const ResourceView& now, Ledger& ledger) {
-    const bool done = ReleaseByOperator(now.owner.key, by.actor, by.reason, ledger);
-    return done ? Result<void>() : Result<void>(Gone());
+  const auto release = [&](const ByWhom& by, const ResourceView& now,
+                           Ledger& ledger) -> std::optional<Problem> {
+    const ReleaseOutcome outcome =
+        ReleaseByOperator(now.owner.key, by, ShownTo(*call.policy), ledger);
+    if (outcome.done) return std::nullopt;
+    Problem why = WhyNotReleased(now.owner, outcome);
+    // It may be gone while the brake holds it.
+    if (outcome.living && call.policy->watched_now != nullptr) {
+      const std::string doubt = call.policy->watched_now->DoubtOf(outcome.living->slot);
+      if (!doubt.empty()) why.detail += "; " + doubt;
+    }
+    return why;
   };
   ResourceView released;
   auto refusal = Change(call, id,
@@ -344,11 +354,13 @@ Result<HttpResponse> RestApi::Release(RestCall& call, const PublicId& id) const 
 }
 
 Result<HttpResponse> RestApi::SetProtection(RestCall& call, const PublicId& id, bool on) const {
-  const auto protect = [on](const ByWhom& by, ResourceView& now, Ledger& ledger) -> Result<void> {
+  const auto protect = [on](const ByWhom& by, ResourceView& now,
+                            Ledger& ledger) -> std::optional<Problem> {
     const KeyText& key = now.owner.key;
-    TRUCE_RETURN_IF_ERROR(on ? Protect(key, by, ledger) : Unprotect(key, by, ledger));
+    const auto mark = on ? Protect(key, by, ledger) : Unprotect(key, by, ledger);
+    if (!mark.ok()) return ProblemOf(mark.error());
     now.agreements = ledger.AgreementsOf(key);
-    return {};
+    return std::nullopt;
   };
   ResourceView after;
   auto refusal = Change(call, id,
