@@ -252,6 +252,19 @@ void Ledger::EndWhatIsDone(const Owner& stored, const Owner& owner) {
   }
 }
 
+// A list owns by its record alone: what it claimed beside another owner is that now.
+void Ledger::OwnByRecord(Owner& owner) {
+  owner.record = Record::kImported;
+  owner.real = true;
+  if (owner.record_reason.empty()) owner.record_reason = owner.root.name;
+  for (const Row& row : RowsOfKey(owner.key)) {
+    if (row.root != owner.root) continue;
+    ending_.insert(row.id.uid);
+    DropRow(row.id);
+    if (RowsOfUid(row.id.uid).empty()) DropObject(row.id.uid);
+  }
+}
+
 void Ledger::DeriveOwners() {
   std::set<KeyText> touched;
   for (const auto& [id, row] : rows_) touched.insert(id.key);
@@ -268,6 +281,7 @@ void Ledger::DeriveOwners() {
       }
       found = owners_.emplace(key, std::move(owner)).first;
     }
+    if (found->second && !SourceOf(found->second->root).empty()) OwnByRecord(*found->second);
     const std::vector<Row> stored = facts_.RowsOfKey(key);
     const std::vector<const Row*> rows = ChangedRows(key, stored);
     if (found->second) Derive(rows, *found->second);

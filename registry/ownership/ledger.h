@@ -89,6 +89,7 @@ class Ledger final {
   // own.
   std::vector<const Row*> ChangedRows(const KeyText& key, const std::vector<Row>& stored) const;
   void DeriveOwners();
+  void OwnByRecord(Owner& owner);
   // Checks (ledger_checks.cc); the first one that fails stays.
   void Breach(std::string_view invariant, const std::string& what);
   void CheckKey(const KeyText& key, const std::vector<const Row*>& rows, const Owner* owner);

@@ -50,10 +50,17 @@ Slot ImportRoot(std::string_view source) {
   return {"", std::string(kImportGroup), std::string(kImportKind), "", std::string(source)};
 }
 
+// No object's uid is spelt so: before the slash stands its cluster, which is not empty.
+Uid ImportUid(std::string_view source) { return {"/" + std::string(source)}; }
+
+std::string_view SourceOf(const Slot& root) {
+  const bool is_list = root.cluster.empty() && root.group == kImportGroup &&
+                       root.kind == kImportKind && root.ns.empty();
+  return is_list ? std::string_view(root.name) : std::string_view();
+}
+
 std::string_view SourceOf(const Owner& owner) {
-  const bool is_import = owner.record == Record::kImported && owner.root.group == kImportGroup &&
-                         owner.root.kind == kImportKind;
-  return is_import ? std::string_view(owner.root.name) : std::string_view();
+  return owner.record == Record::kImported ? SourceOf(owner.root) : std::string_view();
 }
 
 }  // namespace truce

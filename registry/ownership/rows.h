@@ -107,8 +107,12 @@ std::string ShapeOf(std::string_view key);
 inline std::string ShapeOf(const KeyText& key) { return ShapeOf(std::string_view(key.text)); }
 
 // What is imported is owned by a list of resources, its source ("terraform:network"), for which a
-// root of kind Import, group truce.dev, stands.
+// root of kind Import, group truce.dev, stands. A list owns by a record. Beside another owner it
+// has a row that manages, of the one life ImportUid; when it inherits, that is its record again.
 Slot ImportRoot(std::string_view source);
+Uid ImportUid(std::string_view source);
+// Empty for a root that is no list.
+std::string_view SourceOf(const Slot& root);
 // Empty for an owner that is not imported.
 std::string_view SourceOf(const Owner& owner);
 

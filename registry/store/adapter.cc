@@ -63,16 +63,19 @@ bool IsIn(OwnerList list, const Owner& owner) {
   return false;
 }
 
-void CountIn(StoreCounts& counts, Record record, HolderState state) {
+void CountIn(StoreCounts& counts, const CountedAs& owner) {
   ++counts.owners;
-  ++CounterOf(counts, record, state);
+  ++CounterOf(counts, owner.record, owner.state);
+  if (owner.contested) ++counts.conflicts;
 }
 
-void CountOut(StoreCounts& counts, Record record, HolderState state) {
-  std::uint64_t& counter = CounterOf(counts, record, state);
+void CountOut(StoreCounts& counts, const CountedAs& owner) {
+  std::uint64_t& counter = CounterOf(counts, owner.record, owner.state);
   TRUCE_ASSERT(counts.owners > 0 && counter > 0);
+  TRUCE_ASSERT(!owner.contested || counts.conflicts > 0);
   --counts.owners;
   --counter;
+  if (owner.contested) --counts.conflicts;
 }
 
 }  // namespace truce

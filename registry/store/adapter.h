@@ -23,11 +23,19 @@ Error BrokenConstraint(std::string_view constraint, std::string_view what);
 // True when `owner` belongs to `list`.
 bool IsIn(OwnerList list, const Owner& owner);
 
-// Adds one ownership with this record and state to `counts`.
-void CountIn(StoreCounts& counts, Record record, HolderState state);
-
-// Takes out one that was counted in with the same record and state.
-void CountOut(StoreCounts& counts, Record record, HolderState state);
+// What an ownership counts as.
+struct CountedAs {
+  Record record = Record::kNone;
+  HolderState state = HolderState::kReserved;
+  bool contested = false;
+};
+inline CountedAs CountsAs(const Owner& owner) {
+  return {owner.record, owner.state, owner.contested};
+}
+// Adds one ownership to `counts`.
+void CountIn(StoreCounts& counts, const CountedAs& owner);
+// Takes out one that was counted in as the same.
+void CountOut(StoreCounts& counts, const CountedAs& owner);
 
 }  // namespace truce
 

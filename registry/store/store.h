@@ -38,7 +38,7 @@ struct StoreCounts {
   std::uint64_t held = 0;
   std::uint64_t orphaned = 0;
   std::uint64_t imported = 0;
-  std::uint64_t conflicts = 0;  // keys with two or more managing roots
+  std::uint64_t conflicts = 0;  // Owner::contested
 
   bool operator==(const StoreCounts&) const = default;
 };

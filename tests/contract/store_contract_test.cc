@@ -156,6 +156,8 @@ TEST_P(StoreContract, CountsOwnershipsByStateAndConflicts) {
   add("d", Record::kOrphaned, HolderState::kReserved);
   add("e", Record::kTransferring, HolderState::kHeld);
   add("f", Record::kImported, HolderState::kReserved);
+  // Of a record the rows tell one side alone.
+  changes.put_owners[0].contested = changes.put_owners[3].contested = true;
   changes.put_rows = {SampleRow("a", "u1"), SampleRow("a", "u2"), SampleRow("b", "u1")};
   Row observer = SampleRow("b", "u2");
   observer.intent = Intent::kObserves;
@@ -167,13 +169,16 @@ TEST_P(StoreContract, CountsOwnershipsByStateAndConflicts) {
   counts.held = 2;
   counts.orphaned = 2;
   counts.imported = 1;
-  counts.conflicts = 1;
+  counts.conflicts = 2;
   EXPECT_EQ(store().Counts(), counts);
   Changes end;
   end.drop_rows = {SampleRow("a", "u2").id};
-  end.drop_owners = {SampleKey("f")};
+  end.put_owners = {changes.put_owners[0]};
+  end.put_owners[0].contested = false;
+  end.drop_owners = {SampleKey("d"), SampleKey("f")};
   WriteAll(end);
-  counts.owners = 5;
+  counts.owners = 4;
+  counts.orphaned = 1;
   counts.imported = 0;
   counts.conflicts = 0;
   EXPECT_EQ(store().Counts(), counts);

@@ -385,7 +385,8 @@ void CascadeWorld::ImportOutside() {
   registry_->RunOnAll([&](const AllFacts& facts, Ledger& ledger) {
     const ImportPlan plan = PlanImport(list, facts);
     owns = !imported && plan.lines.front().action == ImportAction::kNew;
-    ApplyImport(list, plan, "operator", ledger);
+    // Refused as a whole where somebody declares it: no claim is kept.
+    if (imported || owns) ApplyImport(list, plan, "operator", ledger);
   });
   if (imported) {
     Say("Terraform's list ends");

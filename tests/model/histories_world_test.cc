@@ -7,6 +7,7 @@
 
 #include "registry/ownership/agreements.h"
 #include "registry/ownership/ledger.h"
+#include "registry/ownership/lists/import.h"
 #include "registry/ownership/names.h"
 #include "registry/ownership/rekey.h"
 #include "tests/model/scene.h"
@@ -86,6 +87,111 @@ TEST_F(HistoriesOfTheWorld, AnImportEndsBesideALivingDeclaration) {
   ASSERT_TRUE(registry_.OwnerOf("k"));
   EXPECT_EQ(registry_.OwnerOf("k")->root, slot);
   EXPECT_EQ(registry_.OwnerOf("k")->record, Record::kNone);
+}
+
+// A list that finds its resource declared claims it beside the owner, and inherits it.
+class HistoriesOfLists : public HistoriesOfTheWorld {
+ protected:
+  ImportPlan Give(const ImportList& list) {
+    ImportPlan plan;
+    registry_.RunOnAll([&](const AllFacts& facts, Ledger& ledger) {
+      plan = PlanImport(list, facts);
+      ApplyImport(list, plan, "operator", ledger);
+    });
+    return plan;
+  }
+  std::vector<Row> Claims() {
+    std::vector<Row> rows = registry_.Contents().rows;
+    std::erase_if(rows, [](const Row& row) { return row.root != ImportRoot("terraform:net"); });
+    return rows;
+  }
+  std::size_t Objects() { return registry_.Contents().objects.size(); }
+
+  const ImportList list_{"terraform:net", {{scene::Bucket("k", Intent::kDeletes), "", "", "a.b"}}};
+  const Slot slot_ = SlotOf("Bucket", "team-b", "b");
+};
+
+TEST_F(HistoriesOfLists, AnImportThatComesSecondIsAConflict) {
+  ObjectFacts bucket = scene::ManagedBucket(slot_, "b", "k", Intent::kDeletes, 10);
+  bucket.real = true;
+  registry_.See(bucket);
+  EXPECT_EQ(Give(list_).lines.at(0).action, ImportAction::kConflicting);
+  EXPECT_TRUE(registry_.OwnerOf("k")->contested);
+  EXPECT_EQ(registry_.OwnerOf("k")->root, slot_);
+  ASSERT_EQ(Claims().size(), 1U);
+  const StoreContents before = registry_.Contents();
+  Give(list_);
+  EXPECT_EQ(registry_.Contents(), before) << "said twice it is the same";
+  Give({"terraform:net", {}});
+  EXPECT_EQ(Claims().size(), 1U) << "a list that does not retire takes nothing back";
+  // The owner's party goes on as before; nobody else comes in.
+  EXPECT_TRUE(registry_.Update(bucket, bucket).allowed);
+  const Slot other = SlotOf("Bucket", "team-c", "c");
+  EXPECT_FALSE(
+      registry_.Create(scene::ManagedBucket(other, "c", "k", Intent::kDeletes, 11)).allowed);
+  const ImportPlan plan = Give({"terraform:net", {}, true});
+  EXPECT_EQ(plan.unclaimed.size(), 1U);
+  EXPECT_TRUE(Claims().empty());
+  EXPECT_FALSE(registry_.OwnerOf("k")->contested);
+  EXPECT_EQ(Objects(), 1U);
+}
+
+TEST_F(HistoriesOfLists, AListInheritsWhatItClaims) {
+  for (const bool witnessed : {true, false}) {
+    const std::string name = witnessed ? "gone" : "kept";
+    const ImportList list{"terraform:net", {{scene::Bucket(name, Intent::kDeletes), "", "", ""}}};
+    ObjectFacts bucket = scene::ManagedBucket(slot_, name, name, Intent::kDeletes, 10);
+    bucket.real = true;
+    registry_.See(bucket);
+    Give(list);
+    bucket.terminating = true;
+    bucket.deleting = witnessed;
+    bucket.version = 11;
+    registry_.See(bucket);
+    bucket.version = 12;
+    registry_.SeeDeleted(bucket);
+    if (!witnessed) {
+      // Not known to be gone it is its party's, until an operator lets it go.
+      EXPECT_EQ(registry_.OwnerOf(name)->record, Record::kOrphaned);
+      EXPECT_TRUE(registry_.OwnerOf(name)->contested);
+      EXPECT_TRUE(registry_.Release(scene::BucketKey(name)).done);
+    }
+    ASSERT_TRUE(registry_.OwnerOf(name));
+    const Owner owner = *registry_.OwnerOf(name);
+    EXPECT_EQ(SourceOf(owner), "terraform:net");
+    EXPECT_EQ(owner.record, Record::kImported);
+    EXPECT_FALSE(owner.contested);
+    EXPECT_TRUE(Claims().empty());
+    EXPECT_EQ(Objects(), 0U);
+    EXPECT_EQ(Give(list).lines.at(0).action, ImportAction::kOwned);
+    EXPECT_FALSE(
+        registry_.Create(scene::ManagedBucket(slot_, "again", name, Intent::kDeletes, 20)).allowed);
+  }
+}
+
+// The account of what is declared is not known when the list comes.
+TEST_F(HistoriesOfLists, AClaimWaitsForTheAccount) {
+  for (const char* account : {"111111111111", "222222222222"}) {
+    const std::string name = std::string("jobs-") + account[0];
+    DeclaredResource resource;
+    resource.identity = {"sqs/Queue", "aws", "111111111111", "eu-west-1", {{"name", name}}};
+    resource.key = scene::QueueName(name, "111111111111");
+    resource.name = name;
+    const ImportList list{"terraform:net", {{resource, "", "", ""}}};
+    const scene::Queue queue{name, "default", "", ""};
+    registry_.See(
+        scene::ManagedQueue(SlotOf("Queue", "team-b", name), name, queue, Intent::kDeletes, 10));
+    EXPECT_EQ(Give(list).lines.at(0).action, ImportAction::kConflicting);
+    EXPECT_TRUE(registry_.OwnerNamed(scene::QueueName(name, queue.StandIn()))->contested);
+    registry_.Run([&](Ledger& ledger) {
+      const std::vector<KeyText> keys = {scene::QueueName(name, queue.StandIn())};
+      (void)LocateResources(keys, {queue.StandIn(), account}, ledger);
+    });
+    const ImportAction action = Give(list).lines.at(0).action;
+    const bool same = account == std::string("111111111111");
+    EXPECT_EQ(action, same ? ImportAction::kConflicting : ImportAction::kNew);
+    EXPECT_EQ(registry_.OwnerNamed(scene::QueueName(name, account))->contested, same);
+  }
 }
 
 // The API server saw no answer and asks again.

@@ -83,6 +83,13 @@ TEST_F(ImportsTest, ConflictsRefuseTheWholeListUnlessSkipped) {
   list["skip"] = {"conflicting"};
   EXPECT_EQ(Apply(list).status, 200);
   EXPECT_EQ(Contents().owners.size(), 2U);
+  EXPECT_TRUE(Contents().owners.at(0).contested) << "the list claims it";
+  EXPECT_EQ(memory_.Counts().conflicts, 1U);
+  json none = ListOf({"prod-b"});
+  none["retire"] = true;
+  EXPECT_EQ(Plan(none).at("counts").at("retired"), 1);
+  EXPECT_EQ(Apply(none).status, 200);
+  EXPECT_FALSE(Contents().owners.at(0).contested);
   json other = ListOf({"prod-b"});
   other["source"] = "terraform:other";
   EXPECT_EQ(Plan(other).at("counts").at("conflicting"), 1);

@@ -7,6 +7,8 @@
 #include <vector>
 
 #include "policies/people.h"
+#include "registry/ownership/ledger.h"
+#include "registry/ownership/lists/import.h"
 #include "registry/store/memory/memory_store.h"
 #include "tests/model/scene.h"
 #include "tests/support/store_samples.h"
@@ -223,14 +225,79 @@ TEST_F(ConflictsTest, TwoBranchesOfOneRootAreTwoSides) {
   EXPECT_EQ(steps.front().find("hand it over"), std::string::npos) << steps.front();
 }
 
-TEST_F(ConflictsTest, OnlyTheOwnerIsToldToHandOver) {
+// A list is a side, whoever was first. No annotation reaches it.
+TEST_F(ConflictsTest, AListBesideAManager) {
+  ImportList list{"terraform:net", {{scene::Bucket("logs", Intent::kDeletes), "", "", "x"}}};
+  const auto import = [&] {
+    registry_.RunOnAll([&](const AllFacts& facts, Ledger& ledger) {
+      ApplyImport(list, PlanImport(list, facts), "ann", ledger);
+    });
+  };
+  import();
   SeeBucket("a", "logs");
-  SeeBucket("b", "logs");
-  Conflict conflict = Conflicts().at(0);
-  conflict.sides[0].incumbent = false;  // an import owns it, which no annotation reaches
-  conflict.owner.service = "network";
-  EXPECT_EQ(ResolutionSteps(conflict).front(),
-            "Decide who keeps it; as recorded, service \"network\" does.");
+  auto conflicts = Conflicts();
+  ASSERT_EQ(conflicts.size(), 1U);
+  ASSERT_EQ(conflicts[0].sides.size(), 2U);
+  EXPECT_TRUE(conflicts[0].sides[0].incumbent);
+  EXPECT_EQ(conflicts[0].sides[0].record, Record::kImported);
+  EXPECT_TRUE(conflicts[0].sides[0].objects.empty());
+  EXPECT_EQ(store_.Counts().conflicts, 1U);
+  EXPECT_EQ(DeletionEffect(conflicts[0]),
+            "Deleting Bucket a deletes the S3 bucket \"logs\" of all.");
+  std::vector<std::string> steps = ResolutionSteps(conflicts[0]);
+  EXPECT_EQ(steps[0],
+            "Decide who keeps it; as recorded, list \"terraform:net\" does. To let service \"/a\" "
+            "have it instead, run `truce release s3/Bucket logs --reason '…'`.");
+  EXPECT_EQ(steps[1].substr(0, 26), "Make Bucket a only observe");
+  LiveFinding finding = FindingOf(conflicts[0]);
+  EXPECT_EQ(finding.cause,
+            "S3 bucket \"logs\" is managed by 2 owners: list \"terraform:net\" of what is owned "
+            "outside since 1970-02-11T16:00:00Z (owner of record); Bucket a in cluster \"local\" "
+            "since 1970-02-11T16:00:00Z. Deleting Bucket a deletes the S3 bucket \"logs\" of all.");
+  EXPECT_EQ(finding.evidence, "1 managing declaration and 1 record in the registry");
+  EXPECT_EQ(finding.objects.size(), 1U);
+  EXPECT_NE(ConflictsText(conflicts, {}, true).find("list \"terraform:net\""), std::string::npos);
+  EXPECT_TRUE(registry_.Release(scene::BucketKey("logs")).done);
+  EXPECT_TRUE(Conflicts().empty());
+  EXPECT_EQ(store_.Counts().conflicts, 0U);
+  // Now the list comes second.
+  import();
+  conflicts = Conflicts();
+  ASSERT_EQ(conflicts.size(), 1U);
+  ASSERT_EQ(conflicts[0].sides.size(), 2U);
+  EXPECT_TRUE(conflicts[0].sides[0].incumbent);
+  EXPECT_EQ(conflicts[0].sides[0].root.name, "a");
+  EXPECT_EQ(conflicts[0].sides[1].record, Record::kImported);
+  EXPECT_TRUE(conflicts[0].sides[1].objects.empty());
+  steps = ResolutionSteps(conflicts[0]);
+  EXPECT_EQ(steps[0],
+            "Decide who keeps it; as recorded, service \"/a\" does. To leave it to list "
+            "\"terraform:net\", let Bucket a only observe it, then run `truce release s3/Bucket "
+            "logs --reason '…'`.");
+  EXPECT_EQ(steps[1],
+            "Take it out of list \"terraform:net\", and import that list again with `--retire`.");
+  finding = FindingOf(conflicts[0]);
+  EXPECT_EQ(finding.objects.size(), 1U) << "nothing stands for the list";
+}
+
+TEST_F(ConflictsTest, AnOrphanBesideAManager) {
+  const Slot slot = scene::SlotOf("Bucket", "", "a");
+  SeeBucket("b", "other");
+  ObjectFacts bucket = scene::ManagedBucket(slot, "uid-a", "logs", Intent::kManages, 1);
+  bucket.real = true;
+  registry_.See(bucket);
+  registry_.SeeDeleted(bucket);
+  EXPECT_TRUE(Conflicts().empty());
+  SeeBucket("c", "logs");
+  const auto conflicts = Conflicts();
+  ASSERT_EQ(conflicts.size(), 1U);
+  EXPECT_EQ(conflicts[0].sides[0].record, Record::kOrphaned);
+  EXPECT_EQ(store_.Counts().conflicts, 1U);
+  EXPECT_EQ(
+      FindingOf(conflicts[0]).cause,
+      "S3 bucket \"logs\" is managed by 2 owners: Bucket a, which left it orphaned, in cluster "
+      "\"local\" since 1970-02-11T16:01:00Z (owner of record); Bucket c in cluster \"local\" "
+      "since 1970-02-11T16:01:00Z. Deleting Bucket c deletes the S3 bucket \"logs\" of all.");
 }
 
 Owner SomeOwner(const std::string& name, Record record, bool real, HolderState state) {

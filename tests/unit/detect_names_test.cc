@@ -63,6 +63,44 @@ TEST(DisagreementsTest, AreThereWhileTheObjectShowsThem) {
   EXPECT_TRUE(known.Find().empty());
 }
 
+// Terraform's queue lies in the account that the status shows.
+TEST(DisagreementsTest, WhatTheStatusShowsMayBeAnothers) {
+  MemoryStore store;
+  scene::Registry registry(store);
+  const std::string shown = "222222222222";
+  registry.Run([&](Ledger& ledger) {
+    Owner owner;
+    owner.key = scene::QueueName("jobs", shown);
+    owner.identity = {"sqs/Queue", "aws", shown, "eu-west-1", {{"name", "jobs"}}};
+    owner.root = ImportRoot("terraform:hub");
+    owner.party = PartyOf(owner.root);
+    ASSERT_TRUE(Import(owner, "ann", ledger));
+  });
+  const scene::Queue queue{"jobs", "prod", "111111111111", ""};
+  Disagreements known;
+  std::vector<LiveFinding> found;
+  const auto look = [&](const std::string& name) {
+    ObjectFacts object =
+        scene::ManagedQueue(SlotOf("Queue", "team-a", name), name, queue, Intent::kDeletes, 1);
+    object.resources[0].key = scene::QueueName(name, "111111111111");
+    object.account_disagreement = "status.atProvider.arn names account 222222222222";
+    object.shown_account = shown;
+    known = {};
+    known.OnObject(object, registry.now());
+    found = known.Find();
+    EXPECT_TRUE(
+        store.Read([&](const Facts& facts) { NameOwners(found, facts); }, testing::Soon()).ok());
+  };
+  look("jobs");
+  EXPECT_EQ(found.at(0).key, scene::QueueName("jobs", shown));
+  EXPECT_EQ(found.at(0).cause,
+            "It is not clear which resource Queue.platform.example.org team-a/jobs is: "
+            "status.atProvider.arn names account 222222222222. Truce goes by its fields and its "
+            "ProviderConfig. The status shows the SQS queue of list \"terraform:hub\".");
+  look("mail");
+  EXPECT_TRUE(found.at(0).key.empty()) << "nobody's";
+}
+
 TEST(DisagreementsTest, AreBounded) {
   Disagreements known;
   ObjectFacts object;

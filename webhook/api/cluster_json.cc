@@ -29,6 +29,7 @@ void WriteSide(const ConflictSide& side, JsonWriter& json) {
   json.Field("service", side.service)
       .Field("contact", side.contact)
       .Field("incumbent", side.incumbent)
+      .Field("record", Name(side.record))
       .Field("since", FormatTimestamp(side.since))
       .Key("objects")
       .BeginArray();

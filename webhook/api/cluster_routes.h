@@ -31,9 +31,10 @@
 //                                             each after it was looked at once more
 //
 //   conflict: {"resource": resource as in resource_json.h, "name": "S3 bucket \"x\"", "sides":
-//              [{"root": object, "service", "contact", "incumbent", "since", "objects": [{"object",
-//              "uid", "intent", "seen", "terminating", "managed", "since"}]}], "effect", "steps":
-//              [text, …], "war": {"since", "last", "writes", "writesPerMinute"} or null}
+//              [{"root": object, "service", "contact", "incumbent", "record", "since", "objects":
+//              [{"object", "uid", "intent", "seen", "terminating", "managed", "since"}]}],
+//              "effect", "steps": [text, …], "war": {"since", "last", "writes", "writesPerMinute"}
+//              or null}
 //   gap:      {"reason", "subject", "objects", "why", "remedy"}
 //   recovery: {"active", "reason", "since", "resynced"}
 //

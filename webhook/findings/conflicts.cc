@@ -11,6 +11,7 @@
 
 #include "policies/finding.h"
 #include "policies/people.h"
+#include "registry/base/counted.h"
 #include "registry/store/store.h"
 #include "webhook/findings/tag_war.h"
 #include "webhook/wire/text_table.h"
@@ -48,6 +49,8 @@ std::map<Slot, std::vector<ConflictObject>> ManagersByRoot(const std::vector<Row
   return out;
 }
 
+bool IsList(const Slot& root) { return !SourceOf(root).empty(); }
+
 ConflictSide SideOf(const Slot& root, std::vector<ConflictObject> objects, const Facts& facts) {
   ConflictSide side;
   side.root = root;
@@ -59,7 +62,19 @@ ConflictSide SideOf(const Slot& root, std::vector<ConflictObject> objects, const
   const auto known = facts.ObjectBySlot(root);
   side.service = known ? known->service : std::string();
   side.contact = known ? known->contact : std::string();
-  side.objects = std::move(objects);
+  if (IsList(root)) {
+    side.record = Record::kImported;
+  } else {
+    side.objects = std::move(objects);
+  }
+  return side;
+}
+
+ConflictSide RecordOf(const Owner& owner) {
+  ConflictSide side;
+  side.root = owner.root;
+  side.record = owner.record;
+  side.since = owner.since;
   return side;
 }
 
@@ -87,7 +102,8 @@ void MarkIncumbent(Conflict& conflict) {
   const Owner& owner = conflict.owner;
   const auto rank = [&](const ConflictSide& side) {
     const bool of_owner = side.root == owner.root;
-    const bool is_leaf = owner.leaf && side.objects.front().slot == *owner.leaf;
+    const bool is_leaf =
+        owner.leaf && !side.objects.empty() && side.objects.front().slot == *owner.leaf;
     return std::make_tuple(!of_owner, !is_leaf, side.since, side.root);
   };
   std::sort(conflict.sides.begin(), conflict.sides.end(),
@@ -99,42 +115,64 @@ void MarkIncumbent(Conflict& conflict) {
 }
 
 const ConflictObject* ManagedOf(const ConflictSide& side) {
-  return side.objects.front().managed ? &side.objects.front() : nullptr;
+  const bool has = !side.objects.empty() && side.objects.front().managed;
+  return has ? &side.objects.front() : nullptr;
 }
 
+std::string ListInWords(const ConflictSide& side) { return "list " + Quoted(side.root.name); }
+
 std::string Whose(const ConflictSide& side) {
+  if (IsList(side.root)) return ListInWords(side);
   return side.service.empty() ? ForText(side.root) : "service \"" + Said(side.service) + '"';
 }
 
 // The first step: who keeps it. `conflict` has two sides or more.
 std::string KeeperStep(const Conflict& conflict) {
   constexpr std::size_t kOffersMax = 3;  // a conflict of more is told in a text of bounded length
-  const bool held = conflict.sides.front().incumbent;
-  ConflictSide recorded;
-  recorded.root = conflict.owner.root;
-  recorded.service = conflict.owner.service;
-  const Slot& holder = conflict.sides.front().root;
-  std::string out = "Decide who keeps it; as recorded, " +
-                    Whose(held ? conflict.sides.front() : recorded) + " does.";
-  std::set<Slot> others;
+  const ConflictSide& keeper = conflict.sides.front();
+  std::string out = "Decide who keeps it; as recorded, " + Whose(keeper) + " does.";
+  std::map<Slot, const ConflictSide*> others;
   for (const ConflictSide& side : conflict.sides) {
-    if (side.root != holder) others.insert(side.root);
+    if (side.root != keeper.root) others.emplace(side.root, &side);
   }
-  // Between branches of one root there is nothing to hand over; who is not the owner cannot do it.
-  if (others.empty() || !held) return out;
+  // Between branches of one root there is nothing to hand over.
+  if (others.empty()) return out;
+  const std::string release = "`" + OneLine(ReleaseCommand(conflict.owner), kCommandBytesMax) + "`";
+  // Nobody is there who could name a successor.
+  if (keeper.record != Record::kNone) {
+    return out + " To let " +
+           (others.size() == 1 ? Whose(*others.begin()->second)
+                               : "the one that has managed it longest") +
+           " have it instead, run " + release + ".";
+  }
+  std::string lists;
+  std::string offers;
   std::size_t told = 0;
-  for (const Slot& other : others) {
-    if (told++ == kOffersMax) break;
-    out += (told == 1 ? " To hand it over to " : ", to ") + ForText(other) +
-           (told == 1 ? " instead, first run `" : " `") +
-           OneLine(TransferCommand(holder, other), kCommandBytesMax) + "`";
+  for (const auto& [root, side] : others) {
+    if (side->record != Record::kNone) {
+      lists += " To leave it to " + ListInWords(*side) + ", let " + ForText(keeper.root) +
+               " only observe it, then run " + release + ".";
+      continue;
+    }
+    if (told++ >= kOffersMax) continue;
+    offers += (told == 1 ? " To hand it over to " : ", to ") + ForText(root) +
+              (told == 1 ? " instead, first run `" : " `") +
+              OneLine(TransferCommand(keeper.root, root), kCommandBytesMax) + "`";
   }
-  if (told > kOffersMax) out += ", and so on";
-  return out + "; then take the next steps with the objects of " + ForText(holder) + ".";
+  if (told > kOffersMax) offers += ", and so on";
+  if (told > 0) {
+    offers += "; then take the next steps with the objects of " + ForText(keeper.root) + ".";
+  }
+  return out + offers + lists;
 }
 
 // The steps that end one side's part.
 void AddSteps(const ConflictSide& side, std::vector<std::string>& steps) {
+  if (side.record != Record::kNone) {
+    steps.push_back("Take it out of " + ListInWords(side) +
+                    ", and import that list again with `--retire`.");
+    return;
+  }
   const ConflictObject* managed = ManagedOf(side);
   if (managed == nullptr) {
     steps.push_back("Give the resource another name in " + ForText(side.root) +
@@ -168,6 +206,7 @@ Conflict ConflictAt(const Owner& owner, const Facts& facts) {
       conflict.sides.push_back(SideOf(root, std::move(branch), facts));
     }
   }
+  if (owner.record != Record::kNone) conflict.sides.push_back(RecordOf(owner));
   if (conflict.sides.size() < 2) conflict.sides.clear();
   MarkIncumbent(conflict);
   return conflict;
@@ -202,11 +241,15 @@ Result<std::vector<Conflict>> AllConflicts(const Store& store, Deadline deadline
 }
 
 std::string SideForPeople(const ConflictSide& side) {
+  if (IsList(side.root)) {
+    return ListInWords(side) + " of what is owned outside since " + FormatTimestamp(side.since);
+  }
   std::string out = ForText(side.root);
   const std::string own = side.root.ns + "/" + side.root.name;
   if (!side.service.empty() && side.service != own && side.service != side.root.name) {
     out += " of service " + Quoted(side.service);
   }
+  if (side.record != Record::kNone) out += ", which left it orphaned,";
   return out + " in cluster " + Quoted(side.root.cluster) + " since " + FormatTimestamp(side.since);
 }
 
@@ -251,6 +294,7 @@ LiveFinding FindingOf(const Conflict& conflict) {
                       .resource = conflict.resource};
   finding.cause =
       conflict.resource + " is managed by " + std::to_string(conflict.sides.size()) + " owners: ";
+  std::size_t records = 0;
   for (std::size_t i = 0; i < conflict.sides.size(); ++i) {
     const ConflictSide& side = conflict.sides[i];
     if (i > 0) finding.cause += "; ";
@@ -258,6 +302,11 @@ LiveFinding FindingOf(const Conflict& conflict) {
     if (side.incumbent) finding.cause += " (owner of record)";
     // The second one began the conflict.
     if (i > 0) finding.since = i == 1 ? side.since : std::min(finding.since, side.since);
+    // Of a record nothing is there that could be told.
+    if (side.record != Record::kNone) {
+      ++records;
+      continue;
+    }
     finding.objects.push_back(side.root);
     for (const ConflictObject& object : side.objects) finding.objects.push_back(object.slot);
   }
@@ -268,14 +317,16 @@ LiveFinding FindingOf(const Conflict& conflict) {
   std::sort(finding.objects.begin(), finding.objects.end());
   finding.objects.erase(std::unique(finding.objects.begin(), finding.objects.end()),
                         finding.objects.end());
-  finding.evidence =
-      std::to_string(conflict.sides.size()) + " managing declarations in the registry";
+  finding.evidence = Counted(conflict.sides.size() - records, "managing declaration");
+  if (records > 0) finding.evidence += " and " + Counted(records, "record");
+  finding.evidence += " in the registry";
   return finding;
 }
 
 namespace {
 
 std::string Who(const ConflictSide& side) {
+  if (IsList(side.root)) return ListInWords(side);
   std::string out = ObjectForPeople(side.root);
   if (!side.service.empty()) out += " (" + side.service + ")";
   return out;

@@ -1,8 +1,9 @@
 // Detector ownership-conflict: keys that two or more chains manage, and how to end that without
 // losing the resource. Facts in, plain values out.
 //
-// Rule: a key with two managing declarations that are not of one chain.
-// Evidence: the registry's rows. Never from labels or tags.
+// Rule: a key that two sides have: managing declarations that are not of one chain, or one beside a
+// record: what a list names, what is left orphaned.
+// Evidence: the registry's rows and records. Never from labels or tags.
 #ifndef TRUCE_WEBHOOK_FINDINGS_CONFLICTS_H_
 #define TRUCE_WEBHOOK_FINDINGS_CONFLICTS_H_
 
@@ -37,13 +38,16 @@ struct ConflictObject {
 };
 
 // One chain that manages the key: a root with its objects. Two branches of one root are two sides.
+// Or a record: a list that names the resource (ImportRoot), or the root that left it orphaned.
 struct ConflictSide {
   Slot root;
+  Record record = Record::kNone;
   std::string service;
   std::string contact;
-  bool incumbent = false;               // the owner of record
-  Timestamp since{};                    // of its oldest declaration
-  std::vector<ConflictObject> objects;  // managed resources first, then by slot; never empty
+  bool incumbent = false;  // the owner of record
+  Timestamp since{};       // of its oldest declaration, or of the record
+  // Managed resources first, then by slot; none of a record, else never empty.
+  std::vector<ConflictObject> objects;
 
   bool operator==(const ConflictSide&) const = default;
 };

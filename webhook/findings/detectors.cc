@@ -352,6 +352,19 @@ Result<void> Detectors::ExamineConflicts(Deadline deadline) {
   return {};
 }
 
+Result<void> Detectors::ExamineNames(Deadline deadline) {
+  const std::vector<LiveFinding> found =
+      known_.With([](const Known& known) { return known.disagreements.Find(); });
+  std::vector<LiveFinding> named = found;
+  const auto read = [&](const Facts& facts) {
+    named = found;
+    NameOwners(named, facts);
+  };
+  if (!found.empty()) TRUCE_RETURN_IF_ERROR(ports_.store.Read(read, deadline));
+  Report(Detector::kNamesDisagree, std::move(named));
+  return {};
+}
+
 Result<void> Detectors::ExamineUsages(Deadline deadline) {
   const Timestamp now = ports_.clock.Now();
   const std::vector<UsageSeen> lasting =
@@ -461,8 +474,7 @@ Result<void> Detectors::Examine(Deadline deadline) {
   TRUCE_RETURN_IF_ERROR(ExamineConflicts(deadline));
   TRUCE_RETURN_IF_ERROR(ExamineUsages(deadline));
   TRUCE_RETURN_IF_ERROR(ExamineThrottling(deadline));
-  Report(Detector::kNamesDisagree,
-         known_.With([](const Known& known) { return known.disagreements.Find(); }));
+  TRUCE_RETURN_IF_ERROR(ExamineNames(deadline));
   Report(Detector::kUnreadObject,
          known_.With([](const Known& known) { return known.unread.Find(); }));
   Report(Detector::kUnmatchedProvider,

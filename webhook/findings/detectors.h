@@ -157,6 +157,7 @@ class Detectors final : public SightObserver {
   Result<void> PassOverObjects(const GroupKind& kind, Role role, Deadline deadline,
                                Pass& pass) const;
   Result<void> ExamineConflicts(Deadline deadline);
+  Result<void> ExamineNames(Deadline deadline);
   Result<void> ExamineUsages(Deadline deadline);
   Result<void> ExamineThrottling(Deadline deadline);
   void ExamineWebhook(const Surroundings& around);

@@ -4,6 +4,10 @@
 
 #include "policies/finding.h"
 #include "policies/people.h"
+#include "registry/identity/key_accounts.h"
+#include "registry/ownership/facts.h"
+#include "registry/ownership/names.h"
+#include "registry/ownership/rows.h"
 
 namespace truce {
 
@@ -16,7 +20,16 @@ void Disagreements::OnObject(const ObjectFacts& object, Timestamp now) {
   }
   if (known == known_.end() && known_.size() >= kMax) return;
   const Timestamp since = known == known_.end() ? now : known->second.since;
-  known_[object.uid] = {object.slot, object.account_disagreement, object.name_finding, since};
+  KeyText shown;
+  if (!object.account_disagreement.empty() && !object.shown_account.empty()) {
+    for (const DeclaredResource& resource : object.resources) {
+      if (AccountIn(resource.key).empty()) continue;
+      shown = WithAccount(resource.key, object.shown_account);
+      break;
+    }
+  }
+  known_[object.uid] = {object.slot, object.account_disagreement, object.name_finding,
+                        std::move(shown), since};
 }
 
 void Disagreements::Forget(const GroupKind& kind) {
@@ -32,6 +45,7 @@ std::vector<LiveFinding> Disagreements::Find() const {
     const bool of_account = !known.account.empty();
     LiveFinding finding = FindingAbout(Detector::kNamesDisagree, known.slot, name);
     finding.since = known.since;
+    finding.key = known.shown;
     finding.cause = "It is not clear which resource " + name +
                     " is: " + OneLine(of_account ? known.account : known.name, kShownBytesMax) +
                     ". Truce goes by its fields and its ProviderConfig.";
@@ -47,6 +61,21 @@ std::vector<LiveFinding> Disagreements::Find() const {
     out.push_back(std::move(finding));
   }
   return out;
+}
+
+void NameOwners(std::vector<LiveFinding>& findings, const Facts& facts) {
+  for (LiveFinding& finding : findings) {
+    const auto owner = finding.key.empty() ? std::nullopt : OwnerByName(finding.key, facts);
+    finding.key = {};
+    const auto object = facts.ObjectBySlot(finding.objects.front());
+    if (!owner || (object && object->root == owner->root)) continue;
+    finding.key = owner->key;
+    const std::string_view list = SourceOf(owner->root);
+    finding.cause +=
+        " The status shows the " + TypeForPeople(owner->identity.type) + " of " +
+        (list.empty() ? OneLine(ForPeople(owner->root), kShownBytesMax) : "list " + Quoted(list)) +
+        ".";
+  }
 }
 
 }  // namespace truce

@@ -19,6 +19,8 @@
 
 namespace truce {
 
+class Facts;
+
 // External synchronization.
 class Disagreements final {
  public:
@@ -30,7 +32,7 @@ class Disagreements final {
   // Nobody reads the kind any more.
   void Forget(const GroupKind& kind);
 
-  // One finding for each. Mode warn.
+  // One finding for each. Mode warn. `key`: the name that the status shows, for NameOwners.
   std::vector<LiveFinding> Find() const;
 
  private:
@@ -38,10 +40,15 @@ class Disagreements final {
     Slot slot;
     std::string account;  // ObjectFacts::account_disagreement
     std::string name;     // ObjectFacts::name_finding
+    KeyText shown;        // the first name in the account that the status shows
     Timestamp since{};
   };
   std::map<Uid, Known> known_;
 };
+
+// Of findings about names that disagree: says whose the resource is that a status shows, where that
+// is another owner's; else clears their keys.
+void NameOwners(std::vector<LiveFinding>& findings, const Facts& facts);
 
 }  // namespace truce
 

@@ -8,6 +8,7 @@
 #include "registry/ownership/agreements.h"
 #include "registry/ownership/grant.h"
 #include "registry/ownership/ledger.h"
+#include "registry/ownership/names.h"
 #include "registry/ownership/sight.h"
 
 namespace truce {
@@ -49,9 +50,64 @@ std::optional<Owner> Lookalike(const KeyText& key, const Facts& facts) {
   return std::nullopt;
 }
 
+// The list's claim on what another owner has at `key`.
+Row ClaimOf(const ImportList& list, const ImportedResource& item, const KeyText& key) {
+  Row row;
+  row.id = {key, ImportUid(list.source), RowState::kSeen};
+  row.slot = row.root = ImportRoot(list.source);
+  row.intent = Intent::kManages;
+  row.managed = false;
+  row.identity = item.resource.identity;
+  return row;
+}
+
+void Claim(Row row, const Owner& holder, const std::string& reason, const std::string& actor,
+           Ledger& ledger) {
+  const auto before = ledger.FindRow(row.id);
+  row.at = before ? before->at : ledger.now();
+  if (!before) {
+    ledger.Audit({.action = AuditAction::kConflict,
+                  .key = holder.key,
+                  .id = holder.id,
+                  .root = row.root,
+                  .slot = row.slot,
+                  .uid = row.id.uid,
+                  .cause = "imported: " + reason,
+                  .actor = actor});
+  }
+  Object object;
+  object.uid = row.id.uid;
+  object.slot = object.root = row.root;
+  object.own_party = true;
+  ledger.PutObject(std::move(object));
+  ledger.PutRow(std::move(row));
+}
+
+// The keys at which a line of the plan leaves a claim of the list.
+std::set<KeyText> ClaimedBy(const ImportPlan& plan) {
+  std::set<KeyText> keys;
+  for (const ImportPlan::Line& line : plan.lines) {
+    if (line.action == ImportAction::kConflicting && line.holder) keys.insert(line.holder->key);
+  }
+  return keys;
+}
+
+// The claims that the list had and has no more: it names another resource there by now, or nothing
+// and retires.
+std::vector<Row> EndedClaims(const ImportList& list, const ImportPlan& plan, const Facts& facts) {
+  const std::set<KeyText> claimed = ClaimedBy(plan);
+  std::set<ResourceIdentity> named;
+  for (const ImportedResource& item : list.resources) named.insert(item.resource.identity);
+  std::vector<Row> ended = facts.RowsOfUid(ImportUid(list.source));
+  std::erase_if(ended, [&](const Row& row) {
+    return claimed.contains(row.id.key) || (!list.retire && !named.contains(row.identity));
+  });
+  return ended;
+}
+
 ImportPlan::Line LineOf(const ImportList& list, const ImportedResource& item, const Facts& facts) {
   ImportPlan::Line line;
-  line.holder = facts.OwnerOf(item.resource.key);
+  line.holder = OwnerByName(item.resource.key, facts);
   if (!line.holder) {
     // Imported beside it, one resource had two owners until the account is known.
     line.holder = Lookalike(item.resource.key, facts);
@@ -78,9 +134,12 @@ ImportPlan PlanImport(const ImportList& list, const AllFacts& facts) {
   std::set<KeyText> keys;
   for (const ImportedResource& item : list.resources) {
     ImportPlan::Line line = LineOf(list, item, facts);
-    const bool is_first = keys.insert(item.resource.key).second;
+    const bool is_first = keys.insert(line.holder ? line.holder->key : item.resource.key).second;
     if (!is_first && line.action != ImportAction::kConflicting) line.action = ImportAction::kOwned;
     plan.lines.push_back(std::move(line));
+  }
+  for (const Row& row : EndedClaims(list, plan, facts)) {
+    if (auto holder = facts.OwnerOf(row.id.key)) plan.unclaimed.push_back(*std::move(holder));
   }
   if (!list.retire) return plan;
   constexpr std::size_t kPage = 500;
@@ -109,6 +168,10 @@ void ApplyImport(const ImportList& list, const ImportPlan& plan, const std::stri
       Import(std::move(owner), actor, ledger);
       continue;
     }
+    if (line.action == ImportAction::kConflicting && line.holder) {
+      Claim(ClaimOf(list, list.resources[i], line.holder->key), *line.holder, owner.record_reason,
+            actor, ledger);
+    }
     if (line.action != ImportAction::kChanged) continue;
     // What the registry added (id, since, party) stays: only what the list says is new.
     Owner present = *line.holder;
@@ -125,6 +188,11 @@ void ApplyImport(const ImportList& list, const ImportPlan& plan, const std::stri
                   .cause = "imported again: " + present.record_reason,
                   .actor = actor});
     ledger.PutOwner(std::move(present));
+  }
+  for (const Row& row : EndedClaims(list, plan, ledger.facts())) {
+    ledger.MayEnd(row.id.uid);
+    EndRow(row.id, End::kUnproved, "no longer in " + list.source, ledger);
+    if (ledger.RowsOfUid(row.id.uid).empty()) ledger.DropObject(row.id.uid);
   }
   for (const Owner& owner : plan.retired) {
     // No watch shows what a list names.

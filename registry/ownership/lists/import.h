@@ -49,13 +49,16 @@ struct ImportPlan {
   // By key; empty unless the list retires.
   std::vector<Owner> retired;
   std::vector<Owner> kept;  // to be retired, but protected
+  // Holders of what the list claims and will not any more.
+  std::vector<Owner> unclaimed;
 };
 
 // What `list` would do on `facts`. Passes over all imported owners when the list retires.
 ImportPlan PlanImport(const ImportList& list, const AllFacts& facts);
 
-// Does all of `plan` but its conflicting lines, each with a line in the audit log. `plan` was made
-// of the same list on the ledger's facts.
+// Does all of `plan`, each with a line in the audit log. Of its conflicting lines the list's claim
+// is kept, as a conflict beside the holder, until the list names it no more and retires, or
+// inherits it. `plan` was made of the same list on the ledger's facts.
 void ApplyImport(const ImportList& list, const ImportPlan& plan, const std::string& actor,
                  Ledger& ledger);
 

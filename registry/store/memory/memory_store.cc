@@ -228,7 +228,6 @@ class MemoryStore::State final : public AllFacts {
 
   bool Exists(const KeyText& key) const;
   bool Managed(const KeyText& key) const;
-  bool Conflicting(const KeyText& key) const;
   void Count(const KeyText& key, bool in);
   void Replace(const Changes& changes);
   void LetGo(const std::string& last);
@@ -278,22 +277,13 @@ bool MemoryStore::State::Managed(const KeyText& key) const {
   });
 }
 
-bool MemoryStore::State::Conflicting(const KeyText& key) const {
-  std::set<Slot> roots;
-  for (const Row& row : RowsOfKey(key)) {
-    if (Manages(row)) roots.insert(row.root);
-  }
-  return roots.size() > 1;
-}
-
 void MemoryStore::State::Count(const KeyText& key, bool in) {
   const auto found = owners_.find(key);
   if (found != owners_.end()) {
     const Owner& owner = found->second;
-    in ? CountIn(counts_, owner.record, owner.state) : CountOut(counts_, owner.record, owner.state);
+    in ? CountIn(counts_, CountsAs(owner)) : CountOut(counts_, CountsAs(owner));
     tally_.Add(PlaceOf(owner), in ? 1 : -1);
   }
-  if (Conflicting(key)) in ? ++counts_.conflicts : --counts_.conflicts;
 }
 
 void MemoryStore::State::DropAndPutRows(const Changes& changes) {

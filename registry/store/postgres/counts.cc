@@ -16,9 +16,7 @@ constexpr const char* kCounts =
     "SELECT count(*), count(*) FILTER (WHERE o.record = 'none' AND o.state = 'reserved'), "
     "count(*) FILTER (WHERE o.record = 'none' AND o.state <> 'reserved'), "
     "count(*) FILTER (WHERE o.record IN ('orphaned', 'transferring')), "
-    "count(*) FILTER (WHERE o.record = 'imported'), "
-    "(SELECT count(*) FROM (SELECT FROM truce.declarations d WHERE d.intent <> 'observes' "
-    "GROUP BY d.resource HAVING count(DISTINCT coalesce(d.root, d.slot)) > 1) AS contested) "
+    "count(*) FILTER (WHERE o.record = 'imported'), count(*) FILTER (WHERE o.contested) "
     "FROM truce.owners o";
 
 StoreCounts CountsOf(const PgColumns& columns) {

@@ -526,12 +526,11 @@ Result<void> Committer::MeasureKey(const KeyText& key, std::size_t rows_put, Key
     change.has_rows = rows_put == 1;
     return {};
   }
-  TRUCE_ASSIGN_OR_RETURN(Statement statement, writer_.Use(Sql::kRootsOfKey));
+  TRUCE_ASSIGN_OR_RETURN(Statement statement, writer_.Use(Sql::kCountRows));
   statement.BindText(0, key.text);
   TRUCE_ASSIGN_OR_RETURN(const bool found, statement.Step());
   if (!found) return Error{ErrorCode::kInternal, "the row count failed"};
   change.has_rows = statement.Integer(0) > 0;
-  change.conflicting = statement.Integer(1) > 1;
   return {};
 }
 

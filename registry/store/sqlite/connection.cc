@@ -130,9 +130,7 @@ const char* TextOf(Sql sql) {
     case Sql::kOrphanedAfter: return TRUCE_OWNERS_AFTER("record IN ('orphaned', 'transferring')");
     case Sql::kImportedAfter: return TRUCE_OWNERS_AFTER("record = 'imported'");
     case Sql::kSetting: return "SELECT value FROM settings WHERE name = ?";
-    case Sql::kRootsOfKey:
-      return "SELECT count(*), count(DISTINCT CASE WHEN intent <> 'observes' "
-             "THEN coalesce(declarations.root, slot) END) " TRUCE_ROWS_BY_KEY "WHERE key = ?";
+    case Sql::kCountRows: return "SELECT count(*) " TRUCE_ROWS_BY_KEY "WHERE key = ?";
     case Sql::kAllOwners: return TRUCE_SELECT_OWNERS "WHERE owned = 1 ORDER BY key";
     case Sql::kAllRows: return TRUCE_SELECT_ROWS TRUCE_ROWS_BY_KEY TRUCE_ORDER_ROWS;
     case Sql::kAllObjects: return TRUCE_SELECT_OBJECTS "ORDER BY uid";
@@ -181,12 +179,8 @@ const char* TextOf(Sql sql) {
              "VALUES (?, ?, ?, ?, ?)";
     case Sql::kDropName: return "DELETE FROM names WHERE name = ?";
     case Sql::kAllResources: return TRUCE_SELECT_OWNERS;
-    case Sql::kRowUids: return "SELECT uid, id, resource FROM declarations ORDER BY resource";
+    case Sql::kRowUids: return "SELECT uid, id FROM declarations";
     case Sql::kObjectTexts: return "SELECT uid, id, " TRUCE_OBJECT_SLOT ", kind FROM objects";
-    case Sql::kRootsOfResource:
-      return "SELECT key, count(DISTINCT CASE WHEN intent <> 'observes' "
-             "THEN coalesce(declarations.root, slot) END) " TRUCE_ROWS_BY_KEY
-             "WHERE resources.id = ?";
   }
   TRUCE_ASSERT(false);
   return nullptr;

@@ -49,7 +49,7 @@ enum class Sql : std::uint8_t {
   kOrphanedAfter,
   kImportedAfter,
   kSetting,
-  kRootsOfKey,
+  kCountRows,
   kFindResource,
   kAddResource,
   kChangeResource,
@@ -88,9 +88,8 @@ enum class Sql : std::uint8_t {
   kAllResources,
   kRowUids,
   kObjectTexts,
-  kRootsOfResource,
 };
-inline constexpr std::size_t kSqlCount = static_cast<std::size_t>(Sql::kRootsOfResource) + 1;
+inline constexpr std::size_t kSqlCount = static_cast<std::size_t>(Sql::kObjectTexts) + 1;
 
 // One run of a prepared statement; resets it when destroyed. Parameters and columns are counted
 // from 0. Bound texts are not copied: they must live until the last Step. External synchronization.

@@ -26,10 +26,10 @@ constexpr unsigned kStateShift = 3U;   // two bits
 constexpr unsigned kContestedBit = 1U << 5U;
 constexpr unsigned kManagedOnceBit = 1U << 6U;
 
-std::pair<Record, HolderState> StateIn(const char* blob) {
+CountedAs CountedIn(const char* blob) {
   const auto flags = static_cast<unsigned char>(blob[sizeof(std::int64_t)]);
   return {static_cast<Record>((flags >> kRecordShift) & 3U),
-          static_cast<HolderState>((flags >> kStateShift) & 3U)};
+          static_cast<HolderState>((flags >> kStateShift) & 3U), (flags & kContestedBit) != 0U};
 }
 
 std::string Pack(const OwnerTexts& texts, Beginnings& beginnings) {
@@ -89,7 +89,9 @@ OwnerTexts TextsIn(const char* blob, const Beginnings& beginnings,
   texts.real = (flags & kRealBit) != 0U;
   texts.contested = (flags & kContestedBit) != 0U;
   texts.managed_once = (flags & kManagedOnceBit) != 0U;
-  std::tie(texts.record, texts.state) = StateIn(blob);
+  const CountedAs counted = CountedIn(blob);
+  texts.record = counted.record;
+  texts.state = counted.state;
   TextUnpacker unpacker(blob + kKeyOffset, beginnings, memory);
   texts.key = unpacker.Split();
   texts.root = unpacker.Split(texts.key);
@@ -139,9 +141,9 @@ Result<void> OwnerIndex::Find(std::string_view key, std::optional<Owner>& owner)
 
 bool OwnerIndex::Contains(std::string_view key) const { return BlobOf(key) != nullptr; }
 
-std::optional<std::pair<Record, HolderState>> OwnerIndex::StateOf(std::string_view key) const {
+std::optional<CountedAs> OwnerIndex::CountsAs(std::string_view key) const {
   const Blob* const blob = BlobOf(key);
-  return blob == nullptr ? std::nullopt : std::optional(StateIn(blob->get()));
+  return blob == nullptr ? std::nullopt : std::optional(CountedIn(blob->get()));
 }
 
 std::optional<Place> OwnerIndex::PlaceOf(std::string_view key) const {
@@ -491,9 +493,7 @@ std::vector<KeyText> Known::KeysOfShape(std::string_view shape, std::size_t limi
 
 StoreCounts Known::Counts() const {
   std::shared_lock lock(mutex_);
-  StoreCounts counts = counts_;
-  counts.conflicts = conflicts_.size();
-  return counts;
+  return counts_;
 }
 
 std::optional<Place> Known::PlaceOf(const KeyText& key) const {
@@ -531,11 +531,9 @@ void Known::Commit(const Written& written, std::uint64_t version) {
 void Known::Bring(const KeyText& key, const KeyChange& change) {
   bool has_owner = change.owner != nullptr;
   if (change.owner_changed) {
-    if (const auto before = owners_.StateOf(key.text)) {
-      CountOut(counts_, before->first, before->second);
-    }
+    if (const auto before = owners_.CountsAs(key.text)) CountOut(counts_, *before);
     if (change.owner != nullptr) {
-      CountIn(counts_, change.owner->record, change.owner->state);
+      CountIn(counts_, CountsAs(*change.owner));
       owners_.Put(*change.owner);
     } else {
       owners_.Erase(key.text);
@@ -548,22 +546,15 @@ void Known::Bring(const KeyText& key, const KeyChange& change) {
   } else {
     without_owner_.erase(key.text);
   }
-  if (change.conflicting) {
-    conflicts_.insert(key.text);
-  } else {
-    conflicts_.erase(key.text);
-  }
 }
 
 void Known::LoadOwner(const OwnerTexts& texts) {
-  CountIn(counts_, texts.record, texts.state);
+  CountIn(counts_, {texts.record, texts.state, texts.contested});
   if (const auto place = PlaceFromTexts(texts.root, texts.identity)) tally_.Add(*place, 1);
   owners_.Load(texts);
 }
 
 void Known::LoadRowsWithoutOwner(std::string_view key) { without_owner_.emplace(key); }
-
-void Known::LoadConflict(std::string_view key) { conflicts_.emplace(key); }
 
 void Known::LoadName(const ResourceName& name) { names_.Load(name); }
 

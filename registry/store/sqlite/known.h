@@ -18,6 +18,7 @@
 
 #include "registry/base/result.h"
 #include "registry/ownership/rows.h"
+#include "registry/store/adapter.h"
 #include "registry/store/numbers.h"
 #include "registry/store/reserved_times.h"
 #include "registry/store/sqlite/hash_table.h"
@@ -43,8 +44,8 @@ class OwnerIndex {
   Result<void> Find(std::string_view key, std::optional<Owner>& owner) const;
   bool Contains(std::string_view key) const;
   void Expect(std::string_view key) const { blobs_.Expect(HashOf(key)); }  // as Store::Expect
-  // The record and state of an owner, for counting; nothing when there is none.
-  std::optional<std::pair<Record, HolderState>> StateOf(std::string_view key) const;
+  // What an owner counts as; nothing when there is none.
+  std::optional<CountedAs> CountsAs(std::string_view key) const;
   // Where the owner of the key counts; nothing when there is none.
   std::optional<Place> PlaceOf(std::string_view key) const;
   // The first `limit` keys, in order, of the owners of a shape; none when it is empty.
@@ -197,7 +198,6 @@ struct KeyChange {
   bool owner_changed = false;
   const Owner* owner = nullptr;  // meaningful when owner_changed; in the changes; null: none
   bool has_rows = false;
-  bool conflicting = false;  // two or more managing roots
 };
 using KeyChanges = std::map<KeyText, KeyChange>;
 
@@ -236,9 +236,9 @@ struct Written {
   }
 };
 
-// Owners, further names, the keys that have rows without an owner, the keys in conflict, and the
-// counts of all. Thread-safe: any number of readers, and one writer that holds the lock only to
-// bring in a batch that is on the disk.
+// Owners, further names, the keys that have rows without an owner, and the counts of all.
+// Thread-safe: any number of readers, and one writer that holds the lock only to bring in a batch
+// that is on the disk.
 class Known {
  public:
   // Fills in the owner of a key, and the number of commits that this is the state after. Errors:
@@ -281,7 +281,6 @@ class Known {
   // names before Loaded.
   void LoadOwner(const OwnerTexts& texts);
   void LoadRowsWithoutOwner(std::string_view key);
-  void LoadConflict(std::string_view key);
   void LoadName(const ResourceName& name);
   void LoadReservation(const Reservation& reservation);
   void LoadVersion(std::uint64_t version);
@@ -294,7 +293,6 @@ class Known {
   OwnerIndex owners_;  // this and below guarded by mutex_
   NameIndex names_;
   std::unordered_set<std::string> without_owner_;  // keys with rows and no owner: observers
-  std::unordered_set<std::string> conflicts_;
   StoreCounts counts_;
   Tally tally_;
   ReservedTimes reserved_;

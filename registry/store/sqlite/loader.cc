@@ -40,34 +40,12 @@ Result<void> LoadResources(Connection& connection, Known& known) {
   }
 }
 
-// Adds the key of `resource` when its rows are of several managing roots.
-Result<void> FindConflict(Connection& connection, std::int64_t resource,
-                          std::vector<std::string>& conflicts) {
-  TRUCE_ASSIGN_OR_RETURN(Statement roots, connection.Use(Sql::kRootsOfResource));
-  roots.BindInteger(0, resource);
-  TRUCE_ASSIGN_OR_RETURN(const bool found, roots.Step());
-  if (found && roots.Integer(1) > 1) conflicts.emplace_back(roots.Text(0));
-  return {};
-}
-
-// Only a key with several rows can be in conflict.
-Result<void> LoadRows(Connection& connection, Signposts& rows_by_uid,
-                      std::vector<std::string>& conflicts) {
+Result<void> LoadRows(Connection& connection, Signposts& rows_by_uid) {
   TRUCE_ASSIGN_OR_RETURN(Statement rows, connection.Use(Sql::kRowUids));
-  std::int64_t last = 0;
-  bool looked_at = false;
   while (true) {
     TRUCE_ASSIGN_OR_RETURN(const bool more, rows.Step());
     if (!more) break;
     rows_by_uid.Load(rows.Text(0), rows.Integer(1));
-    const std::int64_t resource = rows.Integer(2);
-    if (resource == last && !looked_at) {
-      TRUCE_RETURN_IF_ERROR(FindConflict(connection, resource, conflicts));
-      looked_at = true;
-    } else if (resource != last) {
-      looked_at = false;
-    }
-    last = resource;
   }
   rows_by_uid.Loaded();
   return {};
@@ -208,21 +186,16 @@ Result<void> Load(const ConnectionOptions& options, Memory& memory) {
     TRUCE_ASSIGN_OR_RETURN(tables, Tables(*connection));
     TRUCE_RETURN_IF_ERROR(LoadVersion(*connection, memory));
   }
-  std::vector<std::string> conflicts;
   // What fills one thing is one task.
   std::vector<Task> tasks = {
       [&](Connection& connection) { return LoadKnown(connection, memory.known); },
       [&](Connection& connection) { return LoadObjects(connection, memory.signposts); },
-      [&](Connection& connection) {
-        return LoadRows(connection, memory.signposts.rows_by_uid, conflicts);
-      }};
+      [&](Connection& connection) { return LoadRows(connection, memory.signposts.rows_by_uid); }};
   for (const std::string& table : tables) {
     tasks.emplace_back(
         [&table](Connection& connection) { return Check(connection, "quick_check", table); });
   }
-  TRUCE_RETURN_IF_ERROR(RunAll(reading, tasks));
-  for (const std::string& key : conflicts) memory.known.LoadConflict(key);
-  return {};
+  return RunAll(reading, tasks);
 }
 
 Result<void> CheckIntegrity(const ConnectionOptions& options, const std::stop_token& stop,

@@ -208,6 +208,7 @@ std::string TagOf(const ImportRequest& request, const ImportPlan& plan) {
   }
   for (const Owner& owner : plan.retired) text.append("\nretire ").append(owner.key.text);
   for (const Owner& owner : plan.kept) text.append("\nkeep ").append(owner.key.text);
+  for (const Owner& owner : plan.unclaimed) text.append("\nlet go ").append(owner.key.text);
   for (const UnknownImport& each : request.unknown)
     text.append("\n?").append(std::to_string(each.index));
   return EntityTagOf(text);
@@ -248,7 +249,7 @@ HttpResponse PlanResponse(const ImportRequest& request, const ImportPlan& plan, 
     number(Name(action), CountOf(plan, action));
   }
   number("unknown", request.unknown.size());
-  number("retired", plan.retired.size());
+  number("retired", plan.retired.size() + plan.unclaimed.size());
   json.EndObject().Key("items").BeginArray();
   for (std::size_t i = 0; i < plan.lines.size(); ++i) {
     WriteLine(plan.lines[i], request.list.resources[i], request.indices[i], json);
@@ -269,9 +270,11 @@ HttpResponse PlanResponse(const ImportRequest& request, const ImportPlan& plan, 
         .Field("name", owner.name)
         .Field("key", owner.key.text);
   };
-  for (const Owner& owner : plan.retired) {
-    write("retired", owner);
-    json.EndObject();
+  for (const auto* owners : {&plan.retired, &plan.unclaimed}) {
+    for (const Owner& owner : *owners) {
+      write("retired", owner);
+      json.EndObject();
+    }
   }
   for (const Owner& owner : plan.kept) {
     write("kept", owner);

@@ -113,6 +113,7 @@ std::string Misfit(const ImportFile& file, const ImportArguments& given) {
 
 // One line for each resource that is not owned already, then the sums.
 void PrintImportPlan(const Json& plan, const ImportFile& file, std::ostream& out) {
+  const bool is_applied = plan.value("applied", false);
   TableRows rows = {{"ACTION", "RESOURCE", "ADDRESS", "NOTE"}};
   std::size_t more = 0;
   for (const Json& item : plan["items"]) {
@@ -124,7 +125,9 @@ void PrintImportPlan(const Json& plan, const ImportFile& file, std::ostream& out
     }
     const std::string name = TextIn(item, "name");
     std::string note = TextIn(item, "why");
-    if (action == "conflicting" && note.empty()) note = "owned by " + TextIn(item, "owner");
+    if (action == "conflicting" && note.empty()) {
+      note = "owned by " + TextIn(item, "owner") + (is_applied ? ", kept as a conflict" : "");
+    }
     rows.push_back({action, TextIn(item, "type") + (name.empty() ? "" : "/" + name),
                     TextIn(item, "address"), note});
   }
@@ -221,7 +224,9 @@ CommandAction DeclareImport(CommandLine& app) {
   app.AddOption("--types", given->types, "File with further types, as the server's setting types");
   app.AddFlag("--retire", given->retire,
               "Release what this source named before and names no longer");
-  app.AddOption("--skip", given->skip, "Leave these out instead of refusing the list")
+  app.AddOption("--skip", given->skip,
+                "Do not refuse the list for these: unknown ones are left out, of conflicting ones "
+                "the claim is kept as a conflict")
       .Type("conflicting,unknown")
       .SplitAt(',')
       .OneOf({"conflicting", "unknown"});

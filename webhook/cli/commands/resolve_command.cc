@@ -16,9 +16,13 @@ void PrintConflict(const Json& conflict, CommandIo& io) {
          << OnOneLine(TextIn(conflict, "effect")) << "\n\n";
   TableRows rows = {{"OWNER", "SERVICE", "CONTACT", "SINCE", "RECORD"}};
   for (const Json& side : conflict.value("sides", Json::array())) {
-    rows.push_back({ObjectText(side, "root"), OrDash(TextIn(side, "service")),
-                    OrDash(TextIn(side, "contact")), TextIn(side, "since"),
-                    side.value("incumbent", false) ? "owner" : "conflict"});
+    const std::string record = TextIn(side, "record");
+    const bool is_list = record == "imported";
+    const std::string root =
+        is_list ? "list " + OnOneLine(TextIn(side.value("root", Json::object()), "name"))
+                : ObjectText(side, "root") + (record == "none" ? "" : " (left it orphaned)");
+    rows.push_back({root, OrDash(TextIn(side, "service")), OrDash(TextIn(side, "contact")),
+                    TextIn(side, "since"), side.value("incumbent", false) ? "owner" : "conflict"});
   }
   PrintTable(rows, io.out);
   io.out << "\nIn this order, so that the resource is never without a manager and never deleted:\n";
