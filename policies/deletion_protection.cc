@@ -1,13 +1,15 @@
 // Rule deletion-protection: what is protected, or what others need, is not deleted.
 //
 // Spec: a DELETE of an object that does not terminate yet is refused while it, or anything composed
-// below it, deletes with its end a resource that is marked as protected, that a holding share gives
-// to another party, or that other parties observe.
-// Parameters: none; a mark is enforced always. Until `rules` names the rule, of the rest only what
-// people delete at the top of its chain (a claim) is told of, as a warning: what Crossplane deletes
-// below it was told of there. Vectors:
+// below it, deletes with its end a resource that is marked as protected, that another side of a
+// conflict has (a manager that does not end with it, a list, whoever left it orphaned), that a
+// holding share gives to another party, or that other parties observe.
+// Parameters: none; a mark is enforced always. Until `rules` names the rule, of the rest is told,
+// as a warning, what people delete: of a conflict always, in audit too, of use at the top of its
+// chain (a claim) alone: what Crossplane deletes below it was told of there. Vectors:
 // tests/unit/admission_sharing_test.cc (agreements are no facts of an object).
 #include <algorithm>
+#include <map>
 #include <set>
 #include <string>
 
@@ -19,17 +21,71 @@
 #include "registry/ownership/agreements.h"
 #include "registry/ownership/declared_grant.h"
 #include "registry/ownership/ledger.h"
+#include "registry/ownership/names.h"
+#include "registry/ownership/rows.h"
 #include "registry/ownership/sight.h"
 
 namespace truce {
 namespace {
 
-// Whether somebody deletes what stands at the top of its chain, and not a controller.
-bool IsPeoples(const RuleCase& c, const std::optional<Object>& known) {
-  if (c.requester == nullptr || c.requester->composite_controller || c.requester->provider) {
-    return false;
+bool IsByController(const RuleCase& c) {
+  return c.requester == nullptr || c.requester->composite_controller || c.requester->provider;
+}
+
+// What the object declares is known before the watch shows it: what its status names, too.
+void AddDeclared(const ObjectFacts& object, const Ledger& ledger, std::set<KeyText>& keys) {
+  for (const DeclaredResource& resource : object.resources) {
+    if (resource.key.empty() || resource.partial || resource.intent != Intent::kDeletes) continue;
+    for (MeantResource& meant : ResourcesMeant(resource, ledger)) keys.insert(std::move(meant.key));
+    // Its status shows another account's than its ProviderConfig leads to (N4): whose is that?
+    if (object.account_disagreement.empty() || AccountIn(resource.key).empty()) continue;
+    auto shown = ResourceOf(WithAccount(resource.key, object.shown_account), ledger);
+    if (shown) keys.insert(*std::move(shown));
   }
-  return !known || known->root == known->slot;
+}
+
+// "service \"a\", Bucket team-a/artifacts", as far as `level` allows.
+std::string InWords(const Slot& root, std::string_view service, Disclosure level) {
+  if (const std::string_view list = SourceOf(root); !list.empty()) {
+    return "list " + Quoted(list) + " of what is owned outside";
+  }
+  if (level == Disclosure::kTaken) return "somebody else";
+  const bool named =
+      !service.empty() && service != root.name && service != root.ns + "/" + root.name;
+  std::string out = named ? "service " + Quoted(service) : std::string();
+  if (level == Disclosure::kService) return named ? out : "another service";
+  if (named) out += ", ";
+  return out + OneLine(ObjectForPeople(root), kOwnerTextBytesMax);
+}
+
+// Another side of a conflict about the resource, in words; empty: none.
+std::string OtherSide(const DeletionFacts& facts, const Facts& registry, Disclosure level) {
+  const Owner& owner = *facts.owner;
+  const auto level_of = [&](const Slot& root) {
+    return OneParty(PartyOf(root), PartyOf(facts.root), *facts.parties) ? Disclosure::kFull : level;
+  };
+  std::set<Slot> others;
+  for (const Row& row : facts.rows) {
+    // Who is being deleted as well has given it up.
+    if (!Manages(row) || row.terminating || facts.ending.contains(row.slot)) continue;
+    const bool is_branch = row.root == facts.root && row.managed;
+    if (row.root != facts.root || is_branch) others.insert(is_branch ? row.slot : row.root);
+  }
+  if (owner.record != Record::kNone) others.insert(owner.root);
+  if (others.empty()) return {};
+  const bool by_owner = others.contains(owner.root);
+  const Slot& first = by_owner ? owner.root : *others.begin();
+  const auto object = registry.ObjectBySlot(first);
+  std::string out = InWords(first,
+                            by_owner ? owner.service
+                            : object ? object->service
+                                     : "",
+                            level_of(first));
+  const bool is_orphan = by_owner && owner.record != Record::kNone && SourceOf(first).empty();
+  if (is_orphan) out += ", who left it orphaned,";
+  if (by_owner) out += " as its owner of record";
+  if (others.size() > 1) out += " and by " + Counted(others.size() - 1, "other");
+  return out;
 }
 
 }  // namespace
@@ -41,39 +97,65 @@ std::vector<Finding> JudgeDeletions(const RuleCase& c) {
   const Facts& facts = *c.facts;
   const bool any_marks = !facts.AgreementsAfter(AgreementKind::kProtection, {}, 1).empty();
   const std::optional<Object> known = facts.ObjectByUid(c.object->uid);
-  const bool tells_all =
-      IsConfigured(c.policy->modes, Rule::kDeletionProtection) || IsPeoples(c, known);
-  // Most installations mark nothing: their deletions cost this one look.
-  if (!any_marks && !tells_all) return out;
+  const bool is_configured = IsConfigured(c.policy->modes, Rule::kDeletionProtection);
+  const bool by_people = !IsByController(c);
+  const bool is_top = !known || known->root == known->slot;
+  const bool tells_use = is_configured || (by_people && is_top);
+  // Most installations mark nothing: their controllers' deletions cost this one look.
+  if (!any_marks && !is_configured && !by_people) return out;
   const IdSource no_ids = [] { return PublicId(); };
   const Ledger ledger(facts, c.now, no_ids, c.policy->parties);
   RuleCase below = c;
   if (known) below.root = &known->root;
+  DeletionFacts facts_of{.root = known ? known->root : c.object->slot,
+                         .ending = {c.object->slot},
+                         .tells_use = tells_use,
+                         .parties = &c.policy->parties,
+                         .now = c.now};
+  // What it says itself counts before the watch shows it: who steps back to Observe may go at once.
+  const std::vector<DeclaredResource>& declared = c.object->resources;
+  const bool keeps = !declared.empty() && std::ranges::none_of(declared, [](const auto& each) {
+    return each.intent == Intent::kDeletes;
+  });
+  std::map<KeyText, std::optional<Slot>> managed;
   std::set<KeyText> keys;
   for (const Row& row : RowsBelow(c.object->uid, c.object->slot, ledger)) {
-    if (row.intent == Intent::kDeletes && !row.terminating) keys.insert(row.id.key);
+    facts_of.ending.insert(row.slot);
+    const bool is_kept = row.terminating || (keeps && row.id.uid == c.object->uid);
+    if (row.intent != Intent::kDeletes || is_kept) continue;
+    keys.insert(row.id.key);
+    if (row.managed) managed[row.id.key] = row.slot;
   }
+  // Of what the registry does not know nothing is known to go.
+  if (known) AddDeclared(*c.object, ledger, keys);
   for (const KeyText& key : keys) {
     const std::optional<Owner> owner = facts.OwnerOf(key);
     // Twenty say what is at stake: nobody reads a longer text to its end.
     if (!owner || out.size() == kShownMax) continue;
     const std::vector<Agreement> agreements = facts.AgreementsOf(key);
     const bool is_marked = ProtectionIn(agreements) != nullptr;
-    if (!is_marked && !tells_all) continue;
+    // A status that shows another's resource may not be in the rows yet.
+    const bool has_sides = owner->contested || owner->root != facts_of.root;
+    const bool tells_sides = has_sides && (is_configured || by_people);
+    if (!is_marked && !tells_use && !tells_sides) continue;
     const std::vector<Row> rows = facts.RowsOfKey(key);
-    auto finding = DeletionProtection({.owner = &*owner,
-                                       .agreements = agreements,
-                                       .rows = rows,
-                                       .parties = &c.policy->parties,
-                                       .now = c.now},
-                                      WordingOf(below));
+    facts_of.owner = &*owner;
+    facts_of.managed = managed[key];
+    facts_of.agreements = agreements;
+    facts_of.rows = rows;
+    facts_of.other_side =
+        tells_sides ? OtherSide(facts_of, facts, c.policy->disclosure) : std::string();
+    auto finding = DeletionProtection(facts_of, WordingOf(below));
     if (!finding) continue;
-    Keep(below, *std::move(finding),
-         {.type = owner->identity.type,
-          .name = owner->name,
-          .service = owner->service,
-          .marked = is_marked},
-         out);
+    AppliedMode applied = ModeIn(below, Rule::kDeletionProtection,
+                                 {.type = owner->identity.type,
+                                  .name = owner->name,
+                                  .service = owner->service,
+                                  .marked = is_marked});
+    // What exists twice was never refused: its loss is told in audit, too.
+    const bool tells_always = !facts_of.other_side.empty() && applied.overridden == nullptr;
+    if (tells_always && applied.mode == Mode::kAudit) applied.mode = Mode::kWarn;
+    Keep(below, *std::move(finding), applied, out);
   }
   return out;
 }
@@ -94,30 +176,42 @@ std::optional<Finding> DeletionProtection(const DeletionFacts& facts, const Word
   const auto observers = std::count_if(facts.rows.begin(), facts.rows.end(), [&](const Row& row) {
     return !Manages(row) && !OneParty(PartyOf(row.root), owner.party, *facts.parties);
   });
-  if (const Agreement* mark = ProtectionIn(facts.agreements)) {
+  const Agreement* mark = ProtectionIn(facts.agreements);
+  const bool by_other = mark == nullptr && !facts.other_side.empty();
+  if (mark != nullptr) {
     out.cause = start + "protected: " + Said(mark->reason) + ".";
     const std::string declaring = DeclaringObject(*mark, owner);
     out.remedy = declaring.empty() ? "To delete it, lift the protection: `truce protect " +
                                          command + " --off --reason '…'`"
                                    : "To delete it, remove spec.protection from " +
                                          OneLine(declaring, kOwnerTextBytesMax);
-  } else if (share != facts.agreements.end()) {
+  } else if (by_other) {
+    out.cause = start + "managed by " + facts.other_side + ", too.";
+    const std::string step =
+        facts.managed ? "`" + OneLine(ObserveCommand(*facts.managed), kCommandBytesMax) + "`"
+                      : "set spec.managementPolicies: [\"Observe\"] on its managed resource";
+    out.remedy = "To leave it to them, first " + step + ", then delete it; `truce resolve " +
+                 command + "` tells all steps.";
+  } else if (facts.tells_use && share != facts.agreements.end()) {
     out.cause = start + "shared with " + ForPeople(share->party) + ".";
     out.remedy = "To delete it, end its shares; `truce share " + command + "` lists them";
-  } else if (observers > 0) {
+  } else if (facts.tells_use && observers > 0) {
     out.cause = start + "observed by " + Counted(observers, "declaration") + " of others.";
     out.remedy = "To delete it, ask them to remove their declarations; `truce describe " + command +
                  "` names them";
   } else {
     return std::nullopt;
   }
-  out.remedy +=
-      ". To keep it in AWS, first set spec.managementPolicies: [\"Observe\"] on its managed "
-      "resource.";
+  if (!by_other) {
+    out.remedy +=
+        ". To keep it in AWS, first set spec.managementPolicies: [\"Observe\"] on its managed "
+        "resource.";
+  }
   AddLink(owner, wording, out);
-  out.warning = OneLine("truce: would delete " + TypeForPeople(owner.identity.type) + " " +
-                            OneLine(owner.name, 63) + ", which is protected or in use",
-                        kWarningBytesMax);
+  out.warning = OneLine(
+      "truce: would delete " + TypeForPeople(owner.identity.type) + " " + OneLine(owner.name, 63) +
+          (by_other ? ", which others manage too" : ", which is protected or in use"),
+      kWarningBytesMax);
   return out;
 }
 

@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <set>
 #include <span>
 #include <string>
 #include <vector>
@@ -80,12 +81,18 @@ struct DeletionFacts {
   const Owner* owner = nullptr;
   std::span<const Agreement> agreements;  // of its key
   std::span<const Row> rows;              // of its key
+  Slot root;                              // of what is deleted
+  std::set<Slot> ending;                  // what is deleted, and what is below it
+  std::optional<Slot> managed;            // of it what deletes the resource, once known
+  std::string other_side;                 // of a conflict, in words; empty: none
+  bool tells_use = true;                  // shares and observers count, too
   const PartyRules* parties = nullptr;    // never null
   Timestamp now{};
 };
 
 // Rule deletion-protection: the deletion of an object would delete a resource
-// that is protected, shared, or observed by other parties. In mode enforce.
+// that is protected, that another side of a conflict has (a manager, a list, whoever left it
+// orphaned), shared, or observed by other parties. In mode enforce.
 std::optional<Finding> DeletionProtection(const DeletionFacts& facts, const Wording& wording);
 
 }  // namespace truce

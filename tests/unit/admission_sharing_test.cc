@@ -5,6 +5,8 @@
 #include <string>
 #include <vector>
 
+#include "registry/ownership/ledger.h"
+#include "registry/ownership/lists/import.h"
 #include "registry/ownership/rows.h"
 #include "tests/support/admission_fixture.h"
 
@@ -211,6 +213,113 @@ TEST_F(AdmissionSharingTest, TheDeletionOfAClaimWhoseResourceOthersUseIsWarnedOf
   EXPECT_FALSE(Send(Deletion(claim)).allowed);
   Judge(Rule::kDeletionProtection, Mode::kOff);
   EXPECT_TRUE(Send(Deletion(claim)).warnings.empty());
+}
+
+// Two managers of one bucket: the deletion of either takes it from both.
+TEST_F(AdmissionSharingTest, TheDeletionOfOneOfTwoManagersIsToldOrRefused) {
+  ChangePolicy([](AdmissionPolicy& policy) { policy.modes.global = Mode::kWarn; });
+  const Sent first = Bucket("a", "shared");
+  const Sent second = Bucket("b", "shared");
+  ASSERT_TRUE(Send(first).allowed);
+  ASSERT_TRUE(Send(second).allowed);
+  for (const Mode global : {Mode::kAudit, Mode::kWarn, Mode::kEnforce}) {
+    ChangePolicy([&](AdmissionPolicy& policy) { policy.modes.global = global; });
+    const Answered warned = Send(Deletion(second));
+    EXPECT_TRUE(warned.allowed) << "until the rule itself is set";
+    ASSERT_EQ(warned.warnings.size(), 1U);
+    EXPECT_EQ(warned.warnings[0], "truce: would delete S3 bucket shared, which others manage too");
+    EXPECT_EQ(Send(Deletion(first)).warnings.size(), 1U) << "the owner's as well";
+  }
+  Judge(Rule::kDeletionProtection);
+  EXPECT_FALSE(Send(Deletion(first)).allowed);
+  EXPECT_EQ(OnlyFinding().cause,
+            "The deletion of Bucket a would delete S3 bucket \"shared\", which is managed by "
+            "Bucket b, too.");
+  EXPECT_FALSE(Send(Deletion(second)).allowed);
+  EXPECT_EQ(OnlyFinding().cause,
+            "The deletion of Bucket b would delete S3 bucket \"shared\", which is managed by "
+            "Bucket a as its owner of record, too.");
+  EXPECT_EQ(OnlyFinding().remedy,
+            "To leave it to them, first `kubectl patch bucket.s3.aws.upbound.io b --type merge -p "
+            "'{\"spec\":{\"managementPolicies\":[\"Observe\"]}}'`, then delete it; `truce resolve "
+            "s3/Bucket/shared` tells all steps.");
+  // Who steps back may go, at once: the watch shows it later.
+  Sent back = Deletion(second);
+  back.spec = R"({"managementPolicies":["Observe"],"forProvider":{"region":"us-west-2"}})";
+  const Answered gone = Send(back);
+  EXPECT_TRUE(gone.allowed);
+  EXPECT_TRUE(gone.warnings.empty());
+  Sent going = Deletion(second);
+  going.metadata += R"(,"deletionTimestamp":"2026-11-21T07:59:30Z")";
+  EXPECT_TRUE(Send(going).allowed) << "I10";
+  Judge(Rule::kDeletionProtection, Mode::kOff);
+  EXPECT_TRUE(Send(Deletion(second)).warnings.empty());
+}
+
+TEST_F(AdmissionSharingTest, ManagersThatAreNoOthersAreNotCounted) {
+  ChangePolicy([](AdmissionPolicy& policy) { policy.modes.global = Mode::kWarn; });
+  Sent keeps = Bucket("a", "shared");
+  keeps.spec = R"({"managementPolicies":["Create","Update","Observe"],)"
+               R"("forProvider":{"region":"us-west-2"}})";
+  ASSERT_TRUE(Send(keeps).allowed);
+  ASSERT_TRUE(Send(Bucket("b", "shared")).allowed);
+  Judge(Rule::kDeletionProtection);
+  EXPECT_TRUE(Send(Deletion(keeps)).allowed) << "its deletion deletes nothing";
+  EXPECT_FALSE(Send(Deletion(Bucket("b", "shared"))).allowed) << "of which the other loses it";
+  const Sent alone = Bucket("c", "alone");
+  ASSERT_TRUE(Send(alone).allowed);
+  EXPECT_TRUE(Send(Deletion(alone)).allowed);
+}
+
+// A record is a side: what a list names, what somebody left orphaned.
+TEST_F(AdmissionSharingTest, TheDeletionOfWhatAListOwnsIsTold) {
+  ChangePolicy([](AdmissionPolicy& policy) { policy.modes.global = Mode::kWarn; });
+  const Sent bucket = Bucket("a", "shared");
+  ASSERT_TRUE(Send(bucket).allowed);
+  const Owner owner = Contents().owners.at(0);
+  const auto import = [&](const AllFacts& facts) {
+    const PartyRules parties;
+    const IdSource ids = RandomIds();
+    Ledger ledger(facts, clock_.Now(), ids, parties);
+    ImportedResource item;
+    item.resource.key = owner.key;
+    item.resource.identity = owner.identity;
+    const ImportList list{"terraform:net", {item}};
+    ApplyImport(list, PlanImport(list, facts), "ann", ledger);
+    return ledger.Take();
+  };
+  ASSERT_TRUE(memory_.Apply({}, import, Deadline::max()).ok());
+  const Answered warned = Send(Deletion(bucket));
+  EXPECT_TRUE(warned.allowed);
+  ASSERT_EQ(warned.warnings.size(), 1U);
+  EXPECT_EQ(OnlyFinding().cause,
+            "The deletion of Bucket a would delete S3 bucket \"shared\", which is managed by list "
+            "\"terraform:net\" of what is owned outside, too.");
+  Judge(Rule::kDeletionProtection);
+  EXPECT_FALSE(Send(Deletion(bucket)).allowed);
+}
+
+// A status shows a queue of another account, which another party has there.
+TEST_F(AdmissionSharingTest, TheDeletionOfWhatShowsAnothersArnIsTold) {
+  const std::string one = "111111111111";
+  const std::string two = "222222222222";
+  ChangePolicy([&](AdmissionPolicy& policy) {
+    for (const char* ns : {"team-a", "team-b"}) {
+      policy.identity.accounts[{"aws.m.upbound.io", "ProviderConfig", ns, "one"}] =
+          ns == std::string("team-a") ? one : two;
+    }
+  });
+  const Sent others = QueueOf("team-b", "jobs");
+  Sent own = QueueOf("team-a", "jobs");
+  ASSERT_TRUE(Send(others).allowed);
+  ASSERT_TRUE(Send(own).allowed);
+  EXPECT_TRUE(Send(Deletion(own)).warnings.empty());
+  own.status = R"({"atProvider":{"arn":"arn:aws:sqs:eu-west-1:222222222222:jobs"}})";
+  ASSERT_EQ(Send(Deletion(own)).warnings.size(), 1U);
+  EXPECT_EQ(
+      OnlyFinding().cause,
+      "The deletion of Queue team-a/jobs would delete SQS queue \"jobs\", which is managed by "
+      "Queue team-b/jobs as its owner of record, too.");
 }
 
 TEST_F(AdmissionSharingTest, AClaimThatKeepsItsResourceIsNot) {
