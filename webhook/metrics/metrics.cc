@@ -183,7 +183,8 @@ Metrics::Metrics(const Options& options)
           "Findings of reviews since the start, by rule and mode.",
           {{"rule", options.rules.empty() ? std::vector<std::string_view>{"other"} : options.rules},
            {"mode", {"audit", "warn", "enforce"}}}),
-      conflicts_("truce_conflicts", "Resource keys with two or more managing chains.", {}),
+      conflicts_("truce_conflicts",
+                 "Resources that two sides have: managing chains, or one beside a record.", {}),
       ownerships_("truce_ownerships", "Ownerships by state.",
                   {{"state", {"reserved", "held", "orphaned", "imported"}}}) {}
 

@@ -124,7 +124,7 @@ class Metrics final {
   void CountUnknown(std::string_view cause, std::uint64_t count = 1);
   // One finding; `mode`: audit, warn, enforce.
   void CountFinding(std::string_view rule, std::string_view mode);
-  // Keys with two or more managing chains.
+  // Resources that two sides have: managing chains, or one beside a record.
   void SetConflicts(std::int64_t count);
   // `state`: reserved, held, orphaned, imported.
   void SetOwnerships(std::string_view state, std::int64_t count);
