@@ -35,6 +35,7 @@ void ViewMetadata(Value metadata, ObjectView& view) {
       view.created = StringOf(field);
     } else if (key == "deletionTimestamp") {
       view.terminating = !field.empty();
+      view.deleted = StringOf(field);
     } else if (key == "ownerReferences") {
       view.owner_references = field;
     } else if (key == "finalizers") {
@@ -323,7 +324,7 @@ ProviderConfigName NameOf(const ProviderConfigView& config) {
 std::optional<ProviderConfigName> ConfigOf(const ObjectView& view, const GroupKind& kind,
                                            const Catalogue& catalogue) {
   const KindEntry* entry = catalogue.FindKind(kind.group, kind.kind);
-  if (entry == nullptr || !entry->type->KeyHasAccount()) return std::nullopt;
+  if (entry == nullptr) return std::nullopt;
   return NameOf(ProviderConfigOf(view, *entry));
 }
 

@@ -26,6 +26,7 @@ struct ObjectView {
   Value owner_references;
   Value finalizers;
   bool terminating = false;
+  std::string_view deleted;  // deletionTimestamp
 
   // spec
   Value for_provider;
@@ -98,7 +99,7 @@ AccountEvidence AccountOf(const ObjectView& view, const KindEntry& kind,
 // The ARN that the object's own status shows; empty: none.
 std::string_view OwnArn(const ObjectView& view);
 
-// The ProviderConfig of a managed resource whose key has an account; nothing for any other object.
+// The ProviderConfig of a managed resource; nothing for any other object.
 std::optional<ProviderConfigName> ConfigOf(const ObjectView& view, const GroupKind& kind,
                                            const Catalogue& catalogue);
 

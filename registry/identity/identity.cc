@@ -1,9 +1,12 @@
 #include "registry/identity/identity.h"
 
+#include <algorithm>
 #include <charconv>
 #include <cstddef>
+#include <cstdint>
 #include <utility>
 
+#include "registry/base/fingerprint.h"
 #include "registry/identity/draft.h"
 #include "registry/identity/evidence.h"
 #include "registry/identity/parts.h"
@@ -117,6 +120,33 @@ std::string CreatedMarks(const ObjectView& view) {
   return marks;
 }
 
+std::uint64_t FingerprintOf(std::string_view text) {
+  Fingerprint fingerprint;
+  fingerprint.Add(text);
+  return fingerprint.value();
+}
+
+// By the provider's marks, in whole seconds, as it compares them itself
+// (crossplane-runtime, pkg/meta/meta.go, ExternalCreateIncomplete).
+bool IsCreationOpen(const ObjectView& view) {
+  if (!view.terminating) return false;
+  const auto deleted = ParseTimestamp(view.deleted);
+  std::optional<Timestamp> pending;
+  std::optional<Timestamp> told;  // what came of it
+  const std::pair<std::string_view, std::optional<Timestamp>&> marks[] = {
+      {"crossplane.io/external-create-pending", pending},
+      {"crossplane.io/external-create-succeeded", told},
+      {"crossplane.io/external-create-failed", told}};
+  for (const auto& [key, last] : marks) {
+    const std::string_view text = view.Annotation(key);
+    if (text.empty()) continue;
+    const auto at = ParseTimestamp(text);
+    if (!at || (deleted && *at > *deleted)) return true;
+    last = std::max(last, at);  // nothing is less than any
+  }
+  return pending && (!told || *pending > *told);
+}
+
 void ReadMetadata(const ObjectView& view, ObjectFacts& facts) {
   facts.uid = UidIn(facts.slot.cluster, view.uid);
   facts.terminating = view.terminating;
@@ -207,7 +237,7 @@ void ReadManaged(const ObjectView& view, const KindEntry& kind, const IdentityRu
   PlaceAccount(std::move(account), stands_in ? StandInOf(view, kind, rules) : std::string(), draft);
   if (draft.further_observed) draft.own_arn = OwnArn(view);
   if (!outside) facts.shown_account = AccountOfArn(OwnArn(view));
-  if (type.KeyHasAccount()) facts.account_fields = AccountFieldsOf(view, kind, rules);
+  facts.account_fields = AccountFieldsOf(view, kind, rules);
   ReadParts(view, kind, context, draft);
   if (facts.shown_account == draft.place.account) facts.account_disagreement.clear();
   const std::optional<Draft> other = TakeExternalName(external, context, draft);
@@ -249,6 +279,9 @@ ObjectFacts Identify(Value object, const GroupKind& kind, const IdentityRules& r
   ReadStatus(view, facts);
   facts.lineage = ReadLineage(view, facts.slot.cluster);
   facts.created_marks = CreatedMarks(view);
+  facts.creation_open = IsCreationOpen(view);
+  const std::string_view external = view.Annotation("crossplane.io/external-name");
+  if (!external.empty()) facts.external_name = FingerprintOf(external);
   facts.composite = rules.composites.contains(kind);
   facts.contact = PresentableAnnotation(view, rules.contact_annotation);
   facts.transfer_to = PresentableAnnotation(view, "truce.dev/transfer-to");

@@ -141,12 +141,23 @@ struct ObjectFacts {
   bool real = false;          // an ARN or id in status.atProvider, or Ready=True
   bool deleting = false;      // Ready=False reason Deleting and Synced=True
   std::string shown_account;  // 12 digits, of the ARN in its status; else empty
-  // IdentityRules::account_fields of its ProviderConfig; "none": there is no such; empty: not
-  // known, or no account is needed.
+  // Of a managed resource: IdentityRules::account_fields of its ProviderConfig; "none": there is no
+  // such; empty: not known.
   std::string account_fields;
+  // What a watch adds, of a version that it shows in order (E8): these fields were the only ones
+  // since the object was made; its status was written since they are these, and says that its
+  // provider found the resource.
+  bool fields_all_along = false;
+  bool fields_shown = false;
   // The provider's annotations external-create-pending and -succeeded: it began to create the
   // resource, or did (E3). Empty: neither.
   std::string created_marks;
+  // Of a terminating object: an external-create-pending stands without a later -succeeded or
+  // -failed, or one of these is later than the deletionTimestamp: that its provider finds nothing
+  // is no proof (E8).
+  bool creation_open = false;
+  // A digest of its external name, by which its provider looks for it; 0: it has none.
+  std::uint64_t external_name = 0;
 
   bool operator==(const ObjectFacts&) const = default;
 };

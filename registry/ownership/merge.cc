@@ -21,8 +21,13 @@ void MoveRow(Row row, const KeyText& to, Ledger& ledger) {
     // Whoever may delete it by one of the names may delete it.
     row.intent = std::max(row.intent, there->intent);
     // The older one tells what its account depended on all along.
-    const bool changed = there->at == row.at && there->account_fields == Row::kChanged;
-    if (there->at < row.at || changed) row.account_fields = there->account_fields;
+    const bool marked =
+        there->account_fields == Row::kChanged ||
+        (there->account_fields == Row::kMoved && row.account_fields != Row::kChanged);
+    if (there->at < row.at || (there->at == row.at && marked)) {
+      row.account_fields = there->account_fields;
+    }
+    if (row.id.state == RowState::kSeen) row.base = std::max(row.base, there->base);
     row.at = std::min(row.at, there->at);
     row.terminating = row.terminating && there->terminating;
   }

@@ -31,14 +31,8 @@ constexpr std::chrono::seconds kProveAfter{60};
 bool IsLimited(const Requester& requester) {
   return !requester.composite_controller && !requester.provider && !requester.restorer;
 }
-// Crossplane's finalizer on every managed resource: only its provider may remove it.
-constexpr std::string_view kProviderFinalizer = "finalizer.managedresource.crossplane.io";
 // Keys equal but for the account are looked for among this many owners.
 constexpr std::size_t kElsewhereMax = 8;
-
-bool HasFinalizer(const ObjectFacts& object) {
-  return std::ranges::count(object.finalizers, kProviderFinalizer) > 0;
-}
 
 // One added pair (key, intent) with its mode.
 struct Pair {
@@ -428,8 +422,8 @@ Evidence EvidenceOf(const ReviewRequest& request) {
 
 // The provider's finalizer comes off a terminating object.
 bool DropsFinalizer(const ReviewRequest& request) {
-  return request.object.terminating && request.old_object && HasFinalizer(*request.old_object) &&
-         !HasFinalizer(request.object);
+  return request.object.terminating && request.old_object &&
+         HasProviderFinalizer(*request.old_object) && !HasProviderFinalizer(request.object);
 }
 
 // The provider, or a restorer, says that the resource is being made or was (E3).
@@ -459,6 +453,32 @@ void GatherAwaiting(const Case& c) {
       const auto top = owner ? TopOfClaim(c, *owner) : std::nullopt;
       if (top) MoveChain(*top, c.object.root, c.grantee.cause, c.ledger);
     }
+  }
+}
+
+// Somebody else than a provider gave it another external name, or none.
+bool Renames(const ReviewRequest& request) {
+  return request.old_object && request.old_object->external_name != 0 &&
+         request.old_object->external_name != request.object.external_name &&
+         !request.requester.provider;
+}
+
+// E8: that a provider lets go of a terminating object is its word that the resource is not there,
+// by the version that it read; not where it looked for another one, had to leave it, or makes it
+// anew.
+void NoteLettingGo(const Case& c) {
+  const ReviewRequest& request = c.request;
+  const bool by_provider = request.requester.provider && request.object.terminating;
+  const bool lets_go = by_provider && DropsFinalizer(request);
+  bool no_word = Renames(request) || (by_provider && TellsCreation(request));
+  if (!no_word && !lets_go) return;
+  for (const DeclaredResource& read : request.old_object->resources) {
+    no_word = no_word || read.intent != Intent::kDeletes;
+  }
+  for (Row& row : c.ledger.RowsOfUid(c.object.uid)) {
+    if (row.id.state != RowState::kSeen || row.base == Row::kNoWord) continue;
+    row.base = no_word ? Row::kNoWord : request.old_object->version;
+    c.ledger.PutRow(std::move(row));
   }
 }
 
@@ -497,7 +517,7 @@ bool ChangesNothing(const ReviewRequest& request) {
   const ObjectFacts& old = *request.old_object;
   return now.lineage == old.lineage && now.service == old.service && now.contact == old.contact &&
          now.transfer_to == old.transfer_to && now.bad_names == old.bad_names &&
-         now.created_marks == old.created_marks && !DropsFinalizer(request) &&
+         now.created_marks == old.created_marks && !DropsFinalizer(request) && !Renames(request) &&
          AddedPairs(request).empty();
 }
 
@@ -578,6 +598,7 @@ Decision Decide(const ReviewRequest& request, const Facts& facts, Timestamp now,
   if (TellsCreation(request) && (request.requester.provider || request.requester.restorer)) {
     MakeReal(c);
   }
+  NoteLettingGo(c);
   if (SaysSuccessor(request) && SpeaksFor(object, ledger)) {
     NameSuccessor(request.object, object.root, ledger);
   }

@@ -26,21 +26,33 @@ struct Row {
   Slot slot;
   Slot root;  // top of the lineage; equals `slot` for an object without parent
   Intent intent = Intent::kDeletes;
-  bool terminating = false;           // last seen with a deletionTimestamp
-  bool managed = true;                // a managed resource, not a mapped claim or composite
-  ResourceIdentity identity;          // for re-keying
-  ReviewUid review;                   // the review that made a reserved row; empty for seen rows
-  std::string digest;                 // of what that review decided on; a replay must match both
-  std::optional<std::uint64_t> base;  // version the review decided on; only a later one confirms
+  bool terminating = false;   // last seen with a deletionTimestamp
+  bool managed = true;        // a managed resource, not a mapped claim or composite
+  ResourceIdentity identity;  // for re-keying
+  ReviewUid review;           // the review that made a reserved row; empty for seen rows
+  std::string digest;         // of what that review decided on; a replay must match both
+  // Of a reserved row: the version that its review decided on; only a later one confirms it. Of a
+  // seen one: the version from which a provider's review took its finalizer off, since the resource
+  // was not there (E8), or kNoWord.
+  std::optional<std::uint64_t> base;
   std::string user;  // who asked, for limits; empty: it counts for none, or was seen
   Timestamp at{};    // when the declaration was first recorded; survives confirmation
   std::optional<Timestamp> created;  // the object's creationTimestamp, for incumbency
-  // Of a seen row: ObjectFacts::account_fields, or kChanged once they were others while it stood,
-  // when it was first seen Deleting, or was Deleting by a policy that keeps the resource. Then its
-  // end proves nothing (E8).
+  // Of a seen row: ObjectFacts::account_fields, or a mark. Of an object that is not deleted, a
+  // later version heals the mark whose status was written under the fields of now and shows the
+  // resource, in its account (E8).
   std::string account_fields;
 
+  // Its end proves nothing: of a name that lies in an account, the fields were others since the
+  // resource was made; or it was first seen Deleting, or was Deleting by a policy that keeps it.
   static constexpr std::string_view kChanged = "changed";
+  // Of a name without account, the fields were others since the resource was made: that its
+  // provider finds nothing is no proof, that it says Deleting is.
+  static constexpr std::string_view kMoved = "moved";
+  // Its provider lets go whether the resource is there or not: somebody else changed the external
+  // name by which it looks for it; or since the deletionTimestamp the policy was one that keeps it,
+  // or nobody saw which, or the provider made it anew.
+  static constexpr std::uint64_t kNoWord = ~std::uint64_t{0};
 
   bool operator==(const Row&) const = default;
 };

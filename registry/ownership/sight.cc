@@ -179,13 +179,31 @@ struct SeenDeclaration {
   const ObjectFacts& object;
   const DeclaredResource& resource;
   const Grantee& grantee;
-  bool real;  // the resource is known to exist
+  bool real;          // the resource is known to exist
+  bool sure = false;  // if it does, by what its ProviderConfig says now: no mark is due (IsSure)
+  bool gap = false;   // versions before this one were not seen
 };
+
+// E8: what the object made of the resource at `key`, it made by what its ProviderConfig says now;
+// by what was known before this version.
+bool IsSure(const ObjectFacts& object, const KeyText& key, const Slot& root, const Ledger& ledger) {
+  if (object.deleting || object.account_fields.empty()) return false;
+  if (object.fields_all_along) return true;
+  const auto owner = ledger.OwnerOf(key);
+  if (!owner) return false;
+  if (owner->root == root && !owner->real) return true;  // it made nothing yet
+  if (!object.fields_shown || !object.account_disagreement.empty()) return false;
+  if (!WithoutAccount(key)) return true;
+  // What is known of its ProviderConfig's account may be of before.
+  const std::string& shown = object.shown_account;
+  const std::string& known = owner->identity.account;
+  return !shown.empty() && (shown == known || !IsAccount(known));
+}
 
 // Gives the object the ownership of the resource at `key`, which it manages, where nobody else has
 // it.
 void Acquire(const KeyText& key, const SeenDeclaration& seen, Ledger& ledger) {
-  const auto& [object, resource, grantee, real] = seen;
+  const auto& [object, resource, grantee, real, sure, gap] = seen;
   auto owner = ledger.OwnerOf(key);
   if (!owner) {
     GrantNew(key, resource, grantee, ledger);
@@ -213,7 +231,7 @@ void Acquire(const KeyText& key, const SeenDeclaration& seen, Ledger& ledger) {
 
 // The seen row at `key`; keeps the time of the first declaration.
 void PutSeen(const KeyText& key, const SeenDeclaration& seen, Ledger& ledger) {
-  const auto& [object, resource, grantee, real] = seen;
+  const auto& [object, resource, grantee, real, sure, gap] = seen;
   Row row;
   row.id = {key, object.uid, RowState::kSeen};
   row.slot = object.slot;
@@ -229,17 +247,23 @@ void PutSeen(const KeyText& key, const SeenDeclaration& seen, Ledger& ledger) {
   row.account_fields = object.account_fields;
   if (before) {
     row.at = before->at;
+    row.base = before->base;
     // While nobody reads ProviderConfigs nothing is known to have changed.
     if (row.account_fields.empty()) row.account_fields = before->account_fields;
-    const bool kept =
-        before->account_fields.empty() || before->account_fields == row.account_fields;
+    const bool kept = before->account_fields.empty() ||
+                      before->account_fields == row.account_fields ||
+                      (sure && !before->terminating);
     // Its provider may have let go by a policy that keeps the resource.
     const bool keeps = std::min(row.intent, before->intent) != Intent::kDeletes;
-    if (!kept || (object.deleting && keeps)) row.account_fields = Row::kChanged;
+    if (!kept) row.account_fields = WithoutAccount(key) ? Row::kChanged : Row::kMoved;
+    if (before->account_fields == Row::kChanged && !kept) row.account_fields = Row::kChanged;
+    if (object.deleting && keeps) row.account_fields = Row::kChanged;
+    if (object.terminating && (keeps || gap)) row.base = Row::kNoWord;
   } else {
     if (reserved) row.at = reserved->at;
     // First seen Deleting: in which account it deletes was never shown (E8).
     if (object.deleting) row.account_fields = Row::kChanged;
+    if (object.terminating) row.base = Row::kNoWord;
   }
   const auto owner = ledger.OwnerOf(key);
   const bool conflict = owner && Manages(row) && owner->root != row.root;
@@ -318,8 +342,10 @@ void SeeObserver(const SeenDeclaration& seen, Ledger& ledger) {
 
 void SeeManager(const SeenDeclaration& seen, Ledger& ledger) {
   const KeyText home = JoinNames(seen.resource, seen.grantee.object, ledger);
-  Acquire(home, seen, ledger);
-  PutSeen(home, seen, ledger);
+  SeenDeclaration at_home = seen;
+  at_home.sure = IsSure(seen.object, home, seen.grantee.object.root, ledger);
+  Acquire(home, at_home, ledger);
+  PutSeen(home, at_home, ledger);
   for (const MeantResource& meant : ResourcesMeant(seen.resource, ledger)) {
     if (meant.key == home) continue;
     Acquire(meant.key, seen, ledger);
@@ -378,7 +404,7 @@ void See(const ObjectFacts& object, bool out_of_sight, Ledger& ledger) {
   for (const DeclaredResource& resource : object.resources) {
     if (resource.key.empty() || resource.partial) continue;
     const bool real = object.real || out_of_sight || WasCreated(object, placed);
-    const SeenDeclaration seen{object, resource, grantee, real};
+    const SeenDeclaration seen{object, resource, grantee, real, false, out_of_sight};
     if (resource.intent == Intent::kObserves) {
       SeeObserver(seen, ledger);
     } else {
@@ -466,6 +492,49 @@ void ForgetIfEmpty(const Uid& uid, Ledger& ledger) {
 
 }  // namespace
 
+bool HasProviderFinalizer(const ObjectFacts& object) {
+  constexpr std::string_view kFinalizer = "finalizer.managedresource.crossplane.io";
+  return std::ranges::count(object.finalizers, kFinalizer) > 0;
+}
+
+namespace {
+
+// Whether `declared` names the resource by every id that AWS ever gave it.
+bool NamesAllIds(const DeclaredResource& declared, const KeyText& key, const Ledger& ledger) {
+  const std::vector<ResourceName> names = ledger.FurtherNamesOf(key);
+  return std::all_of(names.begin(), names.end(), [&](const ResourceName& name) {
+    return name.sort != NameSort::kAssigned || declared.key == name.name ||
+           std::any_of(declared.further.begin(), declared.further.end(),
+                       [&](const FurtherName& further) { return further.text == name.name; });
+  });
+}
+
+// Its provider found nothing by what it looked for, and let go of the last version, or of one that
+// other finalizers held.
+bool LetGo(const Row& row, const ObjectFacts& last, const Ending& ending) {
+  if (!row.base || row.base == Row::kNoWord || row.account_fields == Row::kMoved) return false;
+  if (last.creation_open || !last.name_finding.empty()) return false;
+  return !HasProviderFinalizer(last) || (ending.before && *ending.before <= *row.base);
+}
+
+// Whether its provider told that what `row` stands for is gone.
+bool Tells(const ObjectFacts& last, const Ending& ending, const Row& row,
+           const DeclaredResource& declared, const Ledger& ledger) {
+  if (row.id.state != RowState::kSeen || declared.intent != Intent::kDeletes) return false;
+  if (row.account_fields == Row::kChanged) return false;
+  if (row.account_fields == Row::kMoved && WithoutAccount(row.id.key)) return false;
+  return last.deleting || (LetGo(row, last, ending) && NamesAllIds(declared, row.id.key, ledger));
+}
+
+// Whether it told so of the owner's resource.
+bool TellsOf(const Owner& owner, const ObjectFacts& last, const DeclaredResource& declared,
+             const Row& row, const Ledger& ledger) {
+  return !InAnotherAccount(declared, owner) &&
+         (ShowsId(declared, row.id.key, ledger) || Shows(last, owner));
+}
+
+}  // namespace
+
 void SeeDeleted(const ObjectFacts& last, const Ending& ending, Ledger& ledger) {
   ledger.MayEnd(last.uid);
   const auto object = ledger.ObjectByUid(last.uid);
@@ -474,8 +543,8 @@ void SeeDeleted(const ObjectFacts& last, const Ending& ending, Ledger& ledger) {
   // A review of an older version was followed by another write: what it took off came back.
   const bool stripped =
       object && object->stripped && (!ending.before || *ending.before <= *object->stripped);
-  const bool witnessed = last.managed && last.terminating && last.deleting && !stripped &&
-                         !ending.crd_terminating && !ending.config_changed;
+  const bool ended = last.managed && last.terminating && !stripped && !ending.crd_terminating &&
+                     !ending.config_changed;
   const DeclaredAt all = DeclaredBy(last, ledger);
   std::vector<Row> rows = ledger.RowsOfUid(last.uid);
   // Reservations first: the end of what was seen decides whether the key becomes free.
@@ -485,16 +554,14 @@ void SeeDeleted(const ObjectFacts& last, const Ending& ending, Ledger& ledger) {
   for (const Row& row : rows) {
     const DeclaredResource* declared = At(all, row.id.key);
     const auto owner = ledger.OwnerOf(row.id.key);
-    const bool free = witnessed && row.id.state == RowState::kSeen && declared != nullptr &&
-                      declared->intent == Intent::kDeletes &&
-                      !(owner && InAnotherAccount(*declared, *owner)) &&
-                      row.account_fields != Row::kChanged &&
-                      (!owner || ShowsId(*declared, row.id.key, ledger) || Shows(last, *owner));
+    const bool free = ended && declared != nullptr && Tells(last, ending, row, *declared, ledger) &&
+                      (!owner || TellsOf(*owner, last, *declared, row, ledger));
     const bool never_shown = owner && !owner->real;  // so the name becomes free all the same
     EndRow(row.id, free ? End::kWitnessed : End::kUnproved,
-           free          ? "deleted, and its resource with it"
-           : never_shown ? "deleted before anything showed that its resource exists"
-                         : "deleted without proof that its resource is gone",
+           free && last.deleting ? "deleted, and its resource with it"
+           : free                ? "deleted, and its provider found no resource"
+           : never_shown         ? "deleted before anything showed that its resource exists"
+                                 : "deleted without proof that its resource is gone",
            ledger);
   }
   ledger.DropObject(last.uid);

@@ -71,6 +71,10 @@ bool SpeaksFor(const Object& object, const Ledger& ledger);
 // owns, directly or through what it is composed of.
 void NameSuccessor(const ObjectFacts& object, const Slot& root, Ledger& ledger);
 
+// Whether Crossplane's finalizer of a managed resource, which only its provider may remove, is
+// there.
+bool HasProviderFinalizer(const ObjectFacts& object);
+
 // What is known of an object's end beside its last version.
 struct Ending {
   bool crd_terminating = false;  // its CRD is being removed
@@ -82,9 +86,13 @@ struct Ending {
 };
 
 // The last version of an object whose DELETED event arrived. The key becomes free only by a
-// witnessed end: it is a managed resource whose last state deletes in AWS, was terminating, said
-// Ready=False Deleting and Synced=True, and whose provider finalizer was not removed by somebody
-// else. While claims or composites of its chain still declare the key, it stays theirs and is not
+// witnessed end (E8): it is a managed resource whose last state deletes in AWS, was terminating,
+// and whose provider finalizer was not removed by somebody else; what its account depends on is as
+// when the resource was made, or was last shown in its account (Row::account_fields); and its
+// provider said Ready=False Deleting and Synced=True, or nothing of the kind since it found
+// nothing: then it took its finalizer off in a review of the last version, the policy was Delete
+// since the deletionTimestamp, it made nothing anew, and each creation that it announced has ended.
+// While claims or composites of its chain still declare the key, it stays theirs and is not
 // real any more: they let go of it freely (E1, E2).
 void SeeDeleted(const ObjectFacts& last, const Ending& ending, Ledger& ledger);
 

@@ -170,6 +170,7 @@ void CascadeWorld::ProvideEnd(Thing thing) {
   if (thing.intent == Intent::kDeletes && cloud_.contains(target)) {
     CheckForeign(thing, "deletes");
     if (thing.type == kQueueType) thing.shown = configs_.at(thing.config).account;
+    thing.wrote = version_ + 1;
     if (thing.deleting) {
       cloud_.erase(target);
       Say("provider deletes " + target);
@@ -184,6 +185,9 @@ void CascadeWorld::ProvideEnd(Thing thing) {
     Fails("S3: a provider may not let go of " + ForPeople(thing.slot));
   }
   Say("provider lets go of " + ForPeople(thing.slot));
+  const auto seen = last_seen_.find(thing.uid);
+  const bool settled = seen != last_seen_.end() && seen->second.version == thing.version;
+  things_.at(thing.slot).let_go = settled && thing.ready && thing.finalizer;
   Remove(thing.slot);
 }
 
@@ -235,6 +239,7 @@ void CascadeWorld::ProvideLife(Thing thing) {
     resource.by.insert(NamesOf(thing).front());
   }
   thing.ready = true;
+  thing.wrote = version_ + 1;
   thing.forged = false;
   if (thing.type == kQueueType) thing.shown = configs_.at(thing.config).account;
   Put(std::move(thing));

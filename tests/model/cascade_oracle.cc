@@ -163,9 +163,9 @@ std::vector<PublicId> CascadeWorld::ClearEnds(const Thing& last) const {
   std::vector<PublicId> ids;
   const auto alive = last_alive_.find(last.uid);
   const bool shows = last.managed() && last.intent == Intent::kDeletes && last.terminating &&
-                     last.deleting && !last.forged && !last.moved &&
-                     !disturbed_.contains(last.uid) && !cloud_.contains(TargetOf(last)) &&
-                     alive != last_alive_.end();
+                     (last.deleting || (last.let_go && !unsettled_.contains(last.uid))) &&
+                     !last.forged && !last.moved && !disturbed_.contains(last.uid) &&
+                     !cloud_.contains(TargetOf(last)) && alive != last_alive_.end();
   if (!shows || alive->second.name != last.name || alive->second.id != last.id) return ids;
   const std::uint64_t config = configs_.at(last.config).version;
   const auto view = first_views_.find(last.uid);
@@ -175,6 +175,10 @@ std::vector<PublicId> CascadeWorld::ClearEnds(const Thing& last) const {
   const std::string& account = views_.at(last.config).account;
   const bool told = account.empty() || account == configs_.at(last.config).account;
   if (last.has_account() && !(kept && told)) return ids;
+  // What is said to be deleted is, wherever its name needs no account; not what is not found.
+  const bool found_nothing_there =
+      config <= alive->second.version && alive->second.config == last.config;
+  if (!last.deleting && !found_nothing_there) return ids;
   Read([&](const Facts& facts) {
     const auto owner = OwnerByName(Spelt(NamesOf(last).back()), facts);
     if (!owner || owner->record != Record::kNone) return;

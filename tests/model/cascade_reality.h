@@ -66,6 +66,7 @@ struct Thing {
   bool deleting = false;                                   // Ready=False Deleting, Synced=True
   bool ready = false;                                      // Ready=True
   bool announced = false;                                  // external-create-pending
+  std::uint64_t wrote = 0;                                 // the version of its status
   std::string shown;                                       // the account in its status
   std::optional<std::pair<std::string, Slot>> controller;  // owner reference: uid, slot
   bool composed = false;
@@ -75,13 +76,14 @@ struct Thing {
   std::string transfer_to;
 
   // What only the oracle knows.
-  std::uint64_t born = 0;           // its first version
-  std::string party;                // who made it, or had Crossplane make it
-  bool exempt = false;              // not judged by an enforcing Truce that could know: no promise
-  bool licensed = false;            // what it adopts is another party's, by binding or transfer
-  bool moved = false;               // it declared something else before
-  bool forged = false;              // its status was written by its party
-  bool alone = false;               // whose chain it was, is lost
+  std::uint64_t born = 0;  // its first version
+  std::string party;       // who made it, or had Crossplane make it
+  bool exempt = false;     // not judged by an enforcing Truce that could know: no promise
+  bool licensed = false;   // what it adopts is another party's, by binding or transfer
+  bool moved = false;      // it declared something else before
+  bool forged = false;     // its status was written by its party
+  bool let_go = false;     // its provider found nothing, and Truce had seen all that was before
+  bool alone = false;      // whose chain it was, is lost
   std::vector<std::string> judged;  // the names it had when it was admitted
   std::string first;                // the stand-in's name by which it came to mean its target
 

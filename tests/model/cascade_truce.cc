@@ -87,13 +87,25 @@ void CascadeWorld::AddResource(const Thing& thing, ObjectFacts& facts) const {
       resource.further_account = further;
       resource.further.push_back({WithAccount(resource.key, further), !known});
     }
-    facts.account_fields = "v" + std::to_string(view.seen.version);
+    const std::uint64_t config = ConfigAt(thing.config, thing.version);
+    facts.account_fields = thing.config + " v" + std::to_string(config);
+    facts.fields_shown =
+        thing.ready && thing.wrote != 0 && ConfigAt(thing.config, thing.wrote) == config;
     facts.shown_account = thing.shown;
     if (known && !thing.shown.empty() && thing.shown != view.account) {
       facts.account_disagreement = "its ARN is in account " + thing.shown;
     }
   }
   facts.resources.push_back(std::move(resource));
+}
+
+std::uint64_t CascadeWorld::ConfigAt(const std::string& config, std::uint64_t version) const {
+  std::uint64_t at = 0;
+  for (std::size_t i = 0; i < configs_seen_; ++i) {
+    const auto& [name, edited] = config_events_[i];
+    if (name == config && edited.version <= version) at = edited.version;
+  }
+  return at;
 }
 
 ObjectFacts CascadeWorld::FactsOf(const Thing& thing) const {
@@ -124,6 +136,7 @@ ObjectFacts CascadeWorld::FactsOf(const Thing& thing) const {
   facts.real = thing.ready || !thing.shown.empty();
   facts.deleting = thing.deleting;
   if (thing.announced) facts.created_marks = "pending";
+  facts.creation_open = thing.announced && !thing.ready;
   AddResource(thing, facts);
   return facts;
 }
@@ -264,6 +277,8 @@ void CascadeWorld::See(const Thing& thing, bool out_of_sight) {
       (thing.terminating ? " terminating" : "") + (thing.deleting ? " deleting" : "") +
       (thing.shown.empty() ? "" : " in " + thing.shown) + (out_of_sight ? " after a gap" : ""));
   registry_->See(FactsOf(thing), out_of_sight);
+  const bool missed = out_of_sight || !last_seen_.contains(thing.uid);
+  if (missed && thing.terminating) unsettled_.insert(thing.uid);
   last_seen_[thing.uid] = thing;
   NoteWord(thing);
   first_views_.try_emplace(thing.uid, views_.at(thing.config).seen.version);
@@ -278,7 +293,7 @@ void CascadeWorld::SeeEnd(const Thing& last) {
                     configs_.at(last.config).version <= alive->second.version &&
                     alive->second.config == last.config;
   Ending ending;
-  ending.config_changed = last.has_account() && !kept;
+  ending.config_changed = (last.has_account() || !last.deleting) && !kept;
   if (const auto seen = last_seen_.find(last.uid); seen != last_seen_.end()) {
     ending.before = seen->second.version;
   }
@@ -358,6 +373,7 @@ void CascadeWorld::Relist() {
   }
   for (const std::string& uid : changed) {
     registry_->Run([&](Ledger& ledger) { OutOfSight({uid}, ledger); });
+    unsettled_.insert(uid);
   }
   for (const auto& [slot, thing] : things_) {
     if (thing.managed() == (stream == 1)) See(thing, changed.contains(thing.uid));

@@ -160,11 +160,15 @@ void CascadeWorld::Change() {
   if (!slot) return;
   Thing thing = *Find(*slot);
   switch (dice_.Pick(4)) {
-    case 0: thing.config = dice_.Of({"one", "two"}); break;
+    case 0:
+      thing.config = dice_.Of({"one", "two"});
+      if (thing.config != Find(*slot)->config) thing.wrote = 0;
+      break;
     case 1:
       thing.intent = dice_.Of({Intent::kObserves, Intent::kManages, Intent::kDeletes});
       // Its provider may have let go by a policy that keeps it.
       if (thing.deleting) disturbed_.insert(thing.uid);
+      if (thing.terminating) unsettled_.insert(thing.uid);
       break;
     case 2:
       if (!thing.name.empty()) thing.name = dice_.Of({"b0", "q0"});
@@ -244,6 +248,18 @@ void CascadeWorld::EditConfig() {
   }
 }
 
+// Somebody deletes what a declaration stands for, past it.
+void CascadeWorld::DeleteInConsole() {
+  std::vector<std::string> targets;
+  for (const auto& [target, resource] : cloud_) {
+    if (!resource.imported) targets.push_back(target);
+  }
+  if (targets.empty()) return;
+  const std::string& target = targets[dice_.Pick(targets.size())];
+  Say("deleted in the console: " + target);
+  cloud_.erase(target);
+}
+
 // A tenant writes its own status.
 void CascadeWorld::Forge() {
   if (profile_.guarded) return;  // refused
@@ -252,6 +268,7 @@ void CascadeWorld::Forge() {
   if (!slot) return;
   Thing thing = *Find(*slot);
   thing.shown = dice_.Of({"111111111111", "222222222222"});
+  thing.wrote = version_ + 1;
   thing.forged = thing.exempt = true;  // who lies of what is its own loses it
   Excuse(thing);
   Say("forged status of " + ForPeople(*slot) + ": in " + thing.shown);
@@ -423,6 +440,7 @@ bool CascadeWorld::Step(unsigned number) {
       Action<CascadeWorld>{.010, .010, &CascadeWorld::Strip},
       Action<CascadeWorld>{.010, .005, &CascadeWorld::ReplaceByForce},
       Action<CascadeWorld>{.015, .000, &CascadeWorld::EditConfig},
+      Action<CascadeWorld>{.010, .006, &CascadeWorld::DeleteInConsole},
       Action<CascadeWorld>{.010, .000, &CascadeWorld::Forge},
       Action<CascadeWorld>{.020, .040, &CascadeWorld::Stranger},
       Action<CascadeWorld>{.010, .015, &CascadeWorld::TakeLeftSlot},

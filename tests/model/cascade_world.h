@@ -103,6 +103,7 @@ class CascadeWorld {
   void Strip();
   void ReplaceByForce();
   void EditConfig();
+  void DeleteInConsole();
   void Forge();
   void Stranger();
   void TakeLeftSlot();
@@ -132,6 +133,8 @@ class CascadeWorld {
   KeyText Spelt(const std::string& name) const;  // as the catalogue of now spells it
   ObjectFacts FactsOf(const Thing& thing) const;
   void AddResource(const Thing& thing, ObjectFacts& facts) const;
+  // The version of the ProviderConfig that stood at a version of the cluster, as Truce was told.
+  std::uint64_t ConfigAt(const std::string& config, std::uint64_t version) const;
   // The names of its declaration, by what is known of ProviderConfigs; `status`: also observed
   // ones.
   std::vector<std::string> NamesOf(const Thing& thing, bool status = true) const;
@@ -216,6 +219,7 @@ class CascadeWorld {
   std::map<std::string, std::string> words_seen_;       // by uid: annotation last shown
   std::set<std::string> bound_ever_;
   std::set<std::string> disturbed_;  // uids: of what became of them no end tells
+  std::set<std::string> unsettled_;  // uids: changed or missed while they were deleted
   StoreContents before_;
   unsigned steps_ = 0;
 };

@@ -214,6 +214,156 @@ TEST_F(HistoriesOfEvidence, AStrippedFinalizerCountsForTheVersionThatWasJudged) 
   }
 }
 
+// E8: a provider that finds nothing takes its finalizer off without having said Deleting, of what
+// was never made, or was deleted in the console.
+class HistoriesOfLettingGo : public HistoriesOfEvidence {
+ protected:
+  // Real, and seen with its deletionTimestamp.
+  ObjectFacts Dying(const std::string& name) {
+    ObjectFacts object =
+        ManagedBucket(SlotOf("Bucket", "team-a", name), name, name, Intent::kDeletes, 1);
+    object.finalizers = {"finalizer.managedresource.crossplane.io"};
+    object.account_fields = "1";
+    EXPECT_TRUE(registry_.Create(object).allowed);
+    object.real = true;
+    registry_.See(object);
+    object = Terminating(object);
+    registry_.See(object);
+    return object;
+  }
+  static ObjectFacts Stripped(ObjectFacts object) {
+    object.finalizers.clear();
+    return object;
+  }
+  // Its provider lets go of the version, and it is gone.
+  bool Ends(const ObjectFacts& last, const std::string& user = scene::kProvider) {
+    EXPECT_TRUE(registry_.Update(last, Stripped(last), user).allowed);
+    registry_.SeeDeleted(Later(last), {.before = last.version});
+    return !registry_.OwnerOf(last.uid.text);
+  }
+  static ObjectFacts Later(ObjectFacts object) {
+    ++*object.version;
+    return object;
+  }
+};
+
+TEST_F(HistoriesOfLettingGo, AProviderThatFindsNothingIsAWitness) {
+  EXPECT_TRUE(Ends(Dying("deleted-in-the-console")));
+  EXPECT_FALSE(Ends(Dying("by-a-user"), "dev"));
+  // Nobody reviewed it.
+  const ObjectFacts unseen = Dying("past-truce");
+  registry_.SeeDeleted(Later(unseen), {.before = unseen.version});
+  EXPECT_TRUE(registry_.OwnerOf("past-truce"));
+}
+
+TEST_F(HistoriesOfLettingGo, WhoeverStripsItFirstLeavesNoWordToItsProvider) {
+  const ObjectFacts last = Dying("k");
+  ASSERT_TRUE(registry_.Update(last, Stripped(last), scene::kProvider).allowed);
+  EXPECT_FALSE(Ends(last, "dev"));
+}
+
+TEST_F(HistoriesOfLettingGo, OnlyOfTheVersionThatItsProviderRead) {
+  const ObjectFacts read = Dying("k");
+  ASSERT_TRUE(registry_.Update(read, Stripped(read), scene::kProvider).allowed);
+  const ObjectFacts written = Next(read);  // somebody wrote first: the removal fails
+  registry_.See(written);
+  registry_.SeeDeleted(Later(written), {.before = written.version});
+  EXPECT_TRUE(registry_.OwnerOf("k")) << "past Truce";
+}
+
+TEST_F(HistoriesOfLettingGo, OfWhatOtherFinalizersHeldAfterwards) {
+  ObjectFacts last = Dying("k");
+  last.finalizers.push_back("example.org/held");
+  last = Later(last);
+  registry_.See(last);
+  ObjectFacts held = last;
+  held.finalizers = {"example.org/held"};
+  ASSERT_TRUE(registry_.Update(last, held, scene::kProvider).allowed);
+  held = Next(held);
+  registry_.See(held);
+  registry_.SeeDeleted(Later(held), {.before = held.version});
+  EXPECT_FALSE(registry_.OwnerOf("k"));
+}
+
+TEST_F(HistoriesOfLettingGo, NotByAPolicyThatKeepsIt) {
+  ObjectFacts last = Dying("edited");
+  ObjectFacts kept = Later(last);
+  kept.resources[0].intent = Intent::kManages;
+  registry_.See(kept);
+  last.version = *kept.version + 1;
+  registry_.See(last);
+  EXPECT_FALSE(Ends(last)) << "it was let go of by the policy of before, perhaps";
+  last = Dying("kept");
+  last.resources[0].intent = Intent::kManages;
+  EXPECT_FALSE(Ends(Later(last))) << "not seen, but reviewed";
+}
+
+TEST_F(HistoriesOfLettingGo, NotUnderAnotherProviderConfig) {
+  ObjectFacts last = Dying("at-the-end");
+  last.account_fields = "2";
+  EXPECT_FALSE(Ends(last));
+  last = Dying("to-and-fro");
+  last.account_fields = "2";
+  registry_.See(last = Later(last));
+  last.account_fields = "1";
+  registry_.See(last = Later(last));
+  EXPECT_FALSE(Ends(last));
+  ObjectFacts object =
+      ManagedBucket(SlotOf("Bucket", "team-a", "healed"), "healed", "healed", Intent::kDeletes, 1);
+  object.finalizers = {"finalizer.managedresource.crossplane.io"};
+  for (const char* fields : {"1", "2"}) {
+    object.account_fields = fields;
+    object.real = true;
+    registry_.See(object = Later(object));
+  }
+  object.fields_shown = true;
+  registry_.See(object = Later(object));
+  object.fields_shown = false;
+  registry_.See(object = Terminating(object));
+  EXPECT_TRUE(Ends(object)) << "by these its provider found it";
+  last = Dying("deleting");
+  last.account_fields = "2";
+  last.deleting = true;
+  EXPECT_TRUE(Ends(last)) << "a name without account needs none";
+}
+
+TEST_F(HistoriesOfLettingGo, NotWhatItMakesMeanwhile) {
+  ObjectFacts last = Dying("open");
+  last.creation_open = true;
+  EXPECT_FALSE(Ends(last));
+  last = Dying("anew");
+  ObjectFacts made = last;
+  made.created_marks = "2026-11-23T14:00:00Z ";
+  ASSERT_TRUE(registry_.Update(last, made, scene::kProvider).allowed);
+  registry_.See(made = Later(made));
+  EXPECT_FALSE(Ends(made));
+}
+
+TEST_F(HistoriesOfLettingGo, NotWhatItLooksForByAnotherName) {
+  ObjectFacts last = Dying("renamed");
+  last.external_name = 1;
+  ObjectFacts renamed = last;
+  renamed.external_name = 2;
+  ASSERT_TRUE(registry_.Update(last, renamed).allowed);
+  registry_.See(renamed = Later(renamed));
+  EXPECT_FALSE(Ends(renamed));
+  last = Dying("unnamed");
+  last.external_name = 1;
+  renamed = last;
+  renamed.external_name = 0;
+  ASSERT_TRUE(registry_.Update(last, renamed).allowed);
+  EXPECT_FALSE(Ends(renamed));
+  last = Dying("found");
+  last.name_finding = "its external name is that of another resource";
+  EXPECT_FALSE(Ends(last));
+}
+
+TEST_F(HistoriesOfLettingGo, NotAfterAGap) {
+  const ObjectFacts last = Later(Dying("k"));
+  registry_.See(last, true);
+  EXPECT_FALSE(Ends(last));
+}
+
 // History 12: composed again while the former one lives.
 TEST_F(HistoriesOfEvidence, ASecondManagedResourceOfOneRootIsRefused) {
   const Chain chain = Living("team-a", "a");

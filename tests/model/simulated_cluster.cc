@@ -107,7 +107,8 @@ std::string JsonOf(const SimulatedObject& object) {
         {"type":"Synced","status":"True","reason":"ReconcileSuccess"}]})";
   } else if (object.real) {
     json += R"(,"status":{"atProvider":{"arn":")" + ArnOf(object) + R"("},"conditions":[
-        {"type":"Ready","status":"True","reason":"Available"},
+        {"type":"Ready","status":"True","reason":"Available","message":")" +
+            std::to_string(object.observed) + R"("},
         {"type":"Synced","status":"True","reason":"ReconcileSuccess"}]})";
   }
   return json + "}";

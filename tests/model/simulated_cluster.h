@@ -36,6 +36,7 @@ struct SimulatedObject {
   bool composed = false;
   bool real = false;      // status.atProvider.arn and Ready=True
   bool deleting = false;  // Ready=False Deleting, Synced=True
+  unsigned observed = 0;  // how often its provider wrote that it found it again
   std::string extra;      // more members of the object: `"spec":{…}`; replaces those of above
   bool exempt = false;    // of the simulation: not admitted by an enforcing Truce
 };

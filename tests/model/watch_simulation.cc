@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <iterator>
 #include <utility>
 
 #include "tests/model/scene.h"
@@ -442,7 +443,8 @@ void WatchSimulation::Provider() {
     Update(*object, std::move(after), scene::kProvider);
     return;
   }
-  if (object->real) return;
+  if (object->real && (!cloud_.contains(CloudName(*object)) || !Chance(0.1))) return;
+  if (object->real) ++after.observed;
   cloud_.insert(CloudName(*object));
   after.real = true;
   Say("provider has the bucket of " + ForPeople(SlotOf(after)));
@@ -459,13 +461,22 @@ void WatchSimulation::LoseCrowd() {
   cluster_.Compact();
 }
 
+void WatchSimulation::DeleteInConsole() {
+  if (cloud_.empty()) return;
+  const auto gone = std::next(cloud_.begin(), static_cast<std::ptrdiff_t>(Pick(cloud_.size())));
+  Say("deleted in the console: " + *gone);
+  cloud_.erase(gone);
+}
+
 void WatchSimulation::PutConfig() {
   SimulatedObject config = NewObject(kConfigKind, "", "default");
-  config.extra = R"("spec":{})";
+  config.extra = R"("spec":{"credentials":{"source":"Secret","secretRef":{"name":")" +
+                 std::to_string(secrets_) + R"("}})";
   if (account_known_) {
-    config.extra = std::string(R"("spec":{"assumeRoleChain":[{"roleARN":"arn:aws:iam::)") +
-                   kAccountNumber + R"(:role/provider"}]})";
+    config.extra += std::string(R"(,"assumeRoleChain":[{"roleARN":"arn:aws:iam::)") +
+                    kAccountNumber + R"(:role/provider"}])";
   }
+  config.extra += "}";
   cluster_.Put(std::move(config));
 }
 
@@ -572,6 +583,12 @@ std::optional<std::string> WatchSimulation::Step() {
     account_known_ = true;
     PutConfig();
   }
+  if (Chance(0.01)) {
+    Say("a secret is rotated");
+    ++secrets_;
+    PutConfig();
+  }
+  if (Chance(0.02)) DeleteInConsole();
   if (options_.remaps && Chance(0.02)) SetMapping(!mapped_);
   const std::size_t who = Pick(10);
   if (who < 2) People();

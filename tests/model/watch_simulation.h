@@ -104,6 +104,8 @@ class WatchSimulation {
   void Provider();
   void Disaster();
   void LoseCrowd();
+  // Somebody deletes what is there, past the cluster.
+  void DeleteInConsole();
   void PutConfig();
   // With the rule for claims, or with one whose path leads nowhere.
   void SetMapping(bool whole);
@@ -143,6 +145,7 @@ class WatchSimulation {
   std::set<std::string> cloud_;               // what exists there
   std::size_t former_was_ = 0;                // how often another watch took over
   bool account_known_ = false;                // the ProviderConfig says it
+  unsigned secrets_ = 0;                      // of the ProviderConfig, so far
   bool mapped_ = true;                        // the mapping of claims is whole
   std::uint64_t uids_ = 0;
   std::uint64_t reviews_ = 0;

@@ -279,6 +279,383 @@ TEST_F(WatcherEnds, AnEndWhoseLastQuietVersionNobodySawIsLeftOrphaned) {
   EXPECT_EQ(OwnerOf("jobs")->record, Record::kOrphaned);
 }
 
+// A ProviderConfig that changed while the queue lived (E8): what a later status, written after the
+// change, says of it; and what tells nothing of it.
+class WatcherEndsHealed : public WatcherEnds {
+ protected:
+  WatcherEndsHealed() {
+    SmallObject other = Queue("");  // so that the kind is watched, not polled
+    other.name = "other";
+    other.uid = "q9";
+    other.metadata.clear();
+    other.rest.replace(other.rest.find("jobs"), 4, "else");
+    cluster_.Put(other);
+    driver_->Settle();
+  }
+  // By a secret: in which account its key is, nobody can read.
+  static SmallObject BySecret(const std::string& secret, int generation) {
+    SmallObject object = Config("", generation);
+    object.rest =
+        R"("spec":{"credentials":{"source":"Secret","secretRef":{"name":")" + secret + R"("}}})";
+    return object;
+  }
+  static SmallObject Shown(const std::string& ready, const std::string& synced,
+                           const std::string& at_provider = kArnA) {
+    return Queue(R"(,"status":{"atProvider":{)" + at_provider +
+                 R"(},"conditions":[{"type":"Ready","lastTransitionTime":"2026-01-01T09:00:00Z",)" +
+                 ready + R"(},{"type":"Synced",)" + synced + "}]}");
+  }
+  // As its provider writes it once it found the queue again.
+  static SmallObject AliveAgain(const std::string& at_provider = kArnA) {
+    return Shown(kAvailable, kSynced, at_provider);
+  }
+  static SmallObject Labelled(SmallObject object) {
+    object.metadata += R"(,"labels":{"team":"a"})";
+    return object;
+  }
+  // Another life of the queue, of which nothing is made yet, before there is its ProviderConfig.
+  void Anew() {
+    Delete();
+    driver_->Settle();
+    ASSERT_FALSE(OwnerOf("jobs"));
+    cluster_.Remove(kConfig, "", "default");
+    driver_->Settle();
+  }
+  void EndsFree() {
+    Delete();
+    driver_->Advance(5s);
+    EXPECT_FALSE(OwnerOf("jobs"));
+  }
+  void EndsOrphaned(const std::string& what) {
+    Delete();
+    driver_->Advance(5s);
+    ASSERT_TRUE(OwnerOf("jobs")) << what;
+    EXPECT_EQ(OwnerOf("jobs")->record, Record::kOrphaned) << what;
+  }
+
+  static constexpr const char* kArnA = R"("arn":"arn:aws:sqs:eu-west-1:111111111111:jobs")";
+  static constexpr const char* kArnB = R"("arn":"arn:aws:sqs:eu-west-1:222222222222:jobs")";
+  static constexpr const char* kAvailable = R"("status":"True","reason":"Available")";
+  static constexpr const char* kSynced = R"("status":"True","reason":"ReconcileSuccess")";
+};
+
+TEST_F(WatcherEndsHealed, AProviderConfigStoredAfterItsQueue) {
+  Anew();
+  cluster_.Put(Queue(""));
+  driver_->Settle();
+  cluster_.Put(Config(kRoleA));
+  driver_->Settle();
+  cluster_.Put(Alive());
+  driver_->Settle();
+  EndsFree();
+}
+
+// Made and used at once: whichever of them the watches tell first.
+TEST_F(WatcherEndsHealed, AProviderConfigStoredWithItsQueueIsToldInAnyOrder) {
+  for (const bool config_first : {true, false}) {
+    for (const GroupKind& late : {kConfig, kQueue}) {
+      for (const bool shows : {true, false}) {
+        Start();
+        Anew();
+        driver_->hold_kind = late;
+        SmallObject queue = Queue("");
+        if (!config_first) cluster_.Put(queue);
+        cluster_.Put(Config(kRoleA));
+        if (config_first) cluster_.Put(queue);
+        driver_->Settle();
+        // While it is told late, its provider makes the queue.
+        queue = shows ? AliveAgain() : AliveAgain("");
+        if (config_first || late == kQueue) cluster_.Put(queue);
+        driver_->Settle();
+        driver_->hold_kind.reset();
+        driver_->Settle();
+        cluster_.Put(queue);
+        cluster_.Put(Labelled(queue));
+        driver_->Advance(10s);
+        Delete();
+        driver_->Advance(5s);
+        EXPECT_FALSE(OwnerOf("jobs")) << config_first << late.kind << shows;
+      }
+    }
+  }
+}
+
+TEST_F(WatcherEndsHealed, ARotatedSecret) {
+  cluster_.Put(BySecret("one", 2));
+  driver_->Advance(10s);
+  cluster_.Put(AliveAgain());
+  driver_->Settle();
+  for (int i = 3; i < 6; ++i) {
+    cluster_.Put(BySecret("secret-" + std::to_string(i), i));
+    driver_->Settle();
+    cluster_.Put(Labelled(AliveAgain()));
+    driver_->Settle();
+    cluster_.Put(i % 2 == 0 ? AliveAgain() : Alive());  // its provider wrote
+    driver_->Settle();
+  }
+  EndsFree();
+}
+
+TEST_F(WatcherEndsHealed, FromASecretToARole) {
+  cluster_.Put(BySecret("one", 2));
+  driver_->Advance(10s);
+  cluster_.Put(AliveAgain());
+  driver_->Settle();
+  cluster_.Put(Config(kRoleA, 3));
+  driver_->Advance(20s);
+  cluster_.Put(Labelled(AliveAgain()));
+  driver_->Settle();
+  cluster_.Put(Alive());
+  driver_->Advance(20s);
+  EndsFree();
+}
+
+TEST_F(WatcherEndsHealed, AStatusThatWasWrittenBeforeItIsToldAfterTheChange) {
+  cluster_.Put(BySecret("one", 2));
+  driver_->hold_kind = kConfig;
+  cluster_.Put(AliveAgain());
+  driver_->Settle();
+  driver_->hold_kind.reset();
+  driver_->Settle();
+  cluster_.Put(Labelled(AliveAgain()));  // what it shows was written after the change
+  driver_->Settle();
+  EndsFree();
+}
+
+// Sent to another account, a provider says Deleting of what it finds there.
+TEST_F(WatcherEndsHealed, WhatShowsNothingHealsNothing) {
+  const std::string failed = R"("status":"False","reason":"ReconcileError")";
+  const std::string creating = R"("status":"False","reason":"Creating")";
+  struct Case {
+    const char* what;
+    std::vector<SmallObject> versions;  // after the change
+  };
+  const Case cases[] = {
+      {"nothing was written", {}},
+      {"a label", {Labelled(Alive())}},
+      {"a failed observation", {Shown(kAvailable, failed)}},
+      {"a failed one, and a label",
+       {Shown(kAvailable, failed), Labelled(Shown(kAvailable, failed))}},
+      {"made anew there", {Shown(creating, kSynced)}},
+      {"a status without conditions",
+       {Queue(R"(,"status":{"atProvider":{)" + std::string(kArnA) + R"(,"url":"x"}})")}},
+      {"its account is not shown", {AliveAgain("")}},
+      {"it shows the other account", {AliveAgain(kArnB)}},
+      {"Deleting is no version without Deleting", {Deleting(), Labelled(Deleting())}},
+  };
+  for (const Case& test : cases) {
+    Start();
+    cluster_.Put(BySecret("one", 2));
+    driver_->Advance(10s);
+    cluster_.Put(Alive());
+    driver_->Settle();
+    ASSERT_EQ(OwnerOf("jobs")->record, Record::kNone) << test.what;
+    cluster_.Put(BySecret("two", 3));
+    driver_->Settle();
+    for (const SmallObject& version : test.versions) {
+      cluster_.Put(version);
+      driver_->Settle();
+    }
+    EndsOrphaned(test.what);
+  }
+}
+
+TEST_F(WatcherEndsHealed, AStatusFromBeforeTheChangeHealsNothing) {
+  cluster_.Put(BySecret("one", 2));
+  driver_->Advance(10s);
+  driver_->hold_kind = kQueue;
+  cluster_.Put(AliveAgain());
+  cluster_.Put(BySecret("two", 3));
+  driver_->Settle();
+  driver_->hold_kind.reset();
+  driver_->Settle();
+  cluster_.Put(Labelled(AliveAgain()));
+  driver_->Settle();
+  EndsOrphaned("told late");
+}
+
+// What another ProviderConfig made is not where this one leads, however long that has led there.
+TEST_F(WatcherEndsHealed, AStatusUnderAnotherProviderConfigHealsNothing) {
+  SmallObject second = BySecret("second", 1);
+  second.name = "second";
+  second.uid = "pc-2";
+  cluster_.Put(second);
+  cluster_.Put(BySecret("one", 2));
+  driver_->Advance(10s);
+  cluster_.Remove(kQueue, "", "q");
+  driver_->Settle();
+  const auto by_second = [](SmallObject object) {
+    object.rest.replace(object.rest.find("default"), 7, "second");
+    return object;
+  };
+  cluster_.Put(Queue(""));
+  driver_->Settle();
+  cluster_.Put(AliveAgain());
+  driver_->Settle();
+  cluster_.Put(by_second(AliveAgain()));
+  driver_->Settle();
+  cluster_.Put(by_second(Labelled(AliveAgain())));
+  driver_->Settle();
+  cluster_.Put(by_second(Deleting()));
+  cluster_.Remove(kQueue, "", "q");
+  driver_->Advance(5s);
+  ASSERT_TRUE(OwnerOf("jobs"));
+  EXPECT_EQ(OwnerOf("jobs")->record, Record::kOrphaned);
+}
+
+TEST_F(WatcherEndsHealed, AStatusOfUnknownAgeHealsNothing) {
+  cluster_.Put(BySecret("one", 2));
+  driver_->Advance(10s);
+  cluster_.Put(AliveAgain());
+  driver_->Advance(20s);
+  cluster_.Put(BySecret("two", 3));
+  driver_->Advance(20s);
+  cluster_.Put(Labelled(AliveAgain()));
+  Start();  // this one never saw another status
+  driver_->Advance(20s);
+  cluster_.Put(AliveAgain());
+  driver_->Settle();
+  EndsOrphaned("a restart");
+}
+
+TEST_F(WatcherEndsHealed, AnotherChangeMarksItAgain) {
+  cluster_.Put(BySecret("one", 2));
+  driver_->Advance(10s);
+  cluster_.Put(AliveAgain());
+  cluster_.Put(BySecret("two", 3));
+  driver_->Settle();
+  cluster_.Put(Labelled(AliveAgain()));
+  driver_->Settle();
+  EndsOrphaned("changed twice");
+}
+
+// Deleted in the console: its provider finds nothing, and lets go without having said Deleting.
+class WatcherEndsLetGo : public WatcherEndsHealed {
+ protected:
+  static SmallObject Dying(const std::string& annotations = {}) {
+    SmallObject object = Alive();
+    object.metadata = R"("annotations":{"crossplane.io/external-name":"jobs")" + annotations +
+                      R"(},"deletionTimestamp":"2026-01-02T00:00:00Z",)" +
+                      R"("finalizers":["finalizer.managedresource.crossplane.io"])";
+    return object;
+  }
+  // The review in which its provider takes its finalizer off what stands there.
+  void LetGo() {
+    ListQuery query;
+    query.selection.kind = {kQueue.group, "v1beta1", kQueue.kind, "queues", false};
+    JsonReader reader;
+    ReviewRequest request;
+    request.operation = Operation::kUpdate;
+    request.uid = {"review-q"};
+    request.requester = {.user = "provider", .provider = true};
+    request.watched = true;
+    const ListPage page = cluster_.List(query).value();
+    for (const std::string& json : page.objects) {
+      const auto document = reader.Read(json);
+      ObjectFacts facts = Identify(document.value().root(), kQueue, rules_.identity);
+      if (facts.slot.name == "q") request.object = std::move(facts);
+    }
+    request.old_object = request.object;
+    request.object.finalizers.clear();
+    const auto applied = store_.Apply(
+        {},
+        [&](const Facts& facts) {
+          const Decision decision = Decide(request, facts, clock_.Now(), [this] {
+            return PublicId{"id-" + std::to_string(++ids_)};
+          });
+          EXPECT_TRUE(decision.allowed);
+          return decision.changes;
+        },
+        std::chrono::steady_clock::now() + 10s);
+    ASSERT_TRUE(applied.ok());
+  }
+  bool Ends() {
+    LetGo();
+    cluster_.Remove(kQueue, "", "q");
+    driver_->Advance(5s);
+    return !OwnerOf("jobs");
+  }
+};
+
+TEST_F(WatcherEndsLetGo, Frees) {
+  cluster_.Put(Dying());
+  driver_->Settle();
+  EXPECT_TRUE(Ends());
+}
+
+TEST_F(WatcherEndsLetGo, FreesAfterAnotherServerTookOver) {
+  driver_->Advance(20s);
+  Start();
+  driver_->Advance(20s);
+  cluster_.Put(Dying());
+  driver_->Settle();
+  EXPECT_TRUE(Ends());
+}
+
+TEST_F(WatcherEndsLetGo, OfWhatWasMadeAndFailed) {
+  cluster_.Put(Dying(R"(,"crossplane.io/external-create-pending":"2026-01-01T00:00:05Z",)"
+                     R"("crossplane.io/external-create-failed":"2026-01-01T00:00:05Z")"));
+  driver_->Settle();
+  EXPECT_TRUE(Ends());
+}
+
+TEST_F(WatcherEndsLetGo, NotOfACreationWhoseEndNobodyTold) {
+  cluster_.Put(Dying(R"(,"crossplane.io/external-create-pending":"2026-01-01T00:00:05Z",)"
+                     R"("crossplane.io/external-create-failed":"2026-01-01T00:00:04Z")"));
+  driver_->Settle();
+  EXPECT_FALSE(Ends());
+}
+
+TEST_F(WatcherEndsLetGo, NotOfWhatWasMadeAfterItsDeletion) {
+  cluster_.Put(Dying(R"(,"crossplane.io/external-create-pending":"2026-01-02T00:00:01Z",)"
+                     R"("crossplane.io/external-create-succeeded":"2026-01-02T00:00:02Z")"));
+  driver_->Settle();
+  EXPECT_FALSE(Ends());
+}
+
+TEST_F(WatcherEndsLetGo, NotWhereItsProviderWasSentElsewhere) {
+  cluster_.Put(BySecret("other", 2));
+  driver_->Settle();
+  cluster_.Put(Labelled(Alive()));
+  driver_->Settle();
+  cluster_.Put(Dying());
+  driver_->Settle();
+  EXPECT_FALSE(Ends());
+}
+
+TEST_F(WatcherEndsLetGo, NotWhereItWasSentElsewhereMeanwhile) {
+  driver_->hold_kind = kConfig;
+  cluster_.Put(Dying());
+  cluster_.Put(BySecret("other", 2));
+  LetGo();
+  cluster_.Remove(kQueue, "", "q");
+  driver_->Advance(5s);
+  driver_->hold_kind.reset();
+  driver_->Advance(5s);
+  ASSERT_TRUE(OwnerOf("jobs"));
+  EXPECT_EQ(OwnerOf("jobs")->record, Record::kOrphaned);
+}
+
+// What was made before the change is told after it.
+TEST_F(WatcherEndsLetGo, NotOfWhatWasMadeBeforeItsProviderConfigChanged) {
+  Anew();
+  cluster_.Put(Config(kRoleA, 5));
+  cluster_.Put(BySecret("one", 6));
+  driver_->Advance(20s);
+  driver_->hold_kind = kQueue;
+  cluster_.Put(Queue(""));
+  cluster_.Put(Alive());
+  cluster_.Put(BySecret("two", 7));
+  driver_->Settle();
+  driver_->hold_kind.reset();
+  driver_->Settle();
+  cluster_.Put(Labelled(Alive()));
+  driver_->Settle();
+  cluster_.Put(Dying());
+  driver_->Settle();
+  EXPECT_FALSE(Ends());
+}
+
 TEST(ConfigHistory, TellsWhatWasTheSameThroughout) {
   const ProviderConfigName config{"aws.upbound.io", "ProviderConfig", "", "default"};
   ConfigHistory history;

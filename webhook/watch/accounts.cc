@@ -8,7 +8,6 @@
 #include <utility>
 #include <vector>
 
-#include "registry/base/fingerprint.h"
 #include "registry/base/text.h"
 #include "registry/identity/evidence.h"
 #include "registry/ownership/ledger.h"
@@ -140,30 +139,7 @@ bool HasOutsideEndpoint(Value object) {
   return !IsEndpointOfAws("service.eu-west-1." + std::string(HostOf(host)));
 }
 
-namespace {
-
-// No field of a ProviderConfig lies deeper.
-constexpr int kFieldsDepth = 32;
-
-// Kinds, names and texts in their order: the API server keeps that of stored objects.
-void Digest(Value value, int levels, Fingerprint& digest) {
-  digest.Add(value.key());
-  digest.Add(value.text());
-  digest.Add(value.is_object() ? "{" : value.is_array() ? "[" : "");
-  if (levels == 0) return;
-  for (Value child = value.first(); child.exists(); child = value.next(child)) {
-    Digest(child, levels - 1, digest);
-  }
-  digest.Add("}");
-}
-
-}  // namespace
-
-std::string AccountFieldsDigest(Value object) {
-  Fingerprint digest;
-  Digest(object.Child("spec"), kFieldsDepth, digest);
-  return HexOf(digest.value());
-}
+std::string AccountFieldsDigest(Value object) { return HexOf(DigestOf(object.Child("spec"))); }
 
 std::string StandInFor(const ProviderConfigName& config, std::string_view cluster) {
   std::string text = "?";

@@ -26,9 +26,14 @@ bool Ends::OfConfig::open() const {
 bool Ends::Hold(Sight& end) {
   const Sighting& last = *end.sighting;
   const ConfigHistory* configs = store_.ports().configs;
-  if (!last.config || !last.facts.deleting || configs == nullptr) return false;
+  if (!last.config || !last.facts.terminating || configs == nullptr) return false;
   const ServedKind* kind = configs->KindOf(*last.config);
   if (kind == nullptr) return false;  // no such kind is served: nothing that could change
+  // What it says it deletes is the resource, where the name needs no account.
+  const Slot& object = last.facts.slot;
+  const KindEntry* entry = store_.rules().catalogue->FindKind(object.group, object.kind);
+  const bool in_account = entry != nullptr && entry->type->KeyHasAccount();
+  if (last.facts.deleting && !in_account) return false;
   if (!end.settled || !last.facts.version || count_ >= kHeldMax) {
     end.config_changed = true;
     return false;

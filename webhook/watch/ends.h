@@ -1,6 +1,7 @@
 // Ends: ends of objects that wait. A provider that was sent to another account finds nothing there
-// and lets go of its object. So before a witnessed end frees a name that lies in an account, the
-// ProviderConfig must be known to have been the same since the last version without `Deleting`.
+// and lets go of its object. So before a witnessed end frees a name that lies in an account, or any
+// name without a word that its provider deletes it, the ProviderConfig must be known to have been
+// the same since the last version without `Deleting`.
 #ifndef TRUCE_WEBHOOK_WATCH_ENDS_H_
 #define TRUCE_WEBHOOK_WATCH_ENDS_H_
 

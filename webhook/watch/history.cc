@@ -3,10 +3,20 @@
 #include <algorithm>
 #include <utility>
 
+#include "registry/base/fingerprint.h"
+
 namespace truce {
 namespace {
 
 constexpr const char* kNone = "none";
+
+std::uint64_t DigestOf(const ProviderConfigName& config) {
+  Fingerprint digest;
+  for (const std::string* part : {&config.group, &config.kind, &config.ns, &config.name}) {
+    digest.Add(*part);
+  }
+  return digest.value();
+}
 
 GroupKind KindFor(const ProviderConfigName& config) { return {config.group, config.kind}; }
 
@@ -102,6 +112,12 @@ bool ConfigHistory::Knows(const ProviderConfigName& config,
   return at != entries_.end() && at->second.last && *at->second.last >= *found;
 }
 
+std::string ConfigHistory::At(const ProviderConfigName& config, ClusterVersion at) const {
+  if (const auto known = Throughout(config, at, at)) return *known;
+  const std::string& now = entries_.at(config).now.fields;
+  return now.empty() ? kNone : now;
+}
+
 std::optional<std::string> ConfigHistory::Throughout(const ProviderConfigName& config,
                                                      ClusterVersion from, ClusterVersion to) const {
   const auto at = entries_.find(config);
@@ -126,10 +142,26 @@ void KindHistory::Close() {
   goes_on.reset();
 }
 
-void KindHistory::Take(const Sighting& seen) {
+void KindHistory::Version::Take(const Sighting& seen, Order order) {
+  const std::uint64_t named = seen.config ? DigestOf(*seen.config) : 0;
+  if (order == Order::kFirst) {
+    born = status_since = seen.facts.version;
+  } else if (!number || config != named) {
+    born.reset();
+    status_since.reset();
+  } else if (status != seen.status_digest) {
+    status_since = order == Order::kNext ? seen.facts.version : *number + 1;
+  }
+  number = seen.facts.version;
+  config = named;
+  status = seen.status_digest;
+  if (seen.ready.reason != "Deleting") settled = seen.facts.version;
+}
+
+void KindHistory::Take(const Sighting& seen, Order order) {
   const std::string uid(MetadataUid(seen.facts.uid));
   Version& known = versions.try_emplace(uid, Version{.settled = settled}).first->second;
-  known.Take(seen);
+  known.Take(seen, order);
   known.list = list;
   if (known.settled != known.number) deleting.insert(uid);
 }

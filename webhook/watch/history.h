@@ -74,6 +74,8 @@ class ConfigHistory final {
   // Whether everything up to what a quorum read found has been told; nothing for `found`: it found
   // none. An answer of yes therefore holds for the time of the read.
   bool Knows(const ProviderConfigName& config, std::optional<ClusterVersion> found) const;
+  // The fields that it had at version `at`, as far as is known; else those of now.
+  std::string At(const ProviderConfigName& config, ClusterVersion at) const;
   // The fields, if they were the same from version `from` to version `to`; "none" while there was
   // no such ProviderConfig. Nothing: they changed, or nobody can tell.
   std::optional<std::string> Throughout(const ProviderConfigName& config, ClusterVersion from,
@@ -104,16 +106,23 @@ class ConfigHistory final {
 // What lists and watch of one recorded kind have told since the start. A value of the reconciler,
 // which its parts share.
 struct KindHistory {
+  // How a version came: from a list or read by itself; from the watch, behind the one before it;
+  // so, as the object's first.
+  enum class Order : std::uint8_t { kAlone, kNext, kFirst };
+
   struct Version {
     std::optional<ClusterVersion> number;  // nothing: not a number
+    std::uint64_t config = 0;              // a digest of its ProviderConfig's name
+    // The object's first one; nothing: not seen, or by another ProviderConfig.
+    std::optional<ClusterVersion> born;
+    // Its status was written at this version or later, by this ProviderConfig; nothing: not known.
+    std::optional<ClusterVersion> status_since;
+    std::uint64_t status = 0;  // Sighting::status_digest
     // The last one without `Deleting`, or an earlier version of the cluster; nothing: not known.
     std::optional<ClusterVersion> settled;
     std::uint64_t list = 0;  // the last list that held it
 
-    void Take(const Sighting& seen) {
-      number = seen.facts.version;
-      if (seen.ready.reason != "Deleting") settled = seen.facts.version;
-    }
+    void Take(const Sighting& seen, Order order);
   };
 
   // The list is another one, or history was lost: what was told up to the list before proves
@@ -122,7 +131,7 @@ struct KindHistory {
   // The complete list is applied.
   void Close();
   // A version was seen, and the registry has it.
-  void Take(const Sighting& seen);
+  void Take(const Sighting& seen, Order order);
   // What `settled` is for whoever comes when the watch has come to `position`.
   std::optional<ClusterVersion> SettledAt(ClusterVersion position);
 

@@ -163,7 +163,7 @@ void Reconciler::Replay(const Replays::Told& told) {
       continue;
     }
     // Not absent: its end is known and waits.
-    history->Take(*sight.sighting);
+    history->Take(*sight.sighting, sight.order);
   }
 }
 

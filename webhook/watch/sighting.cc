@@ -65,7 +65,27 @@ void ReadTags(Value tags, Sighting& sighting) {
   }
 }
 
+// Neither a field of a ProviderConfig nor a part of a condition lies deeper.
+constexpr int kFieldsDepth = 32;
+
+void Digest(Value value, int levels, Fingerprint& digest) {
+  digest.Add(value.key());
+  digest.Add(value.text());
+  digest.Add(value.is_object() ? "{" : value.is_array() ? "[" : "");
+  if (levels == 0) return;
+  for (Value child = value.first(); child.exists(); child = value.next(child)) {
+    Digest(child, levels - 1, digest);
+  }
+  digest.Add("}");
+}
+
 }  // namespace
+
+std::uint64_t DigestOf(Value value) {
+  Fingerprint digest;
+  Digest(value, kFieldsDepth, digest);
+  return digest.value();
+}
 
 Sighting ReadSighting(Value object, const FollowedKind& kind, const IdentityRules& rules) {
   Sighting sighting;
@@ -79,9 +99,8 @@ Sighting ReadSighting(Value object, const FollowedKind& kind, const IdentityRule
   sighting.paused = view.Annotation("crossplane.io/paused") == "true";
   sighting.in_use = view.Label("crossplane.io/in-use") == "true";
   ReadTags(view.at_provider.Child("tags"), sighting);
-  if (sighting.facts.terminating) {
-    sighting.config = ConfigOf(view, kind.group_kind(), *rules.catalogue);
-  }
+  sighting.config = ConfigOf(view, kind.group_kind(), *rules.catalogue);
+  if (sighting.config) sighting.status_digest = DigestOf(object.Child("status"));
   return sighting;
 }
 

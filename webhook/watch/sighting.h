@@ -38,11 +38,16 @@ struct Sighting {
   // status.atProvider.tags, for running tag wars: a digest that does not depend on order.
   bool has_tags = false;
   std::uint64_t tags_digest = 0;
-  // Of a terminating managed resource whose names lie in an account: its ProviderConfig.
+  // Of a managed resource: its ProviderConfig, and what tells one status from another.
   std::optional<ProviderConfigName> config;
+  std::uint64_t status_digest = 0;
 
   bool operator==(const Sighting&) const = default;
 };
+
+// Kinds, names and texts in their order, down to 32 levels: the API server keeps that of stored
+// objects.
+std::uint64_t DigestOf(Value value);
 
 // Reads `object`, of kind `kind`. Never fails: an object that says nothing gives an empty uid.
 Sighting ReadSighting(Value object, const FollowedKind& kind, const IdentityRules& rules);

@@ -128,7 +128,7 @@ void Sights::Applied(const Sight& sight) {
     kind->versions.erase(std::string(MetadataUid(object.uid)));
     asks_.Overtake(object.slot);
   } else {
-    kind->Take(*sight.sighting);
+    kind->Take(*sight.sighting, sight.order);
   }
   absence_.Settle(object.uid);
   SightObserver* observer = store_.ports().observer;
@@ -163,6 +163,27 @@ void Sights::PassOver(std::string_view json, std::string why, bool gone, const K
   observer->OnUnread(kind.followed, Unread(json, std::move(why)), gone);
 }
 
+// What its ProviderConfig said at this version, and which versions of the object speak of that
+// (E8); `seen`: this one and those before it.
+void Sights::TellConfig(const KindHistory::Version& seen, Sighting& sighting) const {
+  const ConfigHistory* configs = store_.ports().configs;
+  ObjectFacts& facts = sighting.facts;
+  if (configs == nullptr || !sighting.config || facts.account_fields.empty() || !seen.number)
+    return;
+  facts.account_fields = configs->At(*sighting.config, *seen.number);
+  const auto same_since = [&](std::optional<ClusterVersion> from) {
+    return from && configs->Throughout(*sighting.config, *from, *seen.number).has_value();
+  };
+  facts.fields_all_along = same_since(seen.born);
+  // Made anew it is not Ready, and its status may still show the one before.
+  using Status = ConditionSeen::Status;
+  const bool found =
+      facts.real && sighting.synced.status == Status::kTrue &&
+      (sighting.ready.status == Status::kTrue || sighting.ready.status == Status::kAbsent);
+  facts.fields_shown = found && same_since(seen.status_since) &&
+                       !store_.rules().identity.outside.contains(*sighting.config);
+}
+
 void Sights::Collect(std::span<const std::string> objects, bool all, KindHistory& kind) {
   for (const std::string& json : objects) {
     const Result<Document> document = reader_.Read(json);
@@ -171,12 +192,14 @@ void Sights::Collect(std::span<const std::string> objects, bool all, KindHistory
       continue;
     }
     const Value metadata = document.value().root().Child("metadata");
+    KindHistory::Version version;
     const auto known = kind.versions.find(std::string(StringOf(metadata.Child("uid"))));
     if (known != kind.versions.end()) {
       known->second.list = kind.list;
       const bool same = known->second.number && std::to_string(*known->second.number) ==
                                                     StringOf(metadata.Child("resourceVersion"));
       if (same && !all) continue;
+      version = known->second;
     }
     Sighting sighting =
         ReadSighting(document.value().root(), kind.followed, store_.rules().identity);
@@ -184,6 +207,8 @@ void Sights::Collect(std::span<const std::string> objects, bool all, KindHistory
       PassOver(json, std::string(kLacks), false, kind);
       continue;
     }
+    version.Take(sighting, KindHistory::Order::kAlone);
+    TellConfig(version, sighting);
     kind.collected.push_back(std::make_shared<const Sighting>(std::move(sighting)));
   }
 }
@@ -227,7 +252,7 @@ void Sights::LeaveOutEnded(std::vector<Sight>& sights) const {
   std::set<Uid> ended;
   for (const Sight& sight : sights) {
     const Uid& uid = sight.sighting->facts.uid;
-    if (sight.created) born.insert(uid);
+    if (sight.order == KindHistory::Order::kFirst) born.insert(uid);
     if (sight.deleted && !born.contains(uid)) ended.insert(uid);
   }
   const Result<void> read = store_.Read([&](const AllFacts& facts) {
@@ -250,15 +275,16 @@ std::vector<Sight> Sights::ReadEvents(std::span<const WatchEvent> events, const 
       continue;
     }
     Sight sight;
-    sight.sighting = std::make_shared<const Sighting>(
-        ReadSighting(document.value().root(), kind.followed, store_.rules().identity));
-    const ObjectFacts& object = sight.sighting->facts;
+    Sighting sighting =
+        ReadSighting(document.value().root(), kind.followed, store_.rules().identity);
+    const ObjectFacts& object = sighting.facts;
     if (LacksWhatAllHave(object)) {
       PassOver(event.object, std::string(kLacks), gone, kind);
       continue;
     }
     sight.deleted = gone;
-    sight.created = event.type == WatchEvent::Type::kAdded;
+    const bool added = event.type == WatchEvent::Type::kAdded;
+    sight.order = added ? KindHistory::Order::kFirst : KindHistory::Order::kNext;
     sight.crd_terminating = kind.terminating;
     const KindHistory::Version* known = kind.Find(object.uid);
     // A quorum read was ahead of the stream.
@@ -269,8 +295,10 @@ std::vector<Sight> Sights::ReadEvents(std::span<const WatchEvent> events, const 
     const auto [last, first] = shown.try_emplace(object.uid.text, unknown);
     if (first && known != nullptr) last->second = *known;
     sight.before = last->second.number;
-    last->second.Take(*sight.sighting);
+    last->second.Take(sighting, sight.order);
     sight.settled = last->second.settled;
+    if (!sight.deleted) TellConfig(last->second, sighting);
+    sight.sighting = std::make_shared<const Sighting>(std::move(sighting));
     sights.push_back(std::move(sight));
   }
   return sights;

@@ -26,7 +26,8 @@ namespace truce {
 struct Sight {
   std::shared_ptr<const Sighting> sighting;
   bool deleted = false;
-  bool created = false;  // its first version, as the watch tells
+  // How it came; kFirst: its first version, as the watch tells.
+  KindHistory::Order order = KindHistory::Order::kAlone;
   bool out_of_sight = false;
   bool reread = false;  // a version applied before, by rules that may have changed since
   bool told = false;    // the same, by whoever watched before
@@ -67,6 +68,7 @@ class Sights final {
   std::uint64_t unreadable() const { return unreadable_; }  // no JSON, no uid, no name
 
  private:
+  void TellConfig(const KindHistory::Version& seen, Sighting& sighting) const;
   Result<std::vector<Sight>> OnlyChanging(std::span<const Sight> sights) const;
   void PassOver(std::string_view json, std::string why, bool gone, const KindHistory& kind);
 
