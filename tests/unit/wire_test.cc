@@ -156,6 +156,19 @@ TEST(JsonReader, WhatIsLargeIsReadWhenSomebodyAsks) {
   EXPECT_EQ(count, 100'000U);
 }
 
+TEST(JsonReader, BlanksAreNoPartOfWhatIsRead) {
+  const std::string text = "\"" + std::string(kBuiltBytes, 'x') + "\"";
+  JsonReader reader;
+  const Result<Document> read = reader.Read(" { \"a\" : { \"b\" : [ { } , [ ] ] , \"c\" : " + text +
+                                            " } , \"d\" : [ 1 ] } \n");
+  ASSERT_TRUE(read.ok());
+  const Value a = read.value().root().Child("a");
+  EXPECT_EQ(a.Child("b").size(), 2U);
+  EXPECT_TRUE(a.Child("b").first().is_object());
+  EXPECT_EQ(a.Child("c").text().size(), kBuiltBytes);
+  EXPECT_EQ(read.value().root().Child("d").first().text(), "1");
+}
+
 // Of what stands as it is written, the same text says the same, and another one in a list may.
 TEST(JsonReader, ComparesWhatIsLarge) {
   const auto large = [](const std::string& noted, const std::string& number) {

@@ -123,6 +123,8 @@ bool JsonScan::TakeAll(std::string_view key) {
     TakeBlanks();
     if (!TakeMember()) return false;
   }
+  // Behind what stood as it is written, more of its text may follow.
+  if (at_ == end_) return true;
   TakeBlanks();
   return at_ == end_ || Fail(Fault::kOther);
 }
