@@ -8,6 +8,7 @@
 #include "registry/ownership/grant.h"
 #include "registry/ownership/ledger.h"
 #include "registry/ownership/rows.h"
+#include "registry/ownership/sight.h"
 
 namespace truce {
 namespace {
@@ -179,13 +180,6 @@ std::string InFull(std::string successor, const PartyId& party, const Owner& own
                          : SuccessorIn(owner.root.cluster, std::move(successor), cluster);
 }
 
-// The owner's word: from now on this object may take over.
-void PutSuccessor(Owner owner, const std::string& successor, Ledger& ledger) {
-  owner.successor = successor;
-  if (owner.record == Record::kOrphaned) owner.record = Record::kTransferring;
-  ledger.PutOwner(std::move(owner));
-}
-
 }  // namespace
 
 bool IsSuccessorOf(const std::string& text, const PartyId& party) {
@@ -299,9 +293,7 @@ Result<Agreement> EndTransfer(const PublicId& id, std::string_view how, const By
     AuditAct(*owner, "offer to " + ForPeople(offer->party) + " " + std::string(how), by, ledger);
     // Whoever else the owner has named since then stays named.
     if (offer->accepted && owner->successor == offer->successor) {
-      owner->successor.clear();
-      if (owner->record == Record::kTransferring) owner->record = Record::kOrphaned;
-      ledger.PutOwner(*std::move(owner));
+      PutSuccessor(*std::move(owner), "", ledger);
     }
   }
   return *std::move(offer);

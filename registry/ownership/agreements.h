@@ -66,7 +66,7 @@ std::string ForPeople(const PartyId& party);
 
 // A hand-over goes from the owner's word to the successor's turn, without two managers and without
 // losing the resource (W6). The owner names a successor, by annotation
-// (NameSuccessor in sight.h) or by an agreed transfer (here). That alone changes nobody's rights:
+// (HearWord in sight.h) or by an agreed transfer (here). That alone changes nobody's rights:
 // the successor is admitted when nothing of the old chain can write or delete any more.
 
 struct TransferTerms {

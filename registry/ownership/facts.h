@@ -101,6 +101,10 @@ class Facts {
   // At most `limit` agreements of `kind` whose id follows `after`, by id.
   virtual std::vector<Agreement> AgreementsAfter(AgreementKind kind, const PublicId& after,
                                                  std::size_t limit) const = 0;
+  // At most `limit` owners of `list` whose key follows `after`, by key. Cheap for contested,
+  // orphaned and imported ones; the others may be found by looking at all.
+  virtual std::vector<Owner> OwnersIn(OwnerList list, const KeyText& after,
+                                      std::size_t limit) const = 0;
   // Whether `name` is an owner's, as key or further name, as far as can be told without holding
   // anybody off: for what is proposed, never for what is decided.
   virtual bool IsTaken(const KeyText& name) const;
@@ -134,10 +138,6 @@ class PeopleFacts {
  public:
   virtual ~PeopleFacts() = default;
 
-  // At most `limit` owners of `list` whose key follows `after`, by key. Cheap for contested,
-  // orphaned and imported ones; the others may be found by looking at all.
-  virtual std::vector<Owner> OwnersIn(OwnerList list, const KeyText& after,
-                                      std::size_t limit) const = 0;
   // At most `limit` rows that observe, ordered by RowId, that follow `after`. Takes time in
   // proportion to all that observe.
   virtual std::vector<Row> ObserversAfter(const RowId& after, std::size_t limit) const = 0;

@@ -6,7 +6,9 @@
 #include "registry/identity/draft.h"
 #include "registry/identity/evidence.h"
 #include "registry/identity/successors.h"
+#include "registry/ownership/agreements.h"
 #include "registry/ownership/ledger.h"
+#include "registry/ownership/lineage.h"
 #include "registry/ownership/names.h"
 #include "registry/ownership/rows.h"
 
@@ -64,21 +66,32 @@ void GrantNew(const KeyText& key, const DeclaredResource& resource, const Grante
   owner.since = ledger.now();
   Describe(resource, owner);
   DescribeRoot(grantee, ledger, owner);
+  if (!grantee.restored) owner.successor = SpeakerOf(grantee.object, ledger).transfer_to;
   AuditGrant(owner, grantee, AuditAction::kGranted, ledger);
   ledger.PutOwner(std::move(owner));
 }
 
 namespace {
 
+// Whether the owner's word is still said: by the annotation of its chain, or agreed.
+bool IsStillSaid(const Owner& owner, const Object& object, const Ledger& ledger) {
+  if (owner.successor.empty()) return true;
+  const auto transfer = TransferOf(owner.key, ledger);
+  return (transfer && transfer->accepted && transfer->successor == owner.successor) ||
+         SpeakerOf(object, ledger).transfer_to == owner.successor;
+}
+
 void TakeOver(Owner owner, const Grantee& grantee, AuditAction action, Ledger& ledger) {
   if (owner.root != grantee.object.root && !ledger.OneParty(owner.party, grantee.party)) {
     owner.party = grantee.party;
     owner.left.clear();
   }
+  const bool stands =
+      owner.root == grantee.object.root && IsStillSaid(owner, grantee.object, ledger);
+  if (!stands) owner.successor.clear();
   owner.root = grantee.object.root;
   owner.record = Record::kNone;
   owner.record_reason.clear();
-  owner.successor.clear();
   owner.since = ledger.now();
   DescribeRoot(grantee, ledger, owner);
   AuditGrant(owner, grantee, action, ledger);

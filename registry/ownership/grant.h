@@ -21,15 +21,18 @@ struct Grantee {
   const PartyId& party;
   std::string cause;  // for the audit log
   std::string actor;
-  ReviewUid review;  // empty unless a review grants
+  ReviewUid review;       // empty unless a review grants
+  bool restored = false;  // by a restorer, whose annotations are old (W6)
 };
 
-// Makes the grantee's root the owner of a new resource, kept under `key`, one of its names.
+// Makes the grantee's root the owner of a new resource, kept under `key`, one of its names. The
+// annotation that speaks for the chain names its successor, too.
 void GrantNew(const KeyText& key, const DeclaredResource& resource, const Grantee& grantee,
               Ledger& ledger);
 
 // Makes the grantee's root the owner in place of `owner`'s: an orphaned key re-declared by its
-// party, or the named successor. The record and the successor end; what is real stays real.
+// party, or the named successor. The record ends, and the word, unless it is the same root which
+// still says it; what is real stays real.
 void GrantInPlace(Owner owner, const DeclaredResource& resource, const Grantee& grantee,
                   Ledger& ledger);
 // The same for the successor that the owner named; audited as a transfer.

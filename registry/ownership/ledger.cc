@@ -164,6 +164,17 @@ std::vector<ResourceName> Ledger::FurtherNamesOf(const KeyText& key) const {
   return found;
 }
 
+std::vector<KeyText> Ledger::OrphansOf(const Slot& root) const {
+  std::vector<KeyText> keys;
+  for (const Owner& owner : facts_.OwnersIn(OwnerList::kOrphaned, {}, kOrphansMax)) {
+    if (owner.root == root && !owners_.contains(owner.key)) keys.push_back(owner.key);
+  }
+  for (const auto& [key, owner] : owners_) {
+    if (owner && owner->root == root && owner->record != Record::kNone) keys.push_back(key);
+  }
+  return keys;
+}
+
 std::optional<std::string> Ledger::Setting(const std::string& name) const {
   const auto found = settings_.find(name);
   return found != settings_.end() ? found->second : facts_.Setting(name);
@@ -241,7 +252,7 @@ void Ledger::MoveAgreements(const Owner& stored) {
 
 void Ledger::EndWhatIsDone(const Owner& stored, const Owner& owner) {
   const bool same_party = OneParty(stored.party, owner.party);
-  if (same_party && stored.successor == owner.successor) return;
+  if (same_party && stored.root == owner.root && stored.successor == owner.successor) return;
   for (const Agreement& agreement : AgreementsOf(owner.key)) {
     const bool is_transfer = agreement.kind == AgreementKind::kTransfer;
     const bool outdated = agreement.accepted && agreement.successor != owner.successor;

@@ -17,6 +17,9 @@
 
 namespace truce {
 
+// Records among which those of one root are looked for, at most.
+inline constexpr std::size_t kOrphansMax = 1000;
+
 // Reads see the changes made through this ledger. External synchronization; lives for one decision.
 class Ledger final {
  public:
@@ -40,6 +43,8 @@ class Ledger final {
   std::optional<Agreement> AgreementById(const PublicId& id) const;
   std::optional<ResourceName> FurtherName(const KeyText& name) const;
   std::vector<ResourceName> FurtherNamesOf(const KeyText& key) const;  // ordered by name
+  // The keys of what `root` owns by a record alone, orphaned; of at most kOrphansMax records.
+  std::vector<KeyText> OrphansOf(const Slot& root) const;
   std::optional<std::string> Setting(const std::string& name) const;
 
   void PutRow(Row row);

@@ -286,6 +286,14 @@ std::vector<Slot> ChainOf(const Object& object, const Ledger& ledger) {
   return chain;
 }
 
+Object SpeakerOf(const Object& object, const Ledger& ledger) {
+  const std::vector<Slot> chain = ChainOf(object, ledger);
+  for (auto slot = chain.rbegin(); *slot != object.slot; ++slot) {
+    if (auto above = ledger.ObjectBySlot(*slot)) return *std::move(above);
+  }
+  return object;
+}
+
 bool Joins(const Object& top, const Object& parent, const Ledger& ledger) {
   if (top.slot == parent.slot || !Names(parent, top.slot)) return false;
   const auto label = After(kByLabel, top.link);

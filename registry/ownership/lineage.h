@@ -63,6 +63,10 @@ Object ObjectOf(const ObjectFacts& object, Evidence evidence, const std::optiona
 // The slots from `object` itself up to its root, nearest first, climbed by accepted links.
 std::vector<Slot> ChainOf(const Object& object, const Ledger& ledger);
 
+// Who speaks for the root of `object`: the topmost living object of its chain, which is the root
+// itself while it lives (W6).
+Object SpeakerOf(const Object& object, const Ledger& ledger);
+
 // Whether `parent` names the known object `top` of another chain and that one names `parent`, and
 // may come under its root: the chain joins (W3).
 bool Joins(const Object& top, const Object& parent, const Ledger& ledger);

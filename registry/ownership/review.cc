@@ -521,13 +521,6 @@ bool ChangesNothing(const ReviewRequest& request) {
          AddedPairs(request).empty();
 }
 
-// Only a change is the owner's word: what was agreed otherwise stays. Where a watcher is, what it
-// shows counts: a forger of reviews cannot write there (W7). What a restorer brings is old (W6).
-bool SaysSuccessor(const ReviewRequest& request) {
-  const std::string before = request.old_object ? request.old_object->transfer_to : "";
-  return !request.watched && !IsRestored(request) && request.object.transfer_to != before;
-}
-
 // Where the object stands, and what is remembered of who wrote what.
 Object ReviewedObject(const ReviewRequest& request, const std::optional<Object>& before,
                       const Ledger& ledger) {
@@ -540,6 +533,8 @@ Object ReviewedObject(const ReviewRequest& request, const std::optional<Object>&
     object.stripped.reset();
     if (!request.requester.provider) object.stripped = request.old_object->version.value_or(0);
   }
+  // Where a watcher is, the word that it shows counts: a forger of reviews cannot write there (W7).
+  // What a restorer brings is old, and no news later (W6).
   if (!request.watched || IsRestored(request)) object.transfer_to = request.object.transfer_to;
   if (TellsCreation(request) && !request.requester.provider && !request.requester.restorer) {
     object.told = request.object.created_marks;
@@ -573,8 +568,8 @@ Decision Decide(const ReviewRequest& request, const Facts& facts, Timestamp now,
   decision.party = PartyOf(object.root);
   std::string cause = "review " + request.uid.text;
   cause.append(1, ' ').append(Name(request.operation));
-  const Grantee grantee{object, decision.party, std::move(cause), request.requester.user,
-                        request.uid};
+  const Grantee grantee{object,      decision.party,     std::move(cause), request.requester.user,
+                        request.uid, IsRestored(request)};
   const std::vector<Pair> pairs = AddedPairs(request);
   const Case c{request, ledger, object, grantee, pairs, {}};
   for (const Pair& pair : pairs) {
@@ -599,8 +594,8 @@ Decision Decide(const ReviewRequest& request, const Facts& facts, Timestamp now,
     MakeReal(c);
   }
   NoteLettingGo(c);
-  if (SaysSuccessor(request) && SpeaksFor(object, ledger)) {
-    NameSuccessor(request.object, object.root, ledger);
+  if (!request.watched && !IsRestored(request)) {
+    HearWord(object, request.old_object ? request.old_object->transfer_to : "", ledger);
   }
   decision.changes = ledger.Take();
   return decision;

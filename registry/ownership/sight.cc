@@ -110,16 +110,19 @@ struct HowEnded {
   const std::string& cause;
 };
 
+// Who declares what the owner's chain left: the successor, or the party through another chain.
+std::optional<Row> Waiting(const Owner& owner, const Ledger& ledger) {
+  std::vector<Row> rows = ledger.RowsOfKey(owner.key);
+  return owner.successor.empty() ? OldestOfParty(std::move(rows), owner, ledger)
+                                 : OldestSuccessor(std::move(rows), owner);
+}
+
 // The last managing row of the owner's chain ended by `row`.
 void EndOwnership(Owner owner, const Row& row, const HowEnded& how, Ledger& ledger) {
   const auto& [end, cause] = how;
-  const std::vector<Row> rest = ledger.RowsOfKey(owner.key);
   // Nobody saw it go: it may exist in AWS, and a name that is free would be taken (I16).
   if (end == End::kUnproved && owner.real) {
-    // The successor, or the party through another chain, declares it already.
-    const auto again =
-        owner.successor.empty() ? OldestOfParty(rest, owner, ledger) : OldestSuccessor(rest, owner);
-    if (again) {
+    if (const auto again = Waiting(owner, ledger)) {
       PassTo(*again, {Heritage::kLiving, cause}, std::move(owner), ledger);
       return;
     }
@@ -130,7 +133,7 @@ void EndOwnership(Owner owner, const Row& row, const HowEnded& how, Ledger& ledg
     return;
   }
   ledger.Audit(Entry(AuditAction::kReleased, owner, row, cause));
-  if (const auto heir = OldestOther(rest, owner.root)) {
+  if (const auto heir = OldestOther(ledger.RowsOfKey(owner.key), owner.root)) {
     PassTo(*heir, {Heritage::kFreed, cause}, std::move(owner), ledger);
     return;
   }
@@ -138,6 +141,18 @@ void EndOwnership(Owner owner, const Row& row, const HowEnded& how, Ledger& ledg
 }
 
 }  // namespace
+
+void PutSuccessor(Owner owner, const std::string& successor, Ledger& ledger) {
+  owner.successor = successor;
+  if (owner.record == Record::kOrphaned || owner.record == Record::kTransferring) {
+    if (const auto heir = Waiting(owner, ledger)) {
+      PassTo(*heir, {Heritage::kLiving, "the owner's word"}, std::move(owner), ledger);
+      return;
+    }
+    owner.record = successor.empty() ? Record::kOrphaned : Record::kTransferring;
+  }
+  ledger.PutOwner(std::move(owner));
+}
 
 void EndRow(const RowId& id, End end, const std::string& cause, Ledger& ledger) {
   const auto row = ledger.FindRow(id);
@@ -329,6 +344,12 @@ Object PutObjectOf(const ObjectFacts& object, Ledger& ledger) {
   return placed;
 }
 
+// The annotation as last known.
+std::string WordBefore(const Uid& uid, const Ledger& ledger) {
+  auto known = ledger.ObjectByUid(uid);
+  return known ? std::move(known->transfer_to) : std::string();
+}
+
 void SeeObserver(const SeenDeclaration& seen, Ledger& ledger) {
   for (const MeantResource& each : ResourcesMeant(seen.resource, ledger)) {
     const auto row = ledger.FindRow({each.key, seen.object.uid, RowState::kSeen});
@@ -391,14 +412,19 @@ void DeclareIn(const std::string& account, const Row& row, const std::string& ca
 }
 
 void Meet(const ObjectFacts& object, Ledger& ledger) {
-  AdoptNamed(PutObjectOf(object, ledger), ledger);
+  const std::string said = WordBefore(object.uid, ledger);
+  const Object placed = PutObjectOf(object, ledger);
+  AdoptNamed(placed, ledger);
+  HearWord(placed, said, ledger);
 }
 
 void See(const ObjectFacts& object, bool out_of_sight, Ledger& ledger) {
   ledger.MayEnd(object.uid);
   if (out_of_sight) OutOfSight(object.uid, ledger);
-  const auto before = ledger.ObjectByUid(object.uid);
+  const std::string said = WordBefore(object.uid, ledger);
   const Object placed = PutObjectOf(object, ledger);
+  // Before anything ends: who is named takes over what this version lets go.
+  HearWord(placed, said, ledger);
   const PartyId party = PartyOf(placed.root);
   const Grantee grantee{placed, party, "seen without reservation", std::string(kWatch), {}};
   for (const DeclaredResource& resource : object.resources) {
@@ -421,11 +447,8 @@ void See(const ObjectFacts& object, bool out_of_sight, Ledger& ledger) {
       EndRow(row.id, End::kUnproved, "confirmed", ledger);  // the seen row stands for it
     }
   }
-  // Only another word than before is news: what was agreed since stays (W6).
-  if (object.transfer_to != (before ? before->transfer_to : std::string())) {
-    if (SpeaksFor(placed, ledger)) NameSuccessor(object, placed.root, ledger);
-  }
   AdoptNamed(placed, ledger);
+  HearWord(placed, said, ledger);  // of what joined, too
 }
 
 std::vector<Row> RowsBelow(const Uid& uid, const Slot& slot, const Ledger& ledger) {
@@ -439,29 +462,34 @@ std::vector<Row> RowsBelow(const Uid& uid, const Slot& slot, const Ledger& ledge
       if (Manages(row)) rows.push_back(std::move(row));
     }
     if (met.size() >= kBelowMax) continue;
-    for (const Object& child : ledger.ChildrenOf(place)) {
-      if (met.insert(child.uid).second) open.emplace_back(child.uid, child.slot);
+    const auto open_below = [&](const Slot& parent) {
+      for (const Object& child : ledger.ChildrenOf(parent)) {
+        if (met.insert(child.uid).second) open.emplace_back(child.uid, child.slot);
+      }
+    };
+    open_below(place);
+    // What hangs below one that is gone.
+    const auto object = ledger.ObjectByUid(at);
+    if (!object) continue;
+    for (const std::string& name : object->names) {
+      const auto named = SlotFromText(object->slot.cluster + "/" + name);
+      if (named && !ledger.ObjectBySlot(*named)) open_below(*named);
     }
   }
   return rows;
 }
 
-bool SpeaksFor(const Object& object, const Ledger& ledger) {
-  if (object.root == object.slot) return true;
-  const std::vector<Slot> chain = ChainOf(object, ledger);
-  return std::none_of(chain.begin() + 1, chain.end(),
-                      [&](const Slot& slot) { return ledger.ObjectBySlot(slot).has_value(); });
-}
-
-void NameSuccessor(const ObjectFacts& object, const Slot& root, Ledger& ledger) {
-  std::set<KeyText> keys;
+void HearWord(const Object& object, const std::string& before, Ledger& ledger) {
+  const std::string& word = object.transfer_to;
+  // Only another word is news: what was agreed since stays.
+  if (word == before || SpeakerOf(object, ledger).uid != object.uid) return;
+  const std::vector<KeyText> orphans = ledger.OrphansOf(object.root);
+  std::set<KeyText> keys(orphans.begin(), orphans.end());
   for (const Row& row : RowsBelow(object.uid, object.slot, ledger)) keys.insert(row.id.key);
-  for (const auto& [key, resource] : DeclaredBy(object, ledger)) keys.insert(key);
   for (const KeyText& key : keys) {
     auto owner = ledger.OwnerOf(key);
-    if (!owner || owner->root != root || owner->successor == object.transfer_to) continue;
-    owner->successor = object.transfer_to;
-    ledger.PutOwner(*std::move(owner));
+    if (!owner || owner->root != object.root || owner->successor == word) continue;
+    PutSuccessor(*std::move(owner), word, ledger);
   }
 }
 
@@ -485,9 +513,18 @@ bool Shows(const ObjectFacts& last, const Owner& owner) {
   return !last.account_fields.empty();
 }
 
+// The younger one in its place says for itself what it said.
+void DropLife(const Uid& uid, Ledger& ledger) {
+  const auto gone = ledger.ObjectByUid(uid);
+  ledger.DropObject(uid);
+  const auto next = gone ? ledger.ObjectBySlot(gone->slot) : std::nullopt;
+  const bool follows = next && std::pair(gone->at, gone->uid) < std::pair(next->at, next->uid);
+  if (follows) HearWord(*next, gone->transfer_to, ledger);
+}
+
 // A life that ended, or never began, leaves nothing behind but its rows.
 void ForgetIfEmpty(const Uid& uid, Ledger& ledger) {
-  if (ledger.RowsOfUid(uid).empty()) ledger.DropObject(uid);
+  if (ledger.RowsOfUid(uid).empty()) DropLife(uid, ledger);
 }
 
 }  // namespace
@@ -564,7 +601,7 @@ void SeeDeleted(const ObjectFacts& last, const Ending& ending, Ledger& ledger) {
                                  : "deleted without proof that its resource is gone",
            ledger);
   }
-  ledger.DropObject(last.uid);
+  DropLife(last.uid, ledger);
 }
 
 void Prove(const RowId& reserved, const Proof& proof, Ledger& ledger) {

@@ -43,7 +43,7 @@ void OutOfSight(const Uid& uid, Ledger& ledger);
 // Only the place of a live object in its lineage: its object row, its parent, the children it
 // names. No declaration row is added, ended or confirmed; rows there are move with their chain. For
 // the first pass over a cluster, so that a claim, its composite and its managed resources are one
-// chain before their declarations are compared. Idempotent.
+// chain before their declarations are compared. Its word is heard. Idempotent.
 void Meet(const ObjectFacts& object, Ledger& ledger);
 
 // A version of a live object was seen (list, watch or quorum GET). Adds or refreshes its seen rows,
@@ -63,13 +63,16 @@ inline constexpr std::size_t kBelowMax = 4096;
 // The managing rows of the object and of everything below it; of at most kBelowMax objects.
 std::vector<Row> RowsBelow(const Uid& uid, const Slot& slot, const Ledger& ledger);
 
-// Whether the object's annotation is the root's word: it is the root, or the topmost living object
-// of its chain while the root's slot is empty (W6).
-bool SpeaksFor(const Object& object, const Ledger& ledger);
+// The owner's word: from now on `successor` may take over, nobody if it is empty. Where only a
+// record is left of the owner, whoever it names, and manages the resource already, takes over at
+// once, as it would have at the end of the owner's last row.
+void PutSuccessor(Owner owner, const std::string& successor, Ledger& ledger);
 
-// Writes the successor that the root's annotation names (truce.dev/transfer-to) to what the root
-// owns, directly or through what it is composed of.
-void NameSuccessor(const ObjectFacts& object, const Slot& root, Ledger& ledger);
+// Hears the annotation truce.dev/transfer-to of `object`, if it speaks for its root (SpeakerOf):
+// another one than `before`, the one last known, or none, is the owner's word about all that the
+// root owns, directly or through what it is composed of, and about what is left orphaned of that
+// (W6).
+void HearWord(const Object& object, const std::string& before, Ledger& ledger);
 
 // Whether Crossplane's finalizer of a managed resource, which only its provider may remove, is
 // there.

@@ -54,6 +54,10 @@ class NothingKnown final : public Facts {
                                    std::size_t /*limit*/) const override {
     return {};
   }
+  std::vector<Owner> OwnersIn(OwnerList /*list*/, const KeyText& /*after*/,
+                              std::size_t /*limit*/) const override {
+    return {};
+  }
   std::optional<ResourceName> FurtherName(const KeyText& /*name*/) const override {
     return std::nullopt;
   }

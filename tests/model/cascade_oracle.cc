@@ -338,10 +338,33 @@ void CascadeWorld::CheckWhole() {
   before_ = std::move(after);
 }
 
+// Whom the old owner named unseen owns it, if it still says so, and both are as they were.
+void CascadeWorld::CheckHandedOver() {
+  for (const auto& [target, both] : handed_) {
+    const auto& [old, heir] = both;
+    const Thing* before = Find(old.slot);
+    const Thing* now = Find(heir.slot);
+    const bool stands = before != nullptr && now != nullptr && before->uid == old.uid &&
+                        now->uid == heir.uid && before->transfer_to == old.transfer_to &&
+                        before->intent == Intent::kObserves && now->name == heir.name &&
+                        now->intent != Intent::kObserves && !now->terminating;
+    const bool alone = std::ranges::none_of(things_, [&](const auto& entry) {
+      return entry.first != heir.slot && entry.second.name == heir.name &&
+             entry.second.intent != Intent::kObserves;
+    });
+    if (!stands || !alone) continue;
+    const auto owner = registry_->OwnerNamed(Spelt(NamesOf(heir).front()));
+    if (!owner || owner->root != heir.slot) {
+      Fails("Q: " + target + " is not handed over to " + ForPeople(heir.slot));
+    }
+  }
+}
+
 // When quiet.
 void CascadeWorld::CheckState() {
   CheckStep();
   CheckWhole();
+  CheckHandedOver();
   for (const Row& row : before_.rows) {
     const Thing* thing = Find(row.slot);
     const bool stands = thing != nullptr && thing->uid == row.id.uid.text &&

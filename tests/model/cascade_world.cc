@@ -383,7 +383,51 @@ void CascadeWorld::ForceTransfer() {
   if (!named) return;
   Say((forced ? "transfer forced of " : "transfer agreed of ") + name + " to " + successor);
   words_[known.target] = {successor};
+  handed_.erase(known.target);
   heirs_[known.target].insert(party);
+}
+
+// Truce is not asked: the owner of a bucket names an heir and steps back, in either order, and the
+// heir declares it.
+void CascadeWorld::HandOverUnseen() {
+  const auto slot = AnyWhere([](const Thing& thing) {
+    return IsOwn(thing) && IsRoot(thing) && !thing.exempt && thing.type == kBucketType &&
+           !thing.name.empty() && thing.intent != Intent::kObserves;
+  });
+  if (!slot) return;
+  Thing old = *Find(*slot);
+  const std::string target = TargetOf(old);
+  const auto resource = cloud_.find(target);
+  const auto owner = registry_->OwnerNamed(Spelt(NamesOf(old).front()));
+  Thing heir;
+  heir.party = Party();
+  heir.slot = SlotOf(old, heir.party, "heir");
+  heir.name = old.name;
+  const bool alone = std::ranges::none_of(things_, [&](const auto& entry) {
+    return entry.first != *slot && entry.second.name == old.name;
+  });
+  if (!alone || heir.party == old.party || resource == cloud_.end() ||
+      resource->second.party != old.party || resource->second.exempt || !owner || !owner->real ||
+      owner->root != *slot || owner->contested || owner->record != Record::kNone) {
+    return;
+  }
+  const std::string word =
+      heir.slot.kind + "." + heir.slot.group + "/" + heir.slot.ns + "/" + heir.slot.name;
+  if (old.transfer_to == word) return;
+  Say(ForPeople(*slot) + " is handed over unseen to " + ForPeople(heir.slot));
+  const std::size_t first = dice_.Pick(3);
+  if (first != 1) old.transfer_to = word;
+  if (first != 0) old.intent = Intent::kObserves;
+  Put(old);
+  old.transfer_to = word;
+  old.intent = Intent::kObserves;
+  if (first != 2) Put(old);
+  heir.uid = "u" + std::to_string(++uids_);
+  heir.exempt = true;
+  Put(heir);
+  words_[target].insert(word);
+  NoteHeir(target, word);
+  handed_[target] = {old, heir};
 }
 
 // Terraform owns a bucket; later its list names it no more.
@@ -447,6 +491,7 @@ bool CascadeWorld::Step(unsigned number) {
       Action<CascadeWorld>{.005, .005, &CascadeWorld::Bind},
       Action<CascadeWorld>{.012, .012, &CascadeWorld::NameHeir},
       Action<CascadeWorld>{.006, .006, &CascadeWorld::ForceTransfer},
+      Action<CascadeWorld>{.015, .010, &CascadeWorld::HandOverUnseen},
       Action<CascadeWorld>{.010, .005, &CascadeWorld::ImportOutside},
       Action<CascadeWorld>{.003, .003, &CascadeWorld::Rekey},
       Action<CascadeWorld>{.010, .030, &CascadeWorld::LoseChain},

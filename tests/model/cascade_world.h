@@ -58,7 +58,7 @@ class TellingStore final : public Store {
 //   S5  invariants of one state and of each decision; the audit log only grew; a repeated review or
 //       event changes nothing
 //   Q   every row stands for a live object, every live declaration has its row under each of its
-//       names, chains are whole, what was restored is back
+//       names, chains are whole, what was restored is back, what was handed over is its heir's
 // No promise is given for what was admitted without Truce, in mode warn, or under a ProviderConfig
 // whose newest version it had not seen.
 class CascadeWorld {
@@ -110,6 +110,7 @@ class CascadeWorld {
   void Bind();
   void NameHeir();
   void ForceTransfer();
+  void HandOverUnseen();
   void ImportOutside();
   void Rekey();
 
@@ -172,6 +173,7 @@ class CascadeWorld {
   bool CheckStep();
   void CheckWhole();
   void CheckState();
+  void CheckHandedOver();
   bool IsBoundBack(const Thing& composite) const;
   void CheckThings(const Facts& facts);
 
@@ -213,10 +215,11 @@ class CascadeWorld {
     std::set<std::string> parties;  // as the registry keeps them
     bool observed = false;          // from a status alone
   };
-  std::map<std::string, Known> known_;                  // by canonical name
-  std::map<std::string, std::set<std::string>> words_;  // target → successors, newest word
-  std::map<std::string, std::set<std::string>> heirs_;  // target → parties ever named
-  std::map<std::string, std::string> words_seen_;       // by uid: annotation last shown
+  std::map<std::string, Known> known_;                     // by canonical name
+  std::map<std::string, std::set<std::string>> words_;     // target → successors, newest word
+  std::map<std::string, std::set<std::string>> heirs_;     // target → parties ever named
+  std::map<std::string, std::string> words_seen_;          // by uid: annotation last shown
+  std::map<std::string, std::pair<Thing, Thing>> handed_;  // target → old and new owner, unseen
   std::set<std::string> bound_ever_;
   std::set<std::string> disturbed_;  // uids: of what became of them no end tells
   std::set<std::string> unsettled_;  // uids: changed or missed while they were deleted
