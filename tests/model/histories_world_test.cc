@@ -667,5 +667,122 @@ TEST_F(HistoriesOfTheWorld, WhatJoinedARestoredCompositeStaysWhenThatIsGone) {
   EXPECT_TRUE(registry_.Create(composite).allowed);
 }
 
+// --- found by the sketch of the rules about names, at the seeds that each story names
+// --------------
+
+// A claim, its composite and what that composes, as a restore brings them: no owner references.
+struct RestoredChain {
+  explicit RestoredChain(const std::string& ns)
+      : claim(scene::Composite(SlotOf("Storage", ns, "c"), "claim", "k", 30)),
+        composite(scene::Composite(SlotOf("XStorage", "", "c-x"), "composite", "k", 31)),
+        bucket(scene::ManagedBucket(SlotOf("Bucket", "", "c-x-y"), "bucket", "k", Intent::kManages,
+                                    32)) {
+    claim.lineage.composite = scene::RefTo(composite.slot, "");
+    composite.lineage.claim = scene::RefTo(claim.slot, "");
+    composite.lineage.resources = {scene::RefTo(bucket.slot, "")};
+    bucket.lineage.composed = true;
+    bucket.lineage.label = composite.slot.name;
+  }
+  ObjectFacts claim;
+  ObjectFacts composite;
+  ObjectFacts bucket;
+};
+
+// Seed 2058: nobody remembers the chain, which is restored from below: its party is that of its
+// top, as far as it stands.
+TEST_F(HistoriesOfTheWorld, AChainIsRestoredFromBelowIntoAnEmptyRegistry) {
+  RestoredChain chain("team-a");
+  ASSERT_TRUE(registry_.Create(chain.bucket, scene::kRestorer).allowed);
+  chain.bucket.real = true;
+  chain.bucket.version = 33;
+  registry_.See(chain.bucket);
+  ObjectFacts stranger = scene::Composite(SlotOf("XStorage", "", "s"), "stranger", "", 34);
+  stranger.lineage.resources = {scene::RefTo(chain.bucket.slot, "")};
+  ASSERT_TRUE(registry_.Create(stranger).allowed);
+  registry_.See(stranger);
+  EXPECT_EQ(registry_.OwnerOf("k")->root, chain.bucket.slot) << "a stranger's word binds nothing";
+  ASSERT_TRUE(registry_.Create(chain.composite, scene::kRestorer).allowed);
+  registry_.See(chain.composite);
+  EXPECT_EQ(registry_.OwnerOf("k")->root, chain.composite.slot);
+  ASSERT_TRUE(registry_.Create(chain.claim, scene::kRestorer).allowed);
+  registry_.See(chain.claim);
+  EXPECT_EQ(registry_.OwnerOf("k")->root, chain.claim.slot);
+  EXPECT_EQ(registry_.OwnerOf("k")->party.text, "ns:local/team-a");
+}
+
+// Seed 4738: a claim past Truce beside a living bucket. A registry that is rebuilt reads its lists
+// oldest first, so that the elder one owns it, and what that leaves is not the claim's.
+TEST_F(HistoriesOfTheWorld, WhatTheElderOfARebuiltConflictLeavesIsNotTheYoungers) {
+  RestoredChain young("team-b");
+  ObjectFacts old =
+      scene::ManagedBucket(SlotOf("Bucket", "team-a", "a"), "old", "k", Intent::kManages, 10);
+  old.real = true;
+  registry_.See(old, true);
+  registry_.See(young.claim, true);
+  EXPECT_EQ(registry_.OwnerOf("k")->root, old.slot);
+  registry_.SeeDeleted(old);
+  EXPECT_EQ(registry_.OwnerOf("k")->record, Record::kOrphaned);
+  EXPECT_FALSE(registry_.Create(young.composite, scene::kCrossplane).allowed);
+  young.bucket.lineage.controller = scene::RefTo(young.composite.slot, "composite");
+  EXPECT_FALSE(registry_.Create(young.bucket, scene::kCrossplane).allowed);
+  EXPECT_EQ(registry_.OwnerOf("k")->party.text, "ns:local/team-a");
+}
+
+// Seeds 8271, 9976, 22567: of a composed bucket whose chain is gone a rebuilt registry cannot know
+// whose it was. A claim or a stranger's composite that names it does not tell: it is its slot's.
+TEST_F(HistoriesOfTheWorld, WhatLostItsChainIsItsSlotsWhoeverNamesIt) {
+  RestoredChain chain("team-a");
+  chain.claim.resources.clear();
+  chain.claim.lineage.composite = scene::RefTo(chain.bucket.slot, "");
+  ObjectFacts stranger = scene::Composite(SlotOf("XStorage", "", "s"), "stranger", "", 34);
+  stranger.lineage.resources = {scene::RefTo(chain.bucket.slot, "")};
+  chain.bucket.real = true;
+  for (const ObjectFacts& object : {chain.claim, chain.bucket, stranger}) {
+    registry_.Run([&](Ledger& ledger) { Meet(object, ledger); });
+  }
+  for (const ObjectFacts& object : {chain.claim, chain.bucket, stranger}) {
+    registry_.See(object, true);
+  }
+  EXPECT_EQ(registry_.OwnerOf("k")->root, chain.bucket.slot);
+  registry_.SeeDeleted(chain.bucket);
+  EXPECT_EQ(registry_.OwnerOf("k")->record, Record::kOrphaned);
+  ObjectFacts again =
+      scene::ManagedBucket(SlotOf("Bucket", "team-a", "a"), "again", "k", Intent::kManages, 40);
+  EXPECT_FALSE(registry_.Create(again).allowed) << "a claim's word binds nothing";
+  again.slot = chain.bucket.slot;
+  EXPECT_TRUE(registry_.Create(again).allowed);
+}
+
+// Seeds 19650, 22624: a name that an object had is that of another's record, as its account becomes
+// known; the watch, which lags, gives it a row there. That row excuses no declaration (R1).
+TEST_F(HistoriesOfTheWorld, ARowBesideARecordIsNotHeldBefore) {
+  const Queue left{"jobs", "stage", kOne, ""};
+  ObjectFacts a = ManagedQueue(a_, "a", left, Intent::kManages, 10);
+  ASSERT_TRUE(registry_.Create(a).allowed);
+  a.real = true;
+  a.version = 11;
+  registry_.See(a);
+  registry_.SeeDeleted(a);
+  ASSERT_EQ(registry_.OwnerNamed(QueueName("jobs", kOne))->record, Record::kOrphaned);
+  Queue mine{"jobs", "prod", "", ""};
+  const ObjectFacts first = ManagedQueue(b_, "b", mine, Intent::kManages, 20);
+  ASSERT_TRUE(registry_.Create(first).allowed);
+  registry_.See(first);
+  mine.name = "mails";
+  const ObjectFacts renamed = ManagedQueue(b_, "b", mine, Intent::kManages, 21);
+  ASSERT_TRUE(registry_.Update(first, renamed).allowed);
+  mine.name = "jobs";
+  Learn(mine, kOne);
+  mine.account = kOne;
+  registry_.See(ManagedQueue(b_, "b", mine, Intent::kManages, 20));
+  const ObjectFacts back = ManagedQueue(b_, "b", mine, Intent::kManages, 22);
+  Queue other = mine;
+  other.name = "mails";
+  const Decision decision =
+      registry_.Update(ManagedQueue(b_, "b", other, Intent::kManages, 21), back);
+  ASSERT_FALSE(decision.allowed);
+  EXPECT_EQ(decision.denied[0].reason, ClashReason::kOrphaned);
+}
+
 }  // namespace histories_world_test
 }  // namespace truce
