@@ -214,6 +214,7 @@ class Words final {
     }
     if (clash_.holder.state == HolderState::kTerminating) out += ", which is being deleted";
     out += '.';
+    if (clash_.in_own && !clash_.same_party) out += " It writes into a resource of yours.";
   }
 
   void AppendOrphaned(std::string& out) const {
@@ -283,6 +284,14 @@ class Words final {
     if (clash_.same_party) {
       out += "Both are yours: delete one of the two declarations, or hand it over: ";
       AppendTransfer(out);
+    } else if (clash_.in_own && clash_.holder.state != HolderState::kTerminating) {
+      out += "Only one may write it. Ask ";
+      AppendContact(out);
+      out.append(" to delete ").append(root_);
+      out += ", which deletes it in AWS, or to hand it over: ";
+      AppendTransfer(out);
+      out.append(". If nobody answers, an operator runs: ");
+      AppendLine(ForcedTransfer(), kCommandBytesMax, out);
     } else if (!taken && clash_.holder.state == HolderState::kTerminating) {
       out += "Apply again when it is gone, or ";
       AppendRename(out);
@@ -338,6 +347,16 @@ class Words final {
       way += TransferAnnotation(holder.root, successor);
     }
     AppendLine(way.append("`"), kCommandBytesMax, out);
+  }
+
+  // `truce transfer s3/BucketPolicy/files --to team-a --successor … --force --reason '…'`
+  std::string ForcedTransfer() const {
+    const Owner& holder = clash_.holder;
+    const Slot& root = *wording_.root;
+    std::string out = "`truce transfer ";
+    out += IsSameName() ? WordOf(holder) : holder.id.text;
+    out += root.ns.empty() ? " --to-object " : " --to " + root.ns + " --successor ";
+    return out.append(SuccessorWord(root)).append(" --force --reason '…'`");
   }
 
   // Only a managed resource that somebody wrote by hand can be made to observe.
@@ -402,7 +421,8 @@ std::string_view Name(Disclosure disclosure) {
 
 Disclosure DisclosureOf(const Clash& clash, Disclosure configured) {
   // Who was chosen as successor, or acts for the owner, may know everything of it.
-  const bool akin = clash.same_party || clash.reason == ClashReason::kSibling ||
+  // So may whose resource it writes into.
+  const bool akin = clash.same_party || clash.in_own || clash.reason == ClashReason::kSibling ||
                     clash.reason == ClashReason::kTransferring;
   return akin ? Disclosure::kFull : configured;
 }

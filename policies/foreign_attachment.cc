@@ -4,7 +4,9 @@
 // policy, a role's policy, a record of a zone, …) whose parent resource has an owner of another
 // party is refused, unless that owner shares the resource with the attachment's party at level
 // attach; that a share ends soon is told as a warning, and one that has ended lets what relied on
-// it go on with a warning. The parent is told by name, or by a reference once the registry or the
+// it go on with a warning. One that was declared before anybody owned its parent keeps its place; a
+// change of what it writes is judged as if it came now, the provider's and its end left out. The
+// parent is told by name, or by a reference once the registry or the
 // provider resolves it. Two equal attachments are a matter of duplicate-ownership, in both modes of
 // attachment. Parameters: none; mode "mode" and "typeModes" by the attachment's type, at most warn
 // where its row in the catalogue is not researched. Vectors: tests/unit/admission_sharing_test.cc
@@ -17,6 +19,7 @@
 #include "policies/question.h"
 #include "policies/rule_case.h"
 #include "policies/sharing_rules.h"
+#include "registry/ownership/facts.h"
 #include "registry/ownership/names.h"
 #include "registry/ownership/rows.h"
 
@@ -25,10 +28,9 @@ namespace {
 
 bool IsSlotParty(const PartyId& party) { return party.text.starts_with("slot:"); }
 
-// Cluster-scoped objects that people write by hand are parties of their own each, although one team
-// usually writes a bucket and its policy. Composites and claims are evidence; these are not.
-bool IsByHand(const Slot& root, const Wording& wording) {
-  return root.ns.empty() && wording.catalogue->FindKind(root.group, root.kind) != nullptr;
+// Composites and claims are evidence; these are not.
+bool IsByHand(const Slot& root, const Catalogue& catalogue) {
+  return root.ns.empty() && catalogue.FindKind(root.group, root.kind) != nullptr;
 }
 
 std::string OwnerInWords(const Owner& holder, Disclosure level) {
@@ -47,20 +49,6 @@ std::string OwnerInWords(const Owner& holder, Disclosure level) {
   return out;
 }
 
-// The owner of the resource into which an attachment writes, by any of that one's names.
-std::optional<Owner> ParentOwner(const DeclaredResource& resource, const TypeSpec& type,
-                                 const RuleCase& c) {
-  for (const std::string* account : {&resource.identity.account, &resource.further_account}) {
-    if (account == &resource.further_account && account->empty()) break;
-    ResourceIdentity identity = resource.identity;
-    identity.account = *account;
-    const std::optional<KeyText> parent = ParentKeyOf(identity, type, *c.policy->catalogue);
-    auto owner = parent ? OwnerByName(*parent, *c.facts) : std::nullopt;
-    if (owner) return owner;
-  }
-  return std::nullopt;
-}
-
 // The object wrote before into the resource that `attachment`, of `type`, writes into.
 bool WroteBefore(const DeclaredResource& attachment, const TypeSpec& type, const RuleCase& c) {
   if (c.old_object == nullptr) return false;
@@ -74,7 +62,45 @@ bool WroteBefore(const DeclaredResource& attachment, const TypeSpec& type, const
   });
 }
 
+// The object wrote into the parent, and nobody let it, before `holder` had that.
+bool CameBefore(const DeclaredResource& attachment, const Owner& holder, const RuleCase& c) {
+  const std::optional<Owner> own = OwnerByNames(attachment, *c.facts);
+  const std::vector<Row> rows = c.facts->RowsOfUid(c.object->uid);
+  return own && std::ranges::any_of(rows, [&](const Row& row) {
+           return row.id.key == own->key && row.at < holder.since;
+         });
+}
+
+// The update changes what is written, and is no word of the provider's or of whoever is leaving.
+bool Rewrites(const RuleCase& c) {
+  return c.rewrites && !c.object->terminating && !BringsWhatExists(c);
+}
+
 }  // namespace
+
+std::optional<Owner> ParentOwner(const DeclaredResource& attachment, const Catalogue& catalogue,
+                                 const Facts& facts) {
+  const TypeSpec* type = catalogue.FindType(attachment.identity.type);
+  if (type == nullptr || !type->attachment) return std::nullopt;
+  for (const std::string* account : {&attachment.identity.account, &attachment.further_account}) {
+    if (account == &attachment.further_account && account->empty()) break;
+    ResourceIdentity identity = attachment.identity;
+    identity.account = *account;
+    const std::optional<KeyText> parent = ParentKeyOf(identity, *type, catalogue);
+    auto owner = parent ? OwnerByName(*parent, facts) : std::nullopt;
+    if (owner) return owner;
+  }
+  return std::nullopt;
+}
+
+bool WritesIntoOwn(const DeclaredResource& resource, const RuleCase& c) {
+  const auto holder = ParentOwner(resource, *c.policy->catalogue, *c.facts);
+  return holder && !IsOfOthers(*holder, c);
+}
+
+bool MayBeOneHand(const Owner& holder, const Slot& root, const Catalogue& catalogue) {
+  return IsSlotParty(holder.party) && IsByHand(holder.root, catalogue) && IsByHand(root, catalogue);
+}
 
 std::vector<Finding> JudgeAttachments(const RuleCase& c) {
   std::vector<Finding> out;
@@ -82,10 +108,12 @@ std::vector<Finding> JudgeAttachments(const RuleCase& c) {
     if (resource.intent == Intent::kObserves) continue;
     const TypeSpec* type = c.policy->catalogue->FindType(resource.identity.type);
     if (type == nullptr || !type->attachment) continue;
-    const std::optional<Owner> holder = ParentOwner(resource, *type, c);
+    const auto holder = ParentOwner(resource, *c.policy->catalogue, *c.facts);
     if (!holder || !IsOfOthers(*holder, c)) continue;
     const bool existed = WroteBefore(resource, *type, c) || IsOnRecord(c, resource.key);
-    KeepUse(c, {.use = &resource, .holder = &*holder, .existed = existed}, &ForeignAttachment, out);
+    const bool anew = existed && Rewrites(c) && CameBefore(resource, *holder, c);
+    KeepUse(c, {.use = &resource, .holder = &*holder, .existed = existed, .anew = anew},
+            &ForeignAttachment, out);
   }
   return out;
 }
@@ -98,13 +126,11 @@ std::optional<Finding> ForeignAttachment(const UseFacts& facts, const Wording& w
   if (standing == Standing::kEndsSoon || (standing == Standing::kEnded && facts.existed)) {
     return ShareEnds(Rule::kForeignAttachment, facts, standing == Standing::kEnded, wording);
   }
-  if (facts.existed) return std::nullopt;
+  if (facts.existed && !facts.anew) return std::nullopt;
   const std::string type = TypeForPeople(attachment.identity.type);
   const std::string parent = ResourceInWords(holder);
   Finding out{.rule = Rule::kForeignAttachment};
-  const bool by_hand = IsSlotParty(holder.party) && IsSlotParty(facts.party) &&
-                       IsByHand(holder.root, wording) && IsByHand(*wording.root, wording);
-  if (by_hand) {
+  if (MayBeOneHand(holder, *wording.root, *wording.catalogue)) {
     const std::string_view service = DeclaredService(*wording.object);
     out.mode = !service.empty() && service == holder.service ? Mode::kAudit : Mode::kWarn;
   }

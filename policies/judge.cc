@@ -4,6 +4,7 @@
 #include <iterator>
 #include <utility>
 
+#include "policies/sharing_rules.h"
 #include "registry/ownership/facts.h"
 #include "registry/ownership/grant.h"
 #include "registry/ownership/names.h"
@@ -166,6 +167,7 @@ RuleCase Judgement::CaseOf(const Slot& root, const Facts* facts, const Decision*
           .question = review_.question ? &*review_.question : nullptr,
           .live = live_ ? &*live_ : nullptr,
           .composed_as = review_.composed_as,
+          .rewrites = review_.rewrites,
           .names_pass = names_pass_ && root == request.object.slot};
 }
 
@@ -224,6 +226,9 @@ Decision Judgement::Judge(const Facts& facts, const IdSource& fresh) {
   const bool deletes = review_.request.operation == Operation::kDelete;
   Decision decision = deletes ? Undecided(review_.request) : AskRegistry(facts, ids);
   const RuleCase c = CaseOf(decision.root, &facts, &decision);
+  for (std::vector<Clash>* clashes : {&decision.denied, &decision.conflicts}) {
+    for (Clash& clash : *clashes) clash.in_own = WritesIntoOwn(clash.resource, c);
+  }
   if (review_.question) Settle(c, decision);
   const Entry entry = deletes ? Entry::kDeletions : Entry::kDeclarations;
   findings_ = JudgeByRules(entry, c);

@@ -33,6 +33,8 @@ struct ReviewCase {
   ReviewRequest request;  // who asks and what is declared; the judgement adds what the policy says
   NameEvidence evidence;
   std::optional<Question> question;  // nothing: an admission
+  // UPDATE: what the object has written into AWS (spec.forProvider, spec.initProvider) changes.
+  bool rewrites = false;
   // What the object is composed as (annotation crossplane.io/composition-resource-name), of what a
   // composite controller creates.
   std::string composed_as = {};

@@ -33,6 +33,7 @@ void Settle(const RuleCase& c, Decision& decision) {
     for (std::vector<Clash>* list : {&decision.denied, &decision.conflicts, &decision.elsewhere}) {
       for (Clash& clash : *list) {
         clash.same_party = false;
+        clash.in_own = false;
         const bool is_akin =
             clash.reason == ClashReason::kSibling || clash.reason == ClashReason::kTransferring;
         if (is_akin) clash.reason = ClashReason::kOwned;

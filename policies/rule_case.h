@@ -41,6 +41,7 @@ struct RuleCase {
   const CompositionCase* composition = nullptr;  // an update of one; null: it is none
   const LiveObjects* live = nullptr;             // that were looked at; null: none were
   std::string_view composed_as = {};  // annotation crossplane.io/composition-resource-name
+  bool rewrites = false;              // an UPDATE changes what the object has written into AWS
   bool names_pass = false;            // the rules about names were asked, and found nothing
 };
 

@@ -19,6 +19,7 @@
 
 namespace truce {
 
+class Facts;
 struct Owner;
 struct Row;
 
@@ -41,6 +42,8 @@ struct UseFacts {
   const PartyRules* parties = nullptr;    // never null
   std::span<const Agreement> agreements;  // of the holder's key
   bool existed = false;                   // the declaration used it before this version
+  // It used it before the holder had it, without anybody's leave, and uses it in another way now.
+  bool anew = false;
   Timestamp now{};
 };
 
@@ -56,6 +59,16 @@ Standing StandingOf(const UseFacts& facts, ShareLevel level);
 // A warning that the share on which the use relies ends soon, or has ended.
 Finding ShareEnds(Rule rule, const UseFacts& facts, bool ended, const Wording& wording);
 
+// The owner of the resource into which `attachment` writes, by any of that one's names; nothing:
+// it has none, or `attachment` is none.
+std::optional<Owner> ParentOwner(const DeclaredResource& attachment, const Catalogue& catalogue,
+                                 const Facts& facts);
+// Whether the party or chain of the object in `c` owns that resource.
+bool WritesIntoOwn(const DeclaredResource& resource, const RuleCase& c);
+// Whether one hand may have written both: cluster-scoped objects that people write are parties of
+// their own each, although one team usually writes a bucket and its policy.
+bool MayBeOneHand(const Owner& holder, const Slot& root, const Catalogue& catalogue);
+
 // Whether `holder` is another party than that of the root in `c`, and another root.
 bool IsOfOthers(const Owner& holder, const RuleCase& c);
 // Keeps what `rule` finds about `use`, of which `c` tells all but the use, its holder and whether
@@ -66,9 +79,10 @@ void KeepUse(const RuleCase& c, UseFacts use,
 
 // Rule foreign-attachment. Nothing when the attachment's party may attach. A share that ends within
 // kShareNotice warns. One that has ended refuses new attachments and warns those that existed;
-// without any share those that existed are none of this rule's business. Otherwise a finding in
-// mode enforce; at most a warning while both were written by hand, cluster-scoped: then nothing
-// tells whether their authors are two (audit when both name one service).
+// without any share those that existed are none of this rule's business, but for changes of one
+// that was there before the holder (`anew`). Otherwise a finding in mode enforce; at most a warning
+// while both were written by hand, cluster-scoped: then nothing tells whether their authors are two
+// (audit when both name one service).
 std::optional<Finding> ForeignAttachment(const UseFacts& facts, const Wording& wording);
 
 // Rule observer-without-share, off until configured: a declaration observes a resource of another

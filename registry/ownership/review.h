@@ -39,6 +39,9 @@ struct Clash {
   std::string step;         // kTransferring: what the old owner must still do
   bool same_party = false;  // the holder's party is the requester's: full disclosure
   bool late = false;        // allowed although enforced: denying it would leak the cloud resource
+  // The requester's party owns the resource into which this one is written. For the judgement to
+  // tell: the registry knows no types.
+  bool in_own = false;
 
   bool operator==(const Clash&) const = default;
 };

@@ -447,16 +447,57 @@ TEST_F(AdmissionRulesTest, EqualSlotsClashAndOthersDoNot) {
   EXPECT_FALSE(Send(role_policy("again", "read")).allowed);
 }
 
-TEST_F(AdmissionRulesTest, AnAttachmentOfBeforeStaysChangeable) {
+// It keeps its place, but who owns the bucket by now has a say in what is written there.
+TEST_F(AdmissionRulesTest, AnAttachmentOfBeforeStaysButDoesNotWriteAnew) {
   Sent policy = Policy("mine", "prod-artifacts", "team-b");
   ASSERT_TRUE(Send(policy).allowed);
+  clock_.Advance(std::chrono::minutes(1));
   ASSERT_TRUE(Send(Claim("team-a", "files", "prod-artifacts", "service-a")).allowed);
+  Sent labelled = policy;
+  labelled.operation = "UPDATE";
+  labelled.review = "label";
+  labelled.metadata = R"(,"labels":{"a":"b"})";
+  EXPECT_TRUE(Send(labelled).allowed) << "writes nothing";
+  Sent leaving = policy;
+  leaving.operation = "UPDATE";
+  leaving.review = "leave";
+  leaving.old_spec = policy.spec;
+  leaving.spec = R"({"managementPolicies":["Observe"],"forProvider":{"region":"us-west-2",)"
+                 R"("bucket":"prod-artifacts","policy":"{}"}})";
+  EXPECT_TRUE(Send(leaving).allowed);
   policy.operation = "UPDATE";
   policy.old_spec = policy.spec;
   policy.spec =
       R"({"forProvider":{"region":"us-west-2","bucket":"prod-artifacts","policy":"{\"a\":1}"}})";
   policy.review = "update";
-  EXPECT_TRUE(Send(policy).allowed);
+  EXPECT_FALSE(Send(policy).allowed);
+  EXPECT_EQ(Found(), "foreign-attachment enforce");
+  policy.user = kProvider;
+  EXPECT_TRUE(Send(policy).allowed) << "what the provider fills in";
+  policy.user = "ann";
+  policy.metadata = policy.old_metadata = R"(,"deletionTimestamp":"2026-11-21T07:59:30Z")";
+  EXPECT_TRUE(Send(policy).allowed) << "adds nothing (I10)";
+}
+
+// AWS keeps one policy a bucket: who owns that learns who has its place, whatever strangers learn.
+TEST_F(AdmissionRulesTest, TheOwnerOfTheParentIsToldWhoWritesIntoIt) {
+  ChangePolicy([](AdmissionPolicy& policy) { policy.disclosure = Disclosure::kTaken; });
+  ASSERT_TRUE(Send(Policy("mine", "prod-artifacts", "team-b")).allowed);
+  ASSERT_TRUE(Send(Claim("team-a", "files", "prod-artifacts", "service-a")).allowed);
+  EXPECT_FALSE(Send(Policy("own", "prod-artifacts", "team-a")).allowed) << "no second manager";
+  EXPECT_EQ(OnlyFinding().cause,
+            "S3 bucket policy \"prod-artifacts\" is owned by BucketPolicy team-b/mine. It writes "
+            "into a resource of yours.");
+  EXPECT_EQ(
+      OnlyFinding().remedy,
+      "Only one may write it. Ask its owner to delete BucketPolicy team-b/mine, which deletes it "
+      "in AWS, or to hand it over: `kubectl -n team-b annotate --overwrite "
+      "bucketpolicy.s3.aws.m.upbound.io mine truce.dev/transfer-to=BucketPolicy/team-a/own`. If "
+      "nobody answers, an operator runs: `truce transfer s3/BucketPolicy/prod-artifacts --to "
+      "team-a --successor BucketPolicy/team-a/own --force --reason '…'`. To only read it, set "
+      "spec.managementPolicies: [\"Observe\"].");
+  EXPECT_FALSE(Send(Policy("theirs", "prod-artifacts", "team-c")).allowed);
+  EXPECT_EQ(sink_.last().told.front().cause.find("team-b"), std::string::npos);
 }
 
 // Its deletion would take the policy of a victim away (E6); what it wrote before it lets go (I10).

@@ -133,6 +133,46 @@ TEST_F(DetectorsTest, NamesMovesAndAdoptionsAreFoundWithTheOthers) {
   EXPECT_EQ(counts.at({Detector::kProviderConfigMoved, Mode::kWarn}), 1U);
 }
 
+TEST_F(DetectorsTest, WhatWritesIntoAnothersResourceIsFoundWhileItDoes) {
+  const GroupKind bucket{"s3.aws.m.upbound.io", "Bucket"};
+  const GroupKind policy{"s3.aws.m.upbound.io", "BucketPolicy"};
+  cluster_.Serve({bucket.group, "v1beta1", bucket.kind, "buckets", true});
+  cluster_.Serve({policy.group, "v1beta1", policy.kind, "bucketpolicies", true});
+  const auto policy_of = [&](const std::string& ns, const std::string& of) {
+    SmallObject object{policy, ns, "policy-" + of, "policy-" + of, {}, {}};
+    object.rest =
+        R"("spec":{"forProvider":{"region":"eu-west-1","bucket":")" + of + R"(","policy":"{}"}})";
+    return object;
+  };
+  const auto bucket_of = [&](const std::string& ns, const std::string& name) {
+    SmallObject object = Bucket(name, "bucket-" + name, name);
+    object.kind = bucket;
+    object.ns = ns;
+    return object;
+  };
+  cluster_.Put(policy_of("team-b", "alpha"));
+  cluster_.Put(policy_of("team-a", "beta"));
+  cluster_.Put(bucket_of("team-a", "beta"));
+  Ready();
+  EXPECT_TRUE(Subjects(Detector::kForeignAttachment).empty()) << "nobody owns alpha";
+  cluster_.Put(bucket_of("team-a", "alpha"));
+  driver_->Settle();
+  clock_.Advance(Detectors::kPassEvery);
+  Look();
+  const std::vector<LiveFinding> found = book_.Snapshot(Detector::kForeignAttachment);
+  ASSERT_EQ(found.size(), 1U);
+  EXPECT_EQ(found[0].cause,
+            "BucketPolicy.s3.aws.m.upbound.io team-b/policy-alpha writes into S3 bucket "
+            "\"alpha\", which is owned by Bucket.s3.aws.m.upbound.io team-a/alpha and not "
+            "shared with it.");
+  EXPECT_EQ(found[0].namespaces, (std::vector<std::string>{"team-a", "team-b"}));
+  cluster_.Remove(policy, "team-b", "policy-alpha");
+  driver_->Settle();
+  clock_.Advance(Detectors::kPassEvery);
+  Look();
+  EXPECT_TRUE(Subjects(Detector::kForeignAttachment).empty());
+}
+
 TEST_F(DetectorsTest, AnOrphanIsFoundByTheNextPassOverTheRegistry) {
   cluster_.Put(Real(Bucket("a", "u1", "alpha")));
   Ready();

@@ -23,6 +23,10 @@ Result<void> FillReviewCase(const AdmissionRequest& request, const AdmissionPoli
   if (request.operation == ReviewOperation::kUpdate) {
     asked.operation = Operation::kUpdate;
     asked.old_object = Identify(request.old_object, kind, policy.identity);
+    const Value spec = request.object.Child("spec");
+    const Value before = request.old_object.Child("spec");
+    review.rewrites = !spec.Child("forProvider").Equals(before.Child("forProvider")) ||
+                      !spec.Child("initProvider").Equals(before.Child("initProvider"));
   } else if (asked.requester.composite_controller && asked.object.lineage.composed) {
     review.composed_as = ReadLiveObject(request.object).composed_as;
   }

@@ -96,6 +96,12 @@ constexpr std::array<DetectorInfo, kDetectorCount> kDetectors = {{
      "A service account works as a provider, and the setting providers does not match it.",
      "Reviews since the start: of two objects or more it removed the provider's finalizer while "
      "they terminated, or wrote the marks external-create-pending and -succeeded."},
+    {Detector::kForeignAttachment, "foreign-attachment", Severity::kWarning, "ForeignAttachment",
+     true, "An object writes into a resource of another owner, who does not share it.",
+     "The registry's rows: an attachment (a bucket policy, a policy of a role) that an object "
+     "manages, and the owner of the resource that it names, who is of another party and shares "
+     "nothing with it at level attach. It was declared before that resource had an owner, or a "
+     "mode of the rule let it in."},
 }};
 
 // Each row stands where its detector says, with everything that people are told.

@@ -31,9 +31,10 @@ enum class Detector : std::uint8_t {
   kDeletionBlocked,
   kUnreadObject,
   kUnmatchedProvider,
+  kForeignAttachment,
 };
 inline constexpr std::size_t kDetectorCount =
-    static_cast<std::size_t>(Detector::kUnmatchedProvider) + 1;
+    static_cast<std::size_t>(Detector::kForeignAttachment) + 1;
 
 // How bad a finding is; ordered.
 enum class Severity : std::uint8_t {

@@ -302,19 +302,23 @@ Result<void> Detectors::PassOverObjects(const GroupKind& kind, Role role, Deadli
   return {};
 }
 
-Result<Detectors::Pass> Detectors::PassOver(Deadline deadline) const {
+Result<Detectors::Pass> Detectors::PassOver(const AdmissionPolicy& policy,
+                                            Deadline deadline) const {
   Pass pass;
   KeyText after;
   std::vector<Owner> owners;
+  std::vector<LiveFinding> attachments;
   do {
-    const auto read = [&](const PeopleFacts& facts) {
+    const auto read = [&](const AllFacts& facts) {
       owners = facts.OwnersIn(OwnerList::kAll, after, kPage);
+      attachments = FindForeignAttachments(owners, policy, facts, ports_.clock.Now());
     };
     TRUCE_RETURN_IF_ERROR(ports_.store.Read(read, deadline));
     const auto add = [](std::vector<LiveFinding>& to, std::vector<LiveFinding> found) {
       to.insert(to.end(), found.begin(), found.end());
     };
     add(pass.orphaned, FindOrphaned(owners));
+    add(pass.attachments, attachments);
     add(pass.never_real, FindNeverReal(owners, ports_.clock.Now()));
     CountStandIns(owners, pass.accounts);
     CountAccounts(owners, pass.known_accounts);
@@ -489,7 +493,7 @@ Result<void> Detectors::Examine(Deadline deadline) {
     Report(Detector::kNotCovered, FindingsOf(CoverageOf(around)));
     return {};
   }
-  TRUCE_ASSIGN_OR_RETURN(Pass pass, PassOver(deadline));
+  TRUCE_ASSIGN_OR_RETURN(Pass pass, PassOver(*around.policy, deadline));
   pass_at_ = now;
   ClaimBindings::Found bindings;
   known_.With([&](Known& known) {
@@ -500,6 +504,7 @@ Result<void> Detectors::Examine(Deadline deadline) {
   callers_ = std::move(pass.callers);
   Report(Detector::kOrphanedOwnership, std::move(pass.orphaned));
   Report(Detector::kNeverReal, std::move(pass.never_real));
+  Report(Detector::kForeignAttachment, std::move(pass.attachments));
   Report(Detector::kAccountUnknown, FindUnknownAccounts(pass.accounts));
   Report(Detector::kProviderConfigMoved, FindMoved(pass.moves));
   Report(Detector::kAdoptionNotFollowed, FindAdoptions(pass.adoptions));

@@ -25,6 +25,7 @@
 #include "webhook/findings/coverage.h"
 #include "webhook/findings/disagreements.h"
 #include "webhook/findings/findings_book.h"
+#include "webhook/findings/foreign_attachments.h"
 #include "webhook/findings/lifecycle/blocked_deletions.h"
 #include "webhook/findings/lifecycle/claim_bindings.h"
 #include "webhook/findings/lifecycle/object_marks.h"
@@ -144,6 +145,7 @@ class Detectors final : public SightObserver {
   struct Pass {
     std::vector<LiveFinding> orphaned;
     std::vector<LiveFinding> never_real;
+    std::vector<LiveFinding> attachments;
     std::vector<UnreferencedObject> unreferenced;
     StandIns accounts;
     Accounted known_accounts;
@@ -153,7 +155,7 @@ class Detectors final : public SightObserver {
     ClaimBindings::Present bindings;
   };
 
-  Result<Pass> PassOver(Deadline deadline) const;
+  Result<Pass> PassOver(const AdmissionPolicy& policy, Deadline deadline) const;
   Result<void> PassOverObjects(const GroupKind& kind, Role role, Deadline deadline,
                                Pass& pass) const;
   Result<void> ExamineConflicts(Deadline deadline);
