@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "policies/rule_list.h"
+#include "registry/base/text.h"
 
 namespace truce {
 namespace {
@@ -178,30 +179,6 @@ AppliedMode ModeFor(const ModeRules& rules, const ModeSubject& subject, Timestam
 
 std::string_view Name(UnsureAction action) {
   return action == UnsureAction::kWarn ? "warn" : "deny";
-}
-
-bool MatchesGlob(std::string_view text, std::string_view pattern) {
-  // On a mismatch the last star takes one character more.
-  std::size_t t = 0;
-  std::size_t p = 0;
-  std::size_t star = std::string_view::npos;
-  std::size_t taken = 0;
-  while (t < text.size()) {
-    if (p < pattern.size() && pattern[p] == '*') {
-      star = p++;
-      taken = t;
-    } else if (p < pattern.size() && pattern[p] == text[t]) {
-      ++p;
-      ++t;
-    } else if (star != std::string_view::npos) {
-      p = star + 1;
-      t = ++taken;
-    } else {
-      return false;
-    }
-  }
-  while (p < pattern.size() && pattern[p] == '*') ++p;
-  return p == pattern.size();
 }
 
 bool MatchesAny(std::string_view text, std::span<const std::string> patterns) {

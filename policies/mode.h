@@ -138,10 +138,6 @@ bool IsConfigured(const ModeRules& rules, Rule rule);
 // mode of the rule; only exemptions and overrides are above it. Of overrides the first listed wins.
 AppliedMode ModeFor(const ModeRules& rules, const ModeSubject& subject, Timestamp now);
 
-// True when `text` as a whole matches `pattern`, in which '*' is any run of characters. Time grows
-// with the product of both lengths at most.
-bool MatchesGlob(std::string_view text, std::string_view pattern);
-
 // True when `text`, the name of a user, matches one of `patterns`. Linear in the length of `text`
 // per pattern.
 bool MatchesAny(std::string_view text, std::span<const std::string> patterns);

@@ -75,6 +75,20 @@ void AppendService(std::string_view service, std::string& out) {
   }
 }
 
+// " DB instance": each word behind a blank.
+void AppendKind(std::string_view kind, std::string& out) {
+  for (std::size_t i = 0; i < kind.size(); ++i) {
+    const char c = kind[i];
+    const bool after_lower = i > 0 && !IsUpper(kind[i - 1]);
+    const bool before_lower = i + 1 < kind.size() && IsLower(kind[i + 1]);
+    // A word begins at an upper-case letter, unless it is within an acronym: DB|Instance,
+    // VPC|Endpoint.
+    const bool begins = i == 0 || (IsUpper(c) && (after_lower || before_lower));
+    if (begins) out += ' ';
+    out += (begins && before_lower) ? Lower(c) : c;
+  }
+}
+
 }  // namespace
 
 void AppendType(std::string_view type, std::string& out) {
@@ -88,17 +102,14 @@ void AppendType(std::string_view type, std::string& out) {
     return;
   }
   AppendService(type.substr(0, slash), out);
-  const std::string_view kind = type.substr(slash + 1);
-  for (std::size_t i = 0; i < kind.size(); ++i) {
-    const char c = kind[i];
-    const bool after_lower = i > 0 && !IsUpper(kind[i - 1]);
-    const bool before_lower = i + 1 < kind.size() && IsLower(kind[i + 1]);
-    // A word begins at an upper-case letter, unless it is within an acronym: DB|Instance,
-    // VPC|Endpoint.
-    const bool begins = i == 0 || (IsUpper(c) && (after_lower || before_lower));
-    if (begins) out += ' ';
-    out += (begins && before_lower) ? Lower(c) : c;
-  }
+  AppendKind(type.substr(slash + 1), out);
+}
+
+std::string KindForPeople(std::string_view type) {
+  if (type == "elbv2/LB") return "load balancer";
+  std::string out;
+  AppendKind(type.substr(type.find('/') + 1), out);
+  return out.substr(std::min<std::size_t>(1, out.size()));
 }
 
 std::string TypeForPeople(std::string_view type) {
@@ -165,8 +176,9 @@ std::string_view KeyField(const KeyText& key, int index) {
 
 std::string WordOf(const Owner& owner) {
   const bool is_plain = IsPlainWord(owner.name) && IsPlainWord(owner.identity.type);
-  const bool is_local =
-      !KeyField(owner.key, kAccountField).empty() || !KeyField(owner.key, kRegionField).empty();
+  const bool is_local = IsNameSpace(owner.identity.partition) ||
+                        !KeyField(owner.key, kAccountField).empty() ||
+                        !KeyField(owner.key, kRegionField).empty();
   if (!owner.id.empty() && (!is_plain || is_local)) return owner.id.text;
   return is_plain ? owner.identity.type + "/" + owner.name : "RESOURCE";
 }
@@ -175,7 +187,8 @@ std::string ReleaseCommand(const Owner& owner) {
   const ResourceIdentity& identity = owner.identity;
   const bool is_of_account = !KeyField(owner.key, kAccountField).empty();
   const bool is_known = !is_of_account || IsAccount(identity.account);
-  if (!is_known || !IsPlainWord(owner.name) || !IsPlainWord(identity.type)) {
+  if (!is_known || IsNameSpace(identity.partition) || !IsPlainWord(owner.name) ||
+      !IsPlainWord(identity.type)) {
     return ReleaseCommand(owner.id);
   }
   std::string out(kRelease);

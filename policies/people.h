@@ -14,6 +14,8 @@ struct Owner;
 
 // "s3/Bucket" → "S3 bucket", "rds/DBInstance" → "RDS DB instance".
 std::string TypeForPeople(std::string_view type);
+// The same without its service: "bucket".
+std::string KindForPeople(std::string_view type);
 void AppendType(std::string_view type, std::string& out);  // the same, behind `out`
 
 // "ObjectStorage team-a/artifacts"; "Bucket artifacts" when cluster-scoped.

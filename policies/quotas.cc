@@ -7,6 +7,7 @@
 
 #include "policies/mode.h"
 #include "registry/base/one_line.h"
+#include "registry/base/text.h"
 #include "registry/catalogue/explain.h"
 #include "registry/identity/evidence.h"
 #include "registry/ownership/facts.h"

@@ -49,6 +49,30 @@ std::string UpperHexOf(std::uint32_t number, std::size_t digits_min) {
   return digits;
 }
 
+bool MatchesGlob(std::string_view text, std::string_view pattern) {
+  // On a mismatch the last star takes one character more.
+  std::size_t t = 0;
+  std::size_t p = 0;
+  std::size_t star = std::string_view::npos;
+  std::size_t taken = 0;
+  while (t < text.size()) {
+    if (p < pattern.size() && pattern[p] == '*') {
+      star = p++;
+      taken = t;
+    } else if (p < pattern.size() && pattern[p] == text[t]) {
+      ++p;
+      ++t;
+    } else if (star != std::string_view::npos) {
+      p = star + 1;
+      t = ++taken;
+    } else {
+      return false;
+    }
+  }
+  while (p < pattern.size() && pattern[p] == '*') ++p;
+  return p == pattern.size();
+}
+
 bool IsUtf8(std::string_view text) {
   while (!text.empty()) {
     const std::size_t length = FirstCharacter(text).length;

@@ -167,6 +167,10 @@ constexpr Utf8Character FirstCharacter(std::string_view text) {
   return {length, code};
 }
 
+// True when `text` as a whole matches `pattern`, in which '*' is any run of characters. Time grows
+// with the product of both lengths at most.
+bool MatchesGlob(std::string_view text, std::string_view pattern);
+
 // Whether all of `text` is UTF-8.
 bool IsUtf8(std::string_view text);
 

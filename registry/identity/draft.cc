@@ -29,7 +29,8 @@ std::optional<std::string_view> Placeholder(const ResourceIdentity& identity,
                                             std::string_view name) {
   std::string_view value;
   if (name == "partition") {
-    value = identity.partition;
+    // An ARN told there would be that of something in AWS.
+    if (!IsNameSpace(identity.partition)) value = identity.partition;
   } else if (name == "region") {
     value = identity.region;
   } else if (name == "account") {

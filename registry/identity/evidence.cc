@@ -302,6 +302,16 @@ std::string_view PartitionOf(std::string_view region) {
   return "aws";
 }
 
+std::string NameSpaceOf(const OutsideEndpoint& endpoint) { return "@" + endpoint.host; }
+
+bool IsNameSpace(std::string_view partition) { return partition.starts_with('@'); }
+
+bool HasNameSpace(const IdentityRules& rules, const OutsideEndpoint& endpoint) {
+  return std::ranges::any_of(rules.name_spaces, [&](const std::string& pattern) {
+    return MatchesGlob(endpoint.host, pattern);
+  });
+}
+
 bool IsAccount(std::string_view text) { return text.size() == kAccountDigits && AllDigits(text); }
 
 std::string_view AccountOfArn(std::string_view arn) {
@@ -335,8 +345,16 @@ std::string AccountFieldsOf(const ObjectView& view, const KindEntry& kind,
   return at == rules.account_fields->end() ? "none" : at->second;
 }
 
-bool IsOutside(const ObjectView& view, const KindEntry& kind, const IdentityRules& rules) {
-  return !rules.outside.empty() && rules.outside.contains(NameOf(ProviderConfigOf(view, kind)));
+const OutsideEndpoint* EndpointOf(const ObjectView& view, const KindEntry& kind,
+                                  const IdentityRules& rules) {
+  if (rules.outside.empty()) return nullptr;
+  const auto at = rules.outside.find(NameOf(ProviderConfigOf(view, kind)));
+  if (at == rules.outside.end()) return nullptr;
+  const OutsideEndpoint& endpoint = at->second;
+  const std::string& type = kind.type->name;
+  const bool goes_there =
+      endpoint.services.empty() || endpoint.services.contains(type.substr(0, type.find('/')));
+  return goes_there ? &endpoint : nullptr;
 }
 
 namespace {

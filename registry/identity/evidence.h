@@ -103,8 +103,13 @@ std::string_view OwnArn(const ObjectView& view);
 std::optional<ProviderConfigName> ConfigOf(const ObjectView& view, const GroupKind& kind,
                                            const Catalogue& catalogue);
 
-// Whether the endpoint of its ProviderConfig is not AWS: its status shows no names then.
-bool IsOutside(const ObjectView& view, const KindEntry& kind, const IdentityRules& rules);
+// The endpoint outside of AWS that requests for the object go to; null: they go to AWS. Its status
+// shows no names then.
+const OutsideEndpoint* EndpointOf(const ObjectView& view, const KindEntry& kind,
+                                  const IdentityRules& rules);
+
+// Whether the endpoint is a name space of its own by IdentityRules::name_spaces.
+bool HasNameSpace(const IdentityRules& rules, const OutsideEndpoint& endpoint);
 
 // What ObjectFacts::account_fields is for the object.
 std::string AccountFieldsOf(const ObjectView& view, const KindEntry& kind,

@@ -222,29 +222,34 @@ void ReadManaged(const ObjectView& view, const KindEntry& kind, const IdentityRu
   if (draft.place.region.empty() && type.KeyHasRegion()) {
     draft.missing.push_back(FieldName("forProvider", region_path) + " is not set");
   }
-  const bool outside = IsOutside(view, kind, rules);
+  const OutsideEndpoint* const outside = EndpointOf(view, kind, rules);
   AccountEvidence account = AccountOf(view, kind, rules);
   // Whoever owns an endpoint outside of AWS writes whatever account he likes.
-  if (outside) account.observed.clear();
+  if (outside != nullptr) account.observed.clear();
   if (account.foreign) {
     draft.missing.push_back(FieldName("forProvider", type.account_path) + " names no account");
   }
   // Before the parts: where it is an ARN or a URL some of them are what it tells.
   ExternalName external = ReadExternalName(view, type, draft.place, account.account);
   if (external.reading) context.external = &*external.reading;
-  if (!outside) facts.account_disagreement = std::move(account.disagreement);
+  if (outside == nullptr) facts.account_disagreement = std::move(account.disagreement);
   const bool stands_in = !account.foreign && !account.own_field && type.KeyHasAccount();
   PlaceAccount(std::move(account), stands_in ? StandInOf(view, kind, rules) : std::string(), draft);
   if (draft.further_observed) draft.own_arn = OwnArn(view);
-  if (!outside) facts.shown_account = AccountOfArn(OwnArn(view));
+  if (outside == nullptr) facts.shown_account = AccountOfArn(OwnArn(view));
   facts.account_fields = AccountFieldsOf(view, kind, rules);
   ReadParts(view, kind, context, draft);
   if (facts.shown_account == draft.place.account) facts.account_disagreement.clear();
-  const std::optional<Draft> other = TakeExternalName(external, context, draft);
+  std::optional<Draft> other = TakeExternalName(external, context, draft);
   facts.name_finding = std::move(external.finding);
   if (facts.name_finding.empty()) facts.name_finding = std::move(part_finding);
-  std::string shown = outside ? std::string() : TakeStatus(view, external, draft);
+  std::string shown = outside != nullptr ? std::string() : TakeStatus(view, external, draft);
   if (facts.name_finding.empty()) facts.name_finding = std::move(shown);
+  // Last: external names are written there as AWS writes them.
+  if (outside != nullptr && HasNameSpace(rules, *outside)) {
+    draft.place.partition = NameSpaceOf(*outside);
+    if (other) other->place.partition = draft.place.partition;
+  }
   const std::size_t first = facts.resources.size();
   AppendResources(draft, facts.resources, facts.bad_names);
   for (std::size_t i = first; i < facts.resources.size(); ++i) {

@@ -190,6 +190,21 @@ struct FormerAccount {
   bool operator==(const FormerAccount&) const = default;
 };
 
+// An endpoint that is not AWS: LocalStack, MinIO, Ceph. What a ProviderConfig sends there lies in a
+// name space of its own (N6), written in names where AWS's are told by their partition.
+struct OutsideEndpoint {
+  std::string host;                // as it is written, in small letters: "localstack.dev:4566"
+  std::set<std::string> services;  // "s3": whose kinds go there; empty: all
+
+  auto operator<=>(const OutsideEndpoint&) const = default;
+};
+using OutsideEndpoints = std::map<ProviderConfigName, OutsideEndpoint>;
+
+// The name space of an endpoint, in place of a partition: "@localstack.dev:4566".
+std::string NameSpaceOf(const OutsideEndpoint& endpoint);
+// Whether `partition` is such a name space.
+bool IsNameSpace(std::string_view partition);
+
 struct IdentityRules {
   std::string cluster;  // cluster id, [a-z0-9-]{1,32}
   const Catalogue* catalogue = nullptr;
@@ -202,7 +217,10 @@ struct IdentityRules {
   // ProviderConfigs are not watched. One that is missing does not exist.
   std::optional<std::map<ProviderConfigName, std::string>> account_fields;
   // ProviderConfigs whose endpoint is not AWS: whoever owns it writes what a status shows there.
-  std::set<ProviderConfigName> outside;
+  OutsideEndpoints outside;
+  // Patterns of hosts (setting `outsideEndpoints`) that are name spaces of their own. Any other
+  // endpoint counts as AWS: it may be a way to it.
+  std::vector<std::string> name_spaces = {"*"};
   MovingAccounts moving;                    // read by AwaitNames only
   std::set<GroupKind> composites;           // kinds that an XRD defines as composite
   std::vector<std::string> service_labels;  // configured label keys, first match wins

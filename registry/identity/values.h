@@ -70,7 +70,7 @@ std::optional<Intent> IntentFromName(std::string_view name);
 // later catalogue can compute another key from it.
 struct ResourceIdentity {
   std::string type;       // "s3/Bucket"
-  std::string partition;  // "aws"; empty: not known
+  std::string partition;  // "aws", or the name space of an endpoint outside; empty: not known
   std::string
       account;         // 12 digits, "?<stand-in>" while unknown, or empty where the type needs none
   std::string region;  // empty: none or not known

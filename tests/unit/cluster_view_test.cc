@@ -23,7 +23,8 @@ ToldView Everything() {
   const ProviderConfigName config{"aws.m.upbound.io", "ProviderConfig", "team-a", "prod"};
   view.learned.accounts = {{config, "111122223333"}};
   view.learned.moving = {{"111122223333", {"?c/aws.m.upbound.io/ProviderConfig/team-a/prod"}}};
-  view.learned.outside = {{"aws.upbound.io", "ProviderConfig", "", "local stack"}};
+  view.learned.outside = {{{"aws.upbound.io", "ProviderConfig", "", "local stack"},
+                           {"localstack:4566", {"s3", "sqs"}}}};
   view.learned.composites = {{"example.org", "XStore"}};
   view.learned.claims = {{{"example.org", "Store"}, {"example.org", "XStore"}}};
   view.learned.definitions_known = true;

@@ -10,6 +10,7 @@
 #include "policies/policy.h"
 #include "tests/support/watcher_fixture.h"
 #include "webhook/findings/detectors.h"
+#include "webhook/findings/ownership_gaps.h"
 
 namespace truce::testing {
 namespace detectors_test {
@@ -171,6 +172,24 @@ TEST_F(DetectorsTest, WhatWritesIntoAnothersResourceIsFoundWhileItDoes) {
   clock_.Advance(Detectors::kPassEvery);
   Look();
   EXPECT_TRUE(Subjects(Detector::kForeignAttachment).empty());
+}
+
+TEST_F(DetectorsTest, EndpointsOutsideOfAwsAreListed) {
+  IdentityRules rules;
+  rules.cluster = "test";
+  EXPECT_TRUE(FindOutside(rules).empty());
+  rules.outside[{"aws.upbound.io", "ProviderConfig", "", "dev"}] = {"localstack:4566", {"s3"}};
+  const std::vector<LiveFinding> found = FindOutside(rules);
+  ASSERT_EQ(found.size(), 1U);
+  EXPECT_EQ(found[0].subject, "test/aws.upbound.io/ProviderConfig//dev");
+  EXPECT_EQ(found[0].cause,
+            "Requests of ProviderConfig.aws.upbound.io dev go to localstack:4566, which is not "
+            "AWS.");
+  EXPECT_EQ(found[0].evidence,
+            "those of s3; a name space of its own, compared with nothing in AWS");
+  rules.name_spaces = {"minio*"};
+  EXPECT_EQ(FindOutside(rules)[0].evidence,
+            "those of s3; counts as AWS: outsideEndpoints does not name it");
 }
 
 TEST_F(DetectorsTest, AnOrphanIsFoundByTheNextPassOverTheRegistry) {

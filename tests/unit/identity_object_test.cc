@@ -190,12 +190,12 @@ TEST(IdentityAccount, AnEndpointOutsideOfAwsShowsNoNames) {
   const std::string status =
       R"(},"status":{"atProvider":{"arn":"arn:aws:dynamodb:us-west-2:222222222222:table/orders"}})";
   const ProviderConfigName config{"aws.upbound.io", "ProviderConfig", "", "default"};
-  rules.outside = {{"aws.upbound.io", "ProviderConfig", "", "localstack"}};
+  rules.outside = {{{"aws.upbound.io", "ProviderConfig", "", "localstack"}, {"localstack", {}}}};
   EXPECT_FALSE(Read(TableJson("", status), kTable, rules).resources.at(0).further.empty());
-  rules.outside.insert(config);
+  rules.outside[config].host = "aws.evil:4566";
   const ObjectFacts facts = Read(TableJson("", status), kTable, rules);
   ASSERT_EQ(facts.resources.size(), 1U);
-  EXPECT_TRUE(facts.resources.at(0).key.text.starts_with("dynamodb/Table|aws|?local/"));
+  EXPECT_TRUE(facts.resources.at(0).key.text.starts_with("dynamodb/Table|@aws.evil:4566|?local/"));
   EXPECT_TRUE(facts.resources.at(0).further.empty());
   EXPECT_TRUE(facts.resources.at(0).arn.empty());
   EXPECT_EQ(facts.shown_account, "") << "nor does it witness an end";
@@ -203,6 +203,45 @@ TEST(IdentityAccount, AnEndpointOutsideOfAwsShowsNoNames) {
   const ObjectFacts known = Read(TableJson("", status), kTable, rules);
   EXPECT_EQ(known.resources.at(0).identity.account, "333333333333");
   EXPECT_EQ(known.account_disagreement, "") << "a status that says nothing disagrees with nothing";
+}
+
+// N6: each endpoint outside of AWS is a name space of its own, for names without account and for
+// assigned ids, too.
+TEST(IdentityAccount, AnEndpointOutsideOfAwsIsANameSpaceOfItsOwn) {
+  IdentityRules rules = Rules();
+  const std::string bucket =
+      R"({"metadata":{"name":"b","annotations":{"crossplane.io/external-name":"data-x"}},
+          "spec":{"forProvider":{"region":"us-east-1"},"providerConfigRef":{"name":"default"}}})";
+  const std::string group =
+      R"({"metadata":{"name":"g","annotations":{"crossplane.io/external-name":"sg-0a1b2c3d"}},
+          "spec":{"forProvider":{"region":"us-east-1"},"providerConfigRef":{"name":"default"}}})";
+  const std::string topic =
+      R"({"metadata":{"name":"t","annotations":{"crossplane.io/external-name":
+          "arn:aws:sns:us-east-1:000000000000:orders"}},
+          "spec":{"forProvider":{"region":"us-east-1"},"providerConfigRef":{"name":"default"}}})";
+  const GroupKind kGroup{"ec2.aws.upbound.io", "SecurityGroup"};
+  const GroupKind kTopic{"sns.aws.upbound.io", "Topic"};
+  const auto key = [&](const std::string& json, const GroupKind& kind) {
+    const ObjectFacts facts = Read(json, kind, rules);
+    EXPECT_EQ(facts.name_finding, "");
+    return facts.resources.at(0).key.text;
+  };
+  EXPECT_EQ(key(bucket, kBucket), "s3/Bucket|aws|||name=data-x");
+  OutsideEndpoint& endpoint = rules.outside[{"aws.upbound.io", "ProviderConfig", "", "default"}];
+  endpoint.host = "localstack.dev:4566";
+  EXPECT_EQ(key(bucket, kBucket), "s3/Bucket|@localstack.dev:4566|||name=data-x");
+  EXPECT_TRUE(Read(bucket, kBucket, rules).resources.at(0).arn.empty());
+  EXPECT_NE(key(group, kGroup).find("|@localstack.dev:4566|"), std::string::npos);
+  EXPECT_NE(key(topic, kTopic).find("|@localstack.dev:4566|"), std::string::npos);
+  endpoint.host = "aws";
+  EXPECT_EQ(key(bucket, kBucket), "s3/Bucket|@aws|||name=data-x") << "no host is a partition";
+  endpoint.services = {"sqs"};
+  EXPECT_EQ(key(bucket, kBucket), "s3/Bucket|aws|||name=data-x") << "these requests go to AWS";
+  endpoint.services = {"s3"};
+  rules.name_spaces = {"localstack*", "minio.*"};
+  EXPECT_EQ(key(bucket, kBucket), "s3/Bucket|aws|||name=data-x") << "a host that is not named";
+  endpoint.host = "minio.dev:9000";
+  EXPECT_EQ(key(bucket, kBucket), "s3/Bucket|@minio.dev:9000|||name=data-x");
 }
 
 // The ARN of a status that is not of what the fields declare gives no name.

@@ -11,6 +11,7 @@
 
 #include "policies/name_rules.h"
 #include "policies/rule_case.h"
+#include "registry/base/text.h"
 #include "registry/identity/values.h"
 #include "tests/support/cpu_time.h"
 #include "tests/support/policy_of.h"

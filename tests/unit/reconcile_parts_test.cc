@@ -60,7 +60,7 @@ TEST(Accounts, EndpointsOutsideOfAws) {
   const auto outside = [](const std::string& endpoint) {
     JsonReader reader;
     const auto document = reader.Read(R"({"spec":{"endpoint":)" + endpoint + "}}");
-    return HasOutsideEndpoint(document.value().root());
+    return OutsideEndpointOf(document.value().root());
   };
   const auto fixed = [&](const std::string& url) {
     return outside(R"({"url":{"type":"Static","static":")" + url + R"("}})");
@@ -70,7 +70,7 @@ TEST(Accounts, EndpointsOutsideOfAws) {
         "sts.amazonaws.com:443", "https://sqs.cn-north-1.amazonaws.com.cn",
         "https://s3-fips.us-gov-west-1.amazonaws.com",
         "https://vpce-0a-1b.sqs.eu-west-1.vpce.amazonaws.com", "https://ec2.eu-west-1.api.aws"}) {
-    EXPECT_FALSE(fixed(url)) << url;
+    EXPECT_FALSE(fixed(url).has_value()) << url;
   }
   for (const char* url :
        {"http://localhost:4566", "https://localhost.localstack.cloud", "http://10.0.0.1",
@@ -80,16 +80,27 @@ TEST(Accounts, EndpointsOutsideOfAws) {
         "https://abc.execute-api.eu-west-1.amazonaws.com",
         "https://ec2-1-2-3-4.compute-1.amazonaws.com",
         "https://vpce-0a.vpce-svc-1.eu-west-1.vpce.amazonaws.com", "https://"}) {
-    EXPECT_TRUE(fixed(url)) << url;
+    EXPECT_TRUE(fixed(url).has_value()) << url;
   }
-  EXPECT_TRUE(outside(R"({"url":{"type":"Dynamic","dynamic":{"protocol":"http","host":"fake"}}})"));
-  EXPECT_FALSE(outside(
-      R"({"url":{"type":"Dynamic","dynamic":{"protocol":"https","host":"amazonaws.com"}}})"));
-  EXPECT_FALSE(outside(R"({"partitionId":"aws"})")) << "no URL: AWS";
-  EXPECT_FALSE(outside("null"));
-  const std::set<ProviderConfigName> configs{{"aws.upbound.io", "ProviderConfig", "", "a"},
-                                             {"aws.m.upbound.io", "ProviderConfig", "n", "b"}};
-  EXPECT_EQ(ConfigsFromText(ToText(configs) + "rubbish\n"), configs);
+  EXPECT_TRUE(outside(R"({"url":{"type":"Dynamic","dynamic":{"protocol":"http","host":"fake"}}})")
+                  .has_value());
+  EXPECT_FALSE(
+      outside(R"({"url":{"type":"Dynamic","dynamic":{"protocol":"https","host":"amazonaws.com"}}})")
+          .has_value());
+  EXPECT_FALSE(outside(R"({"partitionId":"aws"})").has_value()) << "no URL: AWS";
+  EXPECT_FALSE(outside("null").has_value());
+  EXPECT_EQ(fixed("http://LocalStack.dev:4566/x")->host, "localstack.dev:4566");
+  EXPECT_EQ(fixed("http://me@minio.:80")->host, "minio");
+  EXPECT_FALSE(fixed("https://SQS.eu-west-1.Amazonaws.com.").has_value()) << "as DNS reads it";
+  EXPECT_EQ(fixed("https://minio:443/")->host, "minio");
+  EXPECT_EQ(fixed("https://minio:80/")->host, "minio:80");
+  EXPECT_EQ(fixed("http://" + std::string(5000, 'a'))->host.size(), 16U);
+  EXPECT_EQ(outside(R"({"url":{"static":"http://a"},"services":["s3","SQS","*"]})")->services,
+            (std::set<std::string>{"s3", "sqs"}));
+  const OutsideEndpoints endpoints{
+      {{"aws.upbound.io", "ProviderConfig", "", "a"}, {"localstack:4566", {"s3", "sqs"}}},
+      {{"aws.m.upbound.io", "ProviderConfig", "n", "b"}, {"od d\nhost", {}}}};
+  EXPECT_EQ(EndpointsFromText(ToText(endpoints) + "rubbish\n"), endpoints);
 }
 
 TEST(Accounts, ConfigurationWinsAndWhatIsKnownStays) {

@@ -301,6 +301,42 @@ TEST_F(WatcherAccountsTest, WhatAnAccountHoldsCountsOnceItIsKnown) {
   EXPECT_EQ(count(kOne), 4U) << "the living and the orphaned";
 }
 
+// N6: a name there is none in AWS, also where the ProviderConfig moves later, or moves back.
+TEST_F(WatcherAccountsTest, AnEndpointOutsideOfAwsIsANameSpaceOfItsOwn) {
+  const auto config = [&](const std::string& spec) {
+    cluster_.Put({kConfig, "", "prod", "pc-prod", {}, R"("spec":)" + spec});
+    driver_->Advance(60s);
+  };
+  const auto record_of = [&](const std::string& key) -> std::optional<Record> {
+    for (const Owner& owner : Contents().owners) {
+      if (owner.key.text == key) return owner.record;
+    }
+    return std::nullopt;
+  };
+  const std::string in_aws = "s3/Bucket|aws|||name=data-x";
+  const std::string local = "s3/Bucket|@localstack:4566|||name=data-x";
+  const std::string other = "s3/Bucket|@other:4566|||name=data-x";
+  SmallObject bucket{kBucket, "", "dev", "u-dev", {}, {}};
+  bucket.rest = R"("spec":{"forProvider":{"region":"us-east-1"},
+      "providerConfigRef":{"name":"prod"}},
+      "status":{"atProvider":{"arn":"arn:aws:s3:::data-x"},
+                "conditions":[{"type":"Ready","status":"True"}]})";
+  bucket.metadata = R"("annotations":{"crossplane.io/external-name":"data-x"})";
+  cluster_.Put(bucket);
+  config(R"({"endpoint":{"url":{"type":"Static","static":"http://localstack:4566"}}})");
+  EXPECT_EQ(record_of(local), Record::kNone);
+  EXPECT_FALSE(record_of(in_aws));
+  config(R"({"endpoint":{"url":{"type":"Static","static":"http://other:4566"}}})");
+  EXPECT_EQ(record_of(local), Record::kOrphaned) << "what was made there may live on";
+  EXPECT_EQ(record_of(other), Record::kNone) << "read again, though nobody touched it";
+  Start();
+  driver_->Settle();
+  EXPECT_EQ(record_of(other), Record::kNone) << "also after a restart";
+  config(R"({"credentials":{"source":"IRSA"}})");
+  EXPECT_EQ(record_of(in_aws), Record::kNone);
+  EXPECT_EQ(record_of(other), Record::kOrphaned);
+}
+
 // N6: whoever owns an endpoint outside of AWS writes the statuses there.
 TEST_F(WatcherAccountsTest, AStatusUnderAnEndpointOutsideOfAwsGivesNoName) {
   const auto queue = [](const std::string& name, const std::string& account) {

@@ -120,6 +120,7 @@ struct Config {
   std::map<ProviderConfigName, std::string> accounts;        // of ProviderConfigs
   std::map<std::string, std::string, std::less<>> services;  // `parties`, by namespace
   AccountParties account_parties;
+  std::vector<std::string> outside_endpoints;
   std::vector<Quota> quotas;
   std::vector<std::string> providers;
   std::vector<std::string> restorers;

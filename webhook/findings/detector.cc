@@ -102,6 +102,10 @@ constexpr std::array<DetectorInfo, kDetectorCount> kDetectors = {{
      "manages, and the owner of the resource that it names, who is of another party and shares "
      "nothing with it at level attach. It was declared before that resource had an owner, or a "
      "mode of the rule let it in."},
+    {Detector::kOutsideEndpoint, "outside-endpoint", Severity::kWarning, "", false,
+     "A ProviderConfig sends its requests to another endpoint than AWS's.",
+     "Field spec.endpoint of the ProviderConfig, as the watch showed it last. What it declares "
+     "there is compared with nothing in AWS, unless setting outsideEndpoints leaves its host out."},
 }};
 
 // Each row stands where its detector says, with everything that people are told.

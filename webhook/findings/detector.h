@@ -32,9 +32,10 @@ enum class Detector : std::uint8_t {
   kUnreadObject,
   kUnmatchedProvider,
   kForeignAttachment,
+  kOutsideEndpoint,
 };
 inline constexpr std::size_t kDetectorCount =
-    static_cast<std::size_t>(Detector::kForeignAttachment) + 1;
+    static_cast<std::size_t>(Detector::kOutsideEndpoint) + 1;
 
 // How bad a finding is; ordered.
 enum class Severity : std::uint8_t {

@@ -507,6 +507,7 @@ Result<void> Detectors::Examine(Deadline deadline) {
   Report(Detector::kForeignAttachment, std::move(pass.attachments));
   Report(Detector::kAccountUnknown, FindUnknownAccounts(pass.accounts));
   Report(Detector::kProviderConfigMoved, FindMoved(pass.moves));
+  Report(Detector::kOutsideEndpoint, FindOutside(around.policy->identity));
   Report(Detector::kAdoptionNotFollowed, FindAdoptions(pass.adoptions));
   Report(Detector::kClaimTwice, std::move(bindings.twice));
   Report(Detector::kClaimStale, std::move(bindings.stale));

@@ -7,6 +7,7 @@
 #include "policies/finding.h"
 #include "policies/people.h"
 #include "registry/base/counted.h"
+#include "registry/base/text.h"
 #include "registry/identity/evidence.h"
 #include "registry/identity/values.h"
 #include "registry/ownership/rekey.h"
@@ -78,8 +79,37 @@ std::vector<LiveFinding> FindNeverReal(std::span<const Owner> owners, Timestamp 
   return out;
 }
 
+std::vector<LiveFinding> FindOutside(const IdentityRules& rules) {
+  std::vector<LiveFinding> out;
+  for (const auto& [config, endpoint] : rules.outside) {
+    const Slot slot{rules.cluster, config.group, config.kind, config.ns, config.name};
+    LiveFinding finding{.detector = Detector::kOutsideEndpoint,
+                        .subject = ToText(slot),
+                        .resource = OneLine(ForPeople(slot), kShownBytesMax)};
+    const std::string host = OneLine(endpoint.host, kShownBytesMax);
+    finding.cause = "Requests of " + finding.resource + " go to " + host + ", which is not AWS.";
+    if (!endpoint.services.empty()) {
+      finding.evidence = OneLine("those of " + Joined(endpoint.services), kShownBytesMax) + "; ";
+    }
+    const bool is_apart = HasNameSpace(rules, endpoint);
+    finding.evidence += is_apart ? "a name space of its own, compared with nothing in AWS"
+                                 : "counts as AWS: outsideEndpoints does not name it";
+    finding.remedy = is_apart
+                         ? "If " + host +
+                               " leads to AWS, as a proxy does, leave it out of setting "
+                               "outsideEndpoints: then every rule holds for what is declared there."
+                         : "If " + host +
+                               " is an emulator or a store of your own, name it in setting "
+                               "outsideEndpoints: then no name there is refused for one in AWS.";
+    out.push_back(std::move(finding));
+  }
+  return out;
+}
+
 void CountStandIns(std::span<const Owner> owners, StandIns& stand_ins) {
   for (const Owner& owner : owners) {
+    // It leads to no account of AWS.
+    if (IsNameSpace(owner.identity.partition)) continue;
     const std::string& account = owner.identity.account;
     // A key that holds no account needs none: nobody is let in because it is not known.
     const bool in_key = owner.key.text.find('?') != std::string::npos;

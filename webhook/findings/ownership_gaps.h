@@ -1,5 +1,6 @@
-// Detectors orphaned-ownership, never-real, account-unknown, provider-config-moved: ownerships in
-// the registry that nothing stands behind, or that are known only in part. Facts in, findings out.
+// Detectors orphaned-ownership, never-real, account-unknown, provider-config-moved,
+// outside-endpoint: ownerships in the registry that nothing stands behind, or that are known only
+// in part. Facts in, findings out.
 #ifndef TRUCE_WEBHOOK_FINDINGS_OWNERSHIP_GAPS_H_
 #define TRUCE_WEBHOOK_FINDINGS_OWNERSHIP_GAPS_H_
 
@@ -16,6 +17,7 @@
 
 namespace truce {
 
+struct IdentityRules;
 struct Owner;
 
 // How long an object may take to become Ready, or to show an ARN: databases take most of an hour.
@@ -31,7 +33,11 @@ std::vector<LiveFinding> FindOrphaned(std::span<const Owner> owners);
 // that exists for kNeverRealAfter and never showed an ARN, an id or Ready=True. Mode audit.
 std::vector<LiveFinding> FindNeverReal(std::span<const Owner> owners, Timestamp now);
 
-// Owned resources whose account is a stand-in, by ProviderConfig ("prod/aws.upbound.io/
+// Rule outside-endpoint: one finding for each ProviderConfig whose endpoint is not AWS. Mode warn:
+// a host that leads to AWS all the same would evade every rule.
+std::vector<LiveFinding> FindOutside(const IdentityRules& rules);
+
+// Owned resources in AWS whose account is a stand-in, by ProviderConfig ("prod/aws.upbound.io/
 // ProviderConfig//default"): the text after "?" in the key's account.
 using StandIns = std::map<std::string, std::uint64_t>;
 void CountStandIns(std::span<const Owner> owners, StandIns& stand_ins);

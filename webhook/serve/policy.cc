@@ -198,6 +198,7 @@ Result<std::shared_ptr<const AdmissionPolicy>> PolicyFrom(const Config& config,
   policy->identity.catalogue = catalogue.get();
   TRUCE_ASSIGN_OR_RETURN(policy->identity.mappings, RulesOf(config, *catalogue, policy->values));
   policy->identity.accounts = config.accounts;
+  policy->identity.name_spaces = config.outside_endpoints;
   policy->identity.service_labels = config.service_labels;
   policy->identity.contact_annotation = config.contact_annotation;
   policy->parties = PartiesOf(config);

@@ -31,6 +31,9 @@ Value LastOf(Value array) {
   return last;
 }
 
+// Of an endpoint, more services than AWS has.
+constexpr std::size_t kServicesMax = 500;
+
 bool IsClusterScoped(const GroupKind& kind) {
   return kind.group != "aws.m.upbound.io" || kind.kind == "ClusterProviderConfig";
 }
@@ -74,16 +77,27 @@ std::string AccountOfProviderConfig(Value object) {
 
 namespace {
 
-// The host of "https://host:port/path"; of a text without scheme as well.
-std::string_view HostOf(std::string_view url) {
+// The "host:port" of "https://host:port/path"; of a text without scheme as well. Without the port
+// that the scheme has anyway.
+std::string_view PlaceOf(std::string_view url) {
+  std::string_view usual;
   if (const std::size_t scheme = url.find("://"); scheme != std::string_view::npos) {
+    usual = url.starts_with("https") ? ":443" : ":80";
     url.remove_prefix(scheme + 3);
   }
   url = url.substr(0, url.find_first_of("/?#"));
   if (const std::size_t user = url.rfind('@'); user != std::string_view::npos) {
     url.remove_prefix(user + 1);
   }
-  return url.substr(0, url.find(':'));
+  if (!usual.empty() && url.ends_with(usual)) url.remove_suffix(usual.size());
+  return url;
+}
+
+// As DNS reads it: in small letters, without the dot of the root.
+std::string HostIn(std::string_view place) {
+  std::string_view host = place.substr(0, place.find(':'));
+  while (host.ends_with('.')) host.remove_suffix(1);
+  return LowerOf(host);
 }
 
 // "eu-west-1", "us-gov-east-1": two to four letters first, a number last.
@@ -127,16 +141,39 @@ bool IsEndpointOfAws(std::string_view host) {
 
 }  // namespace
 
-bool HasOutsideEndpoint(Value object) {
+std::optional<OutsideEndpoint> OutsideEndpointOf(Value object) {
   const Value endpoint = object.Child("spec").Child("endpoint");
-  if (endpoint.empty()) return false;
+  if (endpoint.empty()) return std::nullopt;
   const Value url = endpoint.Child("url");
-  const std::string_view fixed = StringOf(url.Child("static"));
-  if (!fixed.empty()) return !IsEndpointOfAws(HostOf(fixed));
-  // The provider puts service and region before the host.
-  const std::string_view host = StringOf(url.Child("dynamic").Child("host"));
-  if (host.empty()) return false;
-  return !IsEndpointOfAws("service.eu-west-1." + std::string(HostOf(host)));
+  std::string_view written = StringOf(url.Child("static"));
+  // Where the provider puts service and region before the host.
+  std::string before;
+  if (written.empty()) {
+    written = StringOf(url.Child("dynamic").Child("host"));
+    before = "service.eu-west-1.";
+  }
+  if (written.empty()) return std::nullopt;
+  const std::string_view place = PlaceOf(written);
+  OutsideEndpoint outside{HostIn(place), {}};
+  if (IsEndpointOfAws(before + outside.host)) return std::nullopt;
+  if (const std::size_t port = place.find(':'); port != std::string_view::npos) {
+    outside.host += place.substr(port);
+  }
+  if (outside.host.size() > kHostBytesMax) {
+    Fingerprint digest;
+    digest.Add(outside.host);
+    outside.host = HexOf(digest.value());
+  }
+  const Value services = endpoint.Child("services");
+  const Value first = services.is_array() ? services.first() : Value();
+  for (Value each = first; each.exists(); each = services.next(each)) {
+    const std::string_view service = StringOf(each);
+    const bool is_name = !service.empty() && std::all_of(service.begin(), service.end(), IsAlnum);
+    if (is_name && outside.services.size() < kServicesMax) {
+      outside.services.insert(LowerOf(service));
+    }
+  }
+  return outside;
 }
 
 std::string AccountFieldsDigest(Value object) { return HexOf(DigestOf(object.Child("spec"))); }
@@ -236,9 +273,13 @@ std::string ToText(const KnownSpecs& specs) {
   return text;
 }
 
-std::string ToText(const std::set<ProviderConfigName>& configs) {
+std::string ToText(const OutsideEndpoints& endpoints) {
   std::string text;
-  for (const ProviderConfigName& config : configs) text += TextOf(config) + "\n";
+  for (const auto& [config, endpoint] : endpoints) {
+    text += TextOf(config) + " " + PercentEncode(endpoint.host);
+    for (const std::string& service : endpoint.services) text += " " + service;
+    text += "\n";
+  }
   return text;
 }
 
@@ -285,13 +326,18 @@ KnownSpecs KnownSpecsFromText(std::string_view text) {
   return specs;
 }
 
-std::set<ProviderConfigName> ConfigsFromText(std::string_view text) {
-  std::set<ProviderConfigName> configs;
+OutsideEndpoints EndpointsFromText(std::string_view text) {
+  OutsideEndpoints endpoints;
   while (!text.empty()) {
-    ProviderConfigName config = ConfigFromText(CutAt('\n', text));
-    if (!config.name.empty()) configs.insert(std::move(config));
+    std::string_view line = CutAt('\n', text);
+    ProviderConfigName config = ConfigFromText(CutAt(' ', line));
+    auto host = PercentDecode(CutAt(' ', line));
+    if (config.name.empty() || !host) continue;
+    OutsideEndpoint endpoint{*std::move(host), {}};
+    while (!line.empty()) endpoint.services.emplace(CutAt(' ', line));
+    endpoints.emplace(std::move(config), std::move(endpoint));
   }
-  return configs;
+  return endpoints;
 }
 
 namespace {

@@ -5,7 +5,6 @@
 #include <cstdint>
 #include <map>
 #include <optional>
-#include <set>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -34,9 +33,12 @@ ProviderConfigName ProviderConfigNameOf(Value object, const GroupKind& kind);
 // nothing.
 std::string AccountOfProviderConfig(Value object);
 
-// Whether the endpoint that `object` sends its requests to (spec.endpoint.url) is none of AWS's own
-// names for its services: LocalStack, or a host that anybody may rent within AWS.
-bool HasOutsideEndpoint(Value object);
+// The endpoint that `object` sends requests to (spec.endpoint), where it is none of AWS's own names
+// for its services: LocalStack, or a host that anybody may rent within AWS. Its host has no scheme
+// and no path, nor the port that its scheme has anyway; one of more than kHostBytesMax bytes is a
+// digest of it.
+std::optional<OutsideEndpoint> OutsideEndpointOf(Value object);
+inline constexpr std::size_t kHostBytesMax = 253;
 
 // A digest of what the account of the ProviderConfig depends on: its spec as a whole. 16 hex
 // digits.
@@ -91,7 +93,7 @@ class Accounts final {
 };
 
 // What is kept in the registry (ReconcileStore::Keep): accounts that ProviderConfigs told, those of
-// which all portions are through, and ProviderConfigs whose endpoint is not AWS.
+// which all portions are through, and endpoints outside of AWS.
 inline constexpr char kAccountsSetting[] = "accounts";
 inline constexpr char kBroughtSetting[] = "brought";
 inline constexpr char kOutsideSetting[] = "outside";
@@ -105,8 +107,8 @@ std::string ToText(const AccountMap& learned);
 AccountMap AccountsFromText(std::string_view text);
 std::string ToText(const KnownSpecs& specs);
 KnownSpecs KnownSpecsFromText(std::string_view text);
-std::string ToText(const std::set<ProviderConfigName>& configs);
-std::set<ProviderConfigName> ConfigsFromText(std::string_view text);
+std::string ToText(const OutsideEndpoints& endpoints);
+OutsideEndpoints EndpointsFromText(std::string_view text);
 
 // Gives what stands under stand-ins its names in the accounts that became known or changed, records
 // too: one pass over the keys of the registry, a portion at a time, since reviews come first.

@@ -41,7 +41,7 @@ void Watcher::Remember() {
     TRUCE_ASSIGN_OR_RETURN(const std::string brought, store.Kept(kBroughtSetting));
     TRUCE_ASSIGN_OR_RETURN(const std::string outside, store.Kept(kOutsideSetting));
     accounts_.Remember(AccountsFromText(learned), AccountsFromText(brought));
-    outside_ = ConfigsFromText(outside);
+    outside_ = EndpointsFromText(outside);
     UseLearned();
     return {};
   });

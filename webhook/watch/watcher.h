@@ -86,7 +86,7 @@ struct WatcherStatus {
 struct LearnedIdentity {
   AccountMap accounts;                    // configured and learned
   MovingAccounts moving;                  // of them, those that not all has yet
-  std::set<ProviderConfigName> outside;   // whose endpoint is not AWS
+  OutsideEndpoints outside;               // of ProviderConfigs whose endpoint is not AWS
   std::set<GroupKind> composites;         // kinds that an XRD defines as composite
   std::map<GroupKind, GroupKind> claims;  // kinds that an XRD defines as claim, and of what
   bool definitions_known = false;         // all XRDs there are were read
@@ -220,7 +220,7 @@ class Watcher final {
   void SawObject(Followed& followed, Value object, bool gone);
   void SawAccount(const ProviderConfigName& config, const std::string& account,
                   std::optional<ClusterVersion> version);
-  void SawEndpoint(const ProviderConfigName& config, bool outside);
+  void SawEndpoint(const ProviderConfigName& config, std::optional<OutsideEndpoint> endpoint);
   bool MayBring() const;
   Moment BringDue() const;
   void ForgetFormer();
@@ -281,7 +281,7 @@ class Watcher final {
   std::size_t queued_ = 0;
   std::optional<Discovery> discovery_;
   std::map<ProviderConfigName, FormerAccount> former_;  // until their pass begins
-  std::set<ProviderConfigName> outside_;  // also those that are gone: their statuses are not
+  OutsideEndpoints outside_;  // also of ProviderConfigs that are gone: what they made is not
   std::map<std::string, CompositeKinds> composites_;  // by name of the XRD
   bool definitions_known_ = false;                    // as was told last
   std::set<std::string> terminating_;                 // names of CRDs

@@ -211,7 +211,7 @@ void Watcher::SawObject(Followed& followed, Value object, bool gone) {
         configs_.Saw(config, version, AccountFieldsDigest(object),
                      {std::string(StringOf(metadata.Child("uid"))),
                       std::string(metadata.Child("generation").text())});
-        SawEndpoint(config, HasOutsideEndpoint(object));
+        SawEndpoint(config, OutsideEndpointOf(object));
         SawAccount(config, AccountOfProviderConfig(object), version);
       }
       return;
@@ -245,15 +245,20 @@ void Watcher::SawAccount(const ProviderConfigName& config, const std::string& ac
   moved_.insert(StandInFor(config, reconciler_.rules().identity.cluster));
 }
 
-void Watcher::SawEndpoint(const ProviderConfigName& config, bool outside) {
-  if (outside == outside_.contains(config)) return;
-  if (outside) {
-    outside_.insert(config);
+void Watcher::SawEndpoint(const ProviderConfigName& config,
+                          std::optional<OutsideEndpoint> endpoint) {
+  const auto known = outside_.find(config);
+  if (!endpoint && known == outside_.end()) return;
+  if (endpoint && known != outside_.end() && known->second == *endpoint) return;
+  if (endpoint) {
+    outside_.insert_or_assign(config, *std::move(endpoint));
   } else {
-    outside_.erase(config);
+    outside_.erase(known);
   }
   Enqueue([this] { return reconciler_.store().Keep(kOutsideSetting, ToText(outside_)); });
   UseLearned();
+  // What stands under it lies in another name space from now on.
+  if (ready()) reread_wanted_ = true;
 }
 
 bool Watcher::MayBring() const {

@@ -199,14 +199,17 @@ Result<OwnVerdict> OwnershipGrants::TakeOne(const OwnObject& object, const Admis
   return OwnVerdict{outcome.accepted, outcome.message};
 }
 
-// The resource that fits, rather one of the grant's own party.
+// The resource that fits, rather one of the grant's own party, and of these rather one in AWS.
 Result<std::optional<KeyText>> OwnershipGrants::KeyFor(const ReadGrant& read,
                                                        const PartyRules& parties) const {
   TRUCE_ASSIGN_OR_RETURN(const std::vector<Owner> found, queries_.Find(read.resource, Soon()));
   std::vector<KeyText> own;
+  std::vector<KeyText> outside;
   for (const Owner& owner : found) {
-    if (OneParty(owner.party, read.grant.party, parties)) own.push_back(owner.key);
+    if (!OneParty(owner.party, read.grant.party, parties)) continue;
+    (IsNameSpace(owner.identity.partition) ? outside : own).push_back(owner.key);
   }
+  if (own.empty()) own = std::move(outside);
   if (own.size() == 1) return std::optional(own.front());
   if (own.empty() && found.size() == 1) return std::optional(found.front().key);
   return std::optional<KeyText>();

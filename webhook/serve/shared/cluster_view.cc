@@ -37,6 +37,10 @@ Json Out(const std::set<Item>& items) {
   return out;
 }
 
+Json Out(const OutsideEndpoint& endpoint) {
+  return Json::array({endpoint.host, Out(endpoint.services)});
+}
+
 // As a list of pairs: not every key is a text.
 template <typename Key, typename Item>
 Json Out(const std::map<Key, Item>& items) {
@@ -96,6 +100,11 @@ bool In(const Json& json, std::set<Item>& items) {
     items.insert(std::move(item));
   }
   return true;
+}
+
+bool In(const Json& json, OutsideEndpoint& endpoint) {
+  return json.is_array() && json.size() == 2 && In(json[0], endpoint.host) &&
+         In(json[1], endpoint.services);
 }
 
 template <typename Key, typename Item>
