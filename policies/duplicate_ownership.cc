@@ -56,6 +56,10 @@ std::string ResourceForPeople(const DeclaredResource& resource, const Wording& w
     out += ' ';
     AppendQuoted(resource.name, out);
   }
+  if (IsNameSpace(identity.partition)) {
+    out += " at endpoint ";
+    AppendSaid(std::string_view(identity.partition).substr(1), out);
+  }
   const TypeSpec* type = wording.catalogue->FindType(identity.type);
   if (type == nullptr) return out;
   std::string_view joint = " in ";
@@ -88,7 +92,8 @@ class Words final {
   Words(const Clash& clash, const Wording& wording) : clash_(clash), wording_(wording) {
     level_ = DisclosureOf(clash, wording.disclosure);
     resource_ = ResourceForPeople(clash.resource, wording);
-    root_ = OneLine(ObjectForPeople(clash.holder.root), kShownTextBytesMax);
+    speaker_ = clash.speaker.name.empty() ? &clash.holder.root : &clash.speaker;
+    root_ = OneLine(ObjectForPeople(*speaker_), kShownTextBytesMax);
   }
 
   const std::string& resource() const { return resource_; }
@@ -100,6 +105,7 @@ class Words final {
     switch (clash_.reason) {
       case ClashReason::kSibling:
         out.append(" is declared twice under ").append(root_);
+        if (clash_.incumbent) out.append(", also by ").append(Other());
         out += ": only one object may manage a resource.";
         return out;
       case ClashReason::kTransferring:
@@ -128,9 +134,7 @@ class Words final {
     std::string out;
     out.reserve(kUsualTextBytes);
     switch (clash_.reason) {
-      case ClashReason::kSibling:
-        out += "Remove one of the two, or give them different names.";
-        break;
+      case ClashReason::kSibling: AppendSiblingRemedy(out); break;
       case ClashReason::kTransferring:
         out += "Before it can move: ";
         AppendLine(clash_.step, kShownTextBytesMax, out);
@@ -279,10 +283,54 @@ class Words final {
     }
   }
 
+  // The incumbent, with the group that may be all that tells it from the object that was refused.
+  std::string Other() const {
+    return OneLine(ForPeople(clash_.incumbent->slot), kShownTextBytesMax);
+  }
+
+  std::string Kind() const { return KindForPeople(clash_.resource.identity.type); }
+
+  void AppendSiblingRemedy(std::string& out) const {
+    const auto& incumbent = clash_.incumbent;
+    if (!incumbent || !incumbent->managed) {
+      out += "Remove one of the two, or give them different names.";
+    } else if (!incumbent->deletes) {
+      out.append("Remove ").append(Other()).append(", which leaves the ").append(Kind());
+      out += " as it is; then this one manages it.";
+    } else {
+      const bool is_older = incumbent->slot.group.ends_with(".aws.crossplane.io");
+      out.append("Removing ").append(Other()).append(" now deletes the ").append(Kind());
+      out += is_older ? ": first set its deletionPolicy to Orphan."
+                      : ": first set its managementPolicies to [\"Observe\"].";
+    }
+  }
+
+  // Two declarations of one party: how the elder one goes and leaves the resource. Ends before the
+  // command that hands it over.
+  void AppendOwnRemedy(std::string& out) const {
+    out += "Both are yours: ";
+    const auto& incumbent = clash_.incumbent;
+    const std::string what = incumbent && incumbent->slot == *speaker_ ? "it" : root_;
+    if (!incumbent) {
+      out += "keep one of the two declarations, or hand it over: ";
+    } else if (!incumbent->deletes) {
+      out.append("delete ").append(root_).append(", which leaves the ").append(Kind());
+      out += " as it is, or hand it over: ";
+    } else if (incumbent->managed) {
+      out += "first set managementPolicies of ";
+      AppendLine(ObjectForPeople(incumbent->slot), kShownTextBytesMax, out);
+      out.append(" to [\"Observe\"] (deleting ").append(what).append(" now deletes the ");
+      out.append(Kind()).append("), then delete ").append(what).append(", or hand it over: ");
+    } else {
+      out.append("deleting ").append(root_).append(" deletes the ").append(Kind());
+      out += ", so hand it over: ";
+    }
+  }
+
   void AppendOwnedRemedy(std::string& out) const {
     const bool taken = level_ == Disclosure::kTaken;
     if (clash_.same_party) {
-      out += "Both are yours: delete one of the two declarations, or hand it over: ";
+      AppendOwnRemedy(out);
       AppendTransfer(out);
     } else if (clash_.in_own && clash_.holder.state != HolderState::kTerminating) {
       out += "Only one may write it. Ask ";
@@ -342,9 +390,9 @@ class Words final {
     }
     const Slot& successor = *wording_.root;
     if (level_ == Disclosure::kFull) {
-      AppendTransferCommand(holder.root, successor, way);
+      AppendTransferCommand(*speaker_, successor, way);
     } else {
-      way += TransferAnnotation(holder.root, successor);
+      way += TransferAnnotation(*speaker_, successor);
     }
     AppendLine(way.append("`"), kCommandBytesMax, out);
   }
@@ -399,6 +447,7 @@ class Words final {
   const Clash& clash_;
   const Wording& wording_;
   Disclosure level_ = Disclosure::kFull;
+  const Slot* speaker_ = nullptr;
   std::string resource_;
   std::string root_;
 };

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <string_view>
+#include <tuple>
 #include <utility>
 
 #include "registry/base/assert.h"
@@ -313,6 +314,44 @@ void ProposeProofs(const Case& c, const Owner& holder, Decision& decision) {
   }
 }
 
+// The topmost living object of the chain of `row`; its own slot, where none is known.
+Slot TopmostLiving(const Row& row, const Ledger& ledger) {
+  const auto object = ledger.ObjectByUid(row.id.uid);
+  if (!object) return row.slot;
+  const std::vector<Slot> chain = ChainOf(*object, ledger);
+  const auto top = std::find_if(chain.rbegin(), chain.rend(), [&](const Slot& slot) {
+    return ledger.ObjectBySlot(slot).has_value();
+  });
+  return top == chain.rend() ? row.slot : *top;
+}
+
+// Fills in who stands behind the holder. A root that declares the resource itself lives: only for
+// one that does not is more read than the rows.
+void NameIncumbent(const Case& c, Clash& clash) {
+  const Owner& holder = clash.holder;
+  std::optional<Row> best;
+  bool root_declares = false;
+  for (Row& row : c.ledger.RowsOfKey(holder.key)) {
+    if (!Manages(row) || row.slot == c.object.slot) continue;
+    const bool is_akin =
+        clash.reason == ClashReason::kSibling &&
+        (row.root == c.object.root || c.ledger.OneParty(PartyOf(row.root), holder.party));
+    if (row.root != holder.root && !is_akin) continue;
+    root_declares = root_declares || row.slot == holder.root;
+    const auto worth = [](const Row& one) {
+      return std::tuple(one.managed && !Passive(one), one.id.state == RowState::kSeen, one.intent);
+    };
+    if (!best || worth(*best) < worth(row)) best = std::move(row);
+  }
+  if (!best) return;
+  clash.incumbent = Incumbent{.slot = best->slot,
+                              .managed = best->managed,
+                              .deletes = best->intent == Intent::kDeletes && !Passive(*best),
+                              .seen = best->id.state == RowState::kSeen};
+  const bool lives = root_declares || c.ledger.ObjectBySlot(holder.root).has_value();
+  if (!lives) clash.speaker = TopmostLiving(*best, c.ledger);
+}
+
 void DecideObserver(const Case& c, const Pair& pair) {
   const std::vector<MeantResource> meant = ResourcesMeant(*pair.resource, c.ledger);
   const KeyText& key = meant.empty() ? pair.resource->key : meant.front().key;
@@ -350,10 +389,12 @@ void DecidePair(const Case& c, const Pair& pair, Decision& decision) {
     clash.late = pair.late;
     if (denies) {
       clash.holder = std::move(*meaning.owner);  // after a denial nothing is granted
+      NameIncumbent(c, clash);
       ProposeProofs(c, clash.holder, decision);
       continue;
     }
     clash.holder = *meaning.owner;
+    NameIncumbent(c, clash);
     AuditConflict(clash.holder, c.grantee, c.ledger);
     if (pair.mode == Mode::kOff) decision.conflicts.pop_back();
   }

@@ -31,14 +31,28 @@ enum class ClashReason : std::uint8_t {
 };
 std::string_view Name(ClashReason reason);
 
+// The object that stands in the way for the holder: a managed one before what is mapped.
+struct Incumbent {
+  Slot slot;
+  bool managed = false;
+  bool deletes = false;  // its deletion deletes the resource
+  bool seen = false;     // it was seen to exist
+
+  bool operator==(const Incumbent&) const = default;
+};
+
 struct Clash {
   ClashReason reason = ClashReason::kOwned;
   Mode mode = Mode::kEnforce;
   DeclaredResource resource;
   Owner holder;
-  std::string step;         // kTransferring: what the old owner must still do
-  bool same_party = false;  // the holder's party is the requester's: full disclosure
-  bool late = false;        // allowed although enforced: denying it would leak the cloud resource
+  // Who speaks for the holder: its root, or while nothing stands in that slot the topmost living
+  // object of its chain (W6). Empty: its root.
+  Slot speaker;
+  std::optional<Incumbent> incumbent;  // none: a record, or one that may be another resource's
+  std::string step;                    // kTransferring: what the old owner must still do
+  bool same_party = false;             // the holder's party is the requester's: full disclosure
+  bool late = false;  // allowed although enforced: denying it would leak the cloud resource
   // The requester's party owns the resource into which this one is written. For the judgement to
   // tell: the registry knows no types.
   bool in_own = false;

@@ -143,6 +143,36 @@ TEST_F(Texts, OwnedByTheSameParty) {
   Expect("owned-same-party");
 }
 
+// No advice deletes what lives.
+TEST_F(Texts, OwnedByTheSamePartyAndManaged) {
+  ByHand();
+  clash.same_party = true;
+  clash.resource.identity = {"dynamodb/Table", "aws", "", "us-east-1", {{"name", "orders"}}};
+  clash.resource.name = "orders";
+  clash.holder.root = {"prod-eu", "dynamodb.aws.m.upbound.io", "Table", "team-a", "orders"};
+  clash.incumbent = {.slot = clash.holder.root, .managed = true, .deletes = true, .seen = true};
+  Expect("owned-same-party-deletes");
+  clash.incumbent->deletes = false;
+  Expect("owned-same-party-leaves");
+  clash.holder.root = {"prod-eu", "platform.example.org", "Storage", "team-a", "orders"};
+  clash.incumbent->deletes = true;
+  Expect("owned-same-party-below");
+  clash.incumbent->managed = false;
+  Expect("owned-same-party-mapped");
+}
+
+// A root of record that is gone: its bucket speaks for it.
+TEST_F(Texts, OwnedByAChainWhoseRootIsGone) {
+  clash.speaker = {"prod-eu", "s3.aws.upbound.io", "Bucket", "", "files-b"};
+  clash.incumbent = {.slot = clash.speaker, .managed = true, .deletes = true, .seen = true};
+  Expect("owned-root-gone");
+}
+
+TEST_F(Texts, OwnedAtAnEndpointOutsideOfAws) {
+  clash.resource.identity.partition = "@localstack.dev:4566";
+  Expect("owned-outside");
+}
+
 TEST_F(Texts, NamesWhereTheNameMustBeUnique) {
   ByHand();
   Queue();
@@ -190,6 +220,16 @@ TEST_F(Texts, Sibling) {
   clash.reason = ClashReason::kSibling;
   root = clash.holder.root;
   Expect("sibling");
+  clash.incumbent = {.slot = {"prod-eu", "s3.aws.crossplane.io", "Bucket", "", "files-x1"},
+                     .managed = true,
+                     .deletes = true,
+                     .seen = true};
+  Expect("sibling-deletes");
+  clash.incumbent->deletes = false;
+  Expect("sibling-leaves");
+  clash.incumbent->deletes = true;
+  clash.incumbent->slot.group = "s3.aws.upbound.io";
+  Expect("sibling-observe");
 }
 
 TEST_F(Texts, Orphaned) {

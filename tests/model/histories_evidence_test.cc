@@ -378,6 +378,19 @@ TEST_F(HistoriesOfEvidence, ASecondManagedResourceOfOneRootIsRefused) {
   const Decision decision = registry_.Create(second, scene::kCrossplane);
   ASSERT_FALSE(decision.allowed);
   EXPECT_EQ(decision.denied[0].reason, ClashReason::kSibling);
+  EXPECT_EQ(decision.denied[0].incumbent,
+            (Incumbent{.slot = chain.bucket.slot, .managed = true, .deletes = true, .seen = true}));
+}
+
+// A refusal names an object that lives: of a chain whose root is gone, the topmost that is left.
+TEST_F(HistoriesOfEvidence, ARefusalNamesAnObjectThatLives) {
+  const Chain chain = Living("team-a", "a", false);
+  const auto speaker = [&] { return registry_.Create(Strangers()).denied.at(0).speaker; };
+  EXPECT_EQ(speaker(), Slot{}) << "the claim itself";
+  registry_.SeeDeleted(Terminating(chain.claim));
+  EXPECT_EQ(speaker(), chain.composite.slot);
+  registry_.SeeDeleted(Terminating(chain.composite));
+  EXPECT_EQ(speaker(), chain.bucket.slot);
 }
 
 // History 31, and E4 without it: an orphan is not free beside a living manager of its party.

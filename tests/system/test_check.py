@@ -303,6 +303,29 @@ spec: {forProvider: {region: eu-west-1}}
         assert "plain-scalar" not in {f["rule"] for f in quoted["findings"]}
 
 
+def test_what_a_crd_takes_needs_no_quotes(check):
+    text = """
+apiVersion: elbv2.aws.upbound.io/v1beta1
+kind: LBListener
+metadata: {name: https}
+spec:
+  forProvider: {region: eu-west-1, port: %s, loadBalancerArnSelector: {matchLabels: {app: shop}}}
+"""
+    report = json.loads(check(text % 443, "--offline", "-o", "json").stdout)
+    assert "plain-scalar" not in {f["rule"] for f in report["findings"]}, report
+    rule = """
+apiVersion: ec2.aws.upbound.io/v1beta1
+kind: NetworkACLRule
+metadata: {name: in}
+spec: {forProvider: {region: eu-west-1, networkAclId: acl-0123456789abcdef0, ruleNumber: 100, egress: %s}}
+"""
+    for egress in ("true", "null"):
+        report = json.loads(check(rule % egress, "--offline", "-o", "json").stdout)
+        assert "plain-scalar" not in {f["rule"] for f in report["findings"]}, report
+    report = json.loads(check(text % "0443", "--offline", "-o", "json").stdout)
+    assert "plain-scalar" in {f["rule"] for f in report["findings"]}, "kubectl reads 291"
+
+
 VALUES_RULE = {
     "mappings": [{
         "chartValues": True,

@@ -37,19 +37,30 @@ constexpr std::string_view kCheckKind = "OwnershipCheck";
 struct Declared {
   DeclaredResource resource;
   YamlLocation location;
-  // What kubectl reads at that location, when it stands without quotes and is no text for kubectl.
+  // What kubectl reads at that location, when it stands without quotes where a text is meant and is
+  // none for kubectl.
   Document::Kind read_as = Document::Kind::kString;
   std::string written;
 };
 
-// `resource`, named at `node` of the input; null when that is not known.
-Declared DeclaredAt(DeclaredResource resource, const YamlNode* node,
-                    const YamlLocation& otherwise) {
+bool IsWithin(const YamlNode* root, const YamlNode* node) {
+  if (root == nullptr || root == node) return root != nullptr;
+  return std::any_of(root->children.begin(), root->children.end(),
+                     [&](const YamlNode& child) { return IsWithin(&child, node); });
+}
+
+// `resource`, named at `node` of the input; null when that is not known. `texts`: where everything
+// is a text. Elsewhere a CRD takes numbers, booleans and null, or the API server refuses them: a
+// word is due only where kubectl reads something else than what is written.
+Declared DeclaredAt(DeclaredResource resource, const YamlNode* node, const YamlLocation& otherwise,
+                    const YamlNode* texts) {
   Declared out{std::move(resource), otherwise, Document::Kind::kString, {}};
   if (node == nullptr) return out;
   out.location = node->location;
   if (node->kind != YamlNode::Kind::kScalar || node->quoted) return out;
-  out.read_as = ReadPlain(node->scalar).kind;
+  const PlainReading reading = ReadPlain(node->scalar);
+  if (reading.as_written && !IsWithin(texts, node)) return out;
+  out.read_as = reading.kind;
   if (out.read_as != Document::Kind::kString) out.written = node->scalar;
   return out;
 }
@@ -124,6 +135,11 @@ std::string ResourceForPeople(const DeclaredResource& resource) {
   return OneLine(TypeForPeople(resource.identity.type) + " \"" + resource.name + "\"", 256);
 }
 
+std::string_view WordFor(Document::Kind kind) {
+  if (kind == Document::Kind::kBool) return "a boolean";
+  return kind == Document::Kind::kNull ? "nothing" : "a number";
+}
+
 // A name that Truce takes as text while kubectl reads something else.
 CheckFinding PlainScalar(const Subject& subject, const Declared& declared) {
   CheckFinding finding;
@@ -134,8 +150,8 @@ CheckFinding PlainScalar(const Subject& subject, const Declared& declared) {
   finding.resource = ResourceForPeople(declared.resource);
   finding.cause = OneLine("the name " + declared.written +
                               " has no quotes: Truce takes it "
-                              "as text, kubectl and Helm as a " +
-                              (declared.read_as == Document::Kind::kBool ? "boolean" : "number"),
+                              "as text, kubectl and Helm as " +
+                              std::string(WordFor(declared.read_as)),
                           kFindingTextMax);
   finding.remedy = "Write \"" + declared.written + "\".";
   return finding;
@@ -159,7 +175,7 @@ std::vector<Declared> DeclaredIn(const YamlNode& values, std::vector<DeclaredRes
   std::map<std::string, std::size_t> count;
   for (DeclaredResource& resource : resources) {
     const YamlNode* node = FindText(values, resource.name, count[resource.name]++);
-    out.push_back(DeclaredAt(std::move(resource), node, values.location));
+    out.push_back(DeclaredAt(std::move(resource), node, values.location, &values));
   }
   return out;
 }
@@ -243,9 +259,10 @@ Result<void> Checker::Impl::AddObject(const YamlNode& object, const CheckLocatio
   const Document document = ReadDocument(object);
   ObjectFacts facts = Identify(document.root(), {subject.slot.group, kind}, policy.identity);
   facts.slot = subject.slot;
+  const YamlNode* const metadata = FindNode(object, {"metadata"});
   for (DeclaredResource& resource : facts.resources) {
     subject.declared.push_back(
-        DeclaredAt(resource, FindName(object, entry, resource.name), location.at));
+        DeclaredAt(resource, FindName(object, entry, resource.name), location.at, metadata));
   }
   JudgeHere(object, facts, subject);
   subject.known_kind = subject.apart || facts.known_kind;
@@ -376,7 +393,8 @@ void Checker::Impl::TakeAnswer(Pending& pending, AnsweredItem answer) {
     for (DeclaredResource& resource : answer.declares) {
       SetSure(resource, *policy.catalogue);
       const YamlNode* node = FindName(pending.object, entry, resource.name);
-      subject.declared.push_back(DeclaredAt(std::move(resource), node, subject.location.at));
+      subject.declared.push_back(DeclaredAt(std::move(resource), node, subject.location.at,
+                                            FindNode(pending.object, {"metadata"})));
     }
   }
   for (CheckFinding& finding : answer.findings) {
