@@ -96,6 +96,33 @@ export function Command({text, what}) {
       h(Copy, {text, label: 'the command'})));
 }
 
+const kPrograms = /^(?:truce|kubectl|helm|terraform|aws) /;
+
+// A text of the server's, its parts in backquotes as code: for a cell or a line.
+export const Words = ({text}) => h(Fragment, null, String(text ?? '').split('`').map((part, at) =>
+  at % 2 === 1 ? h(Code, {text: part}) : h(Name, {text: part})));
+
+// The same as a whole: each command has a box of its own, the words between them are paragraphs.
+export function Advice({text}) {
+  const blocks = [];
+  let words = [];
+  const end = () => {
+    if (words.some(each => typeof each !== 'string' || /\w/.test(each))) {
+      blocks.push(h('p', null, words.map(each => typeof each === 'string' ? h(Name, {text: each}) : each)));
+    }
+    words = [];
+  };
+  String(text ?? '').split('`').forEach((part, at) => {
+    if (at % 2 === 0) words.push(words.length === 0 ? part.replace(/^[.,;]?\s+/, '') : part);
+    else if (kPrograms.test(part)) {
+      end();
+      blocks.push(h(Command, {text: seen(part)}));
+    } else words.push(h(Code, {text: part}));
+  });
+  end();
+  return h(Fragment, null, blocks);
+}
+
 // A word for a shell; nothing that could mean something to it or hide from the reader is left bare.
 export function shellWord(text) {
   if (/^[A-Za-z0-9_./:@=+,-]+$/.test(text)) return text;
@@ -151,6 +178,19 @@ export function SignIn({refusal}) {
       h('button', {type: 'submit'}, 'Sign in')),
     h('p', {class: 'quiet'}, 'Kept in this tab until it closes, and sent to this server only.'),
     h(Command, {what: 'To make one:', text: 'kubectl create token NAME -n NAMESPACE --audience truce'}));
+}
+
+// Leads to the resources that fit a word of people.
+export function Search({word}) {
+  const search = event => {
+    event.preventDefault();
+    const text = new FormData(event.target).get('q').trim();
+    go(text ? pathOf.resources({q: text}) : '/resources');
+  };
+  return h('form', {class: 'search', role: 'search', onSubmit: search},
+    h('label', {for: 'q'}, 'Name, ARN, id, KIND/NAME of an object, or service'),
+    h('div', null, h('input', {id: 'q', name: 'q', key: word, defaultValue: word, maxLength: 512, autoComplete: 'off', spellcheck: false}),
+      h('button', {type: 'submit'}, 'Search')));
 }
 
 // The answer, or why there is none (yet).

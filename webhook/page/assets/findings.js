@@ -1,7 +1,7 @@
 // Findings: what the detectors find, and one of them with its proof.
 
 import {useAnswer} from './client.js';
-import {Answered, AsOf, Command, Fragment, Name, Table, Thing, Time, h, number, shellWord} from './elements.js';
+import {Advice, Answered, AsOf, Command, Fragment, Name, Table, Thing, Time, h, number, shellWord} from './elements.js';
 
 const kSeverities = ['critical', 'warning', 'info'];
 const Severity = ({severity}) => h('span', {class: `state severity-${severity}`}, severity);
@@ -16,7 +16,7 @@ function Finding({id}) {
       h('dl', {class: 'facts'}, [
         ['Resource', h(Name, {text: each.resource || each.subject})],
         ['Evidence', h(Name, {text: each.evidence})],
-        ['What to do', h(Name, {text: each.remedy})],
+        ['What to do', h(Advice, {text: each.remedy})],
         ['Objects', each.objects.map((object, at) => h(Fragment, null, at > 0 && ', ', h(Thing, {object})))],
         ['Concerns', each.namespaces.map((text, at) => h(Fragment, null, at > 0 && ', ', h(Name, {text: text || 'cluster-scoped objects'})))],
         ['Since', h(Time, {at: each.since || each.firstSeen})],

@@ -1,7 +1,7 @@
 // Overview: what needs a look first, then the registry in numbers; each number leads to its list.
 
 import {useAnswer} from './client.js';
-import {Answered, AsOf, Command, Fragment, Name, Section, Table, Thing, Time, h, number, pathOf, plural, resourceColumns} from './elements.js';
+import {Answered, AsOf, Command, Fragment, Name, Search, Section, Table, Thing, Time, Words, h, number, pathOf, plural} from './elements.js';
 
 const kShown = 5;
 const kShownServices = 20;
@@ -57,10 +57,15 @@ function DenialsOverTime({items}) {
   }
   const most = Math.max(1, ...bars);
   const total = bars.reduce((sum, each) => sum + each, 0);
-  return h('svg', {class: 'bars', viewBox: '0 0 240 60', role: 'img',
-    'aria-label': `Refusals in the last 24 hours: ${total}`},
-    bars.map((count, at) => h('rect', {x: at * 10 + 1, y: 58 - 56 * count / most, width: 8, height: 2 + 56 * count / most},
-      h('title', null, `${kHours - 1 - at} ${plural(kHours - 1 - at, 'hour')} ago: ${count}`))));
+  const hours = [0, 6, 12, 18];
+  const timeOf = at => new Date(begin + at * hour).toLocaleTimeString('en', {hour: '2-digit', minute: '2-digit', hour12: false});
+  return h('svg', {class: 'bars', viewBox: '0 0 270 76', role: 'img',
+    'aria-label': `Refusals in the last 24 hours: ${total}, at most ${most} in an hour`},
+    h('path', {class: 'axis', d: 'M24 2H28M24 60H268'}),
+    h('text', {x: 22, y: 8, 'text-anchor': 'end'}, number(most)), h('text', {x: 22, y: 62, 'text-anchor': 'end'}, '0'),
+    bars.map((count, at) => count > 0 && h('rect', {x: 28 + at * 10, y: 60 - 58 * count / most, width: 8, height: 58 * count / most},
+      h('title', null, `${timeOf(at)}: ${count}`))),
+    hours.map(at => h('text', {x: 28 + at * 10, y: 73}, timeOf(at))), h('text', {x: 268, y: 73, 'text-anchor': 'end'}, 'now'));
 }
 
 function Denials({answer}) {
@@ -111,9 +116,25 @@ function Coverage({answer}) {
       ['What', each => h(Name, {text: each.subject})],
       ['Objects', each => number(each.objects), 'numeric'],
       ['Why', each => h(Name, {text: each.why})],
-      ['What to do', each => h(Name, {text: each.remedy})],
+      ['What to do', each => h(Words, {text: each.remedy})],
     ]}),
     gaps.length > kShown && h(Command, {what: `${number(gaps.length - kShown)} more:`, text: 'truce coverage'})));
+}
+
+// An override suspends refusals: whoever looks must not take silence for peace.
+function Overrides({answer}) {
+  const items = answer.value?.items || [];
+  if (items.length === 0) return null;
+  return h('div', {class: 'alarm', role: 'status'},
+    h('p', null, `${number(items.length)} ${plural(items.length, 'override holds', 'overrides hold')}: Truce audits there and refuses nothing.`),
+    h('ul', null, items.map(each => h('li', null, h(Name, {text: overrideText(each)}), ', until ', h(Time, {at: each.until}), ': ',
+      h(Name, {text: each.reason})))));
+}
+
+function overrideText({name, object, namespace, group}) {
+  if (name) return `name ${name}`;
+  if (object) return `object ${object}`;
+  return namespace ? `namespace ${namespace}` : `group ${group}`;
 }
 
 export function Overview() {
@@ -123,10 +144,13 @@ export function Overview() {
   const findings = useAnswer(isKnown ? '/findings' : null, {limit: 1000}, {every: 30});
   const denials = useAnswer(isKnown ? '/denials' : null, {limit: 1000}, {every: 30});
   const trial = useAnswer(isKnown ? '/trial' : null, {}, {every: 60});
+  const overrides = useAnswer(isKnown ? '/overrides' : null, {}, {every: 30});
   const services = useAnswer(isKnown ? '/services' : null, {limit: 1000}, {every: 60});
   const coverage = useAnswer(isKnown ? '/coverage' : null, {}, {every: 60});
   return h(Fragment, null,
     h('h1', null, 'Overview'),
+    h(Search, {word: ''}),
+    h(Overrides, {answer: overrides}),
     h(Answered, {answer: overview}, ({ownerships, byState, conflicts: contested}) => h(Fragment, null,
       h('div', {class: 'tiles'},
         h(Tile, {count: contested, title: plural(contested, 'conflict'), to: pathOf.resources({contested: 'true'}), alarm: true}),

@@ -2,7 +2,7 @@
 // and the commands that change that.
 
 import {useAnswer, useSettings} from './client.js';
-import {Code, Command, Contested, Fragment, Name, Section, SignIn, State, Table, Thing, Time, Trouble, h, number, objectText, pathOf,
+import {Advice, Code, Command, Contested, Fragment, Name, Section, SignIn, State, Table, Thing, Time, Trouble, h, number, objectText, pathOf,
   shellWord} from './elements.js';
 import {Lineage} from './lineage.js';
 
@@ -131,7 +131,7 @@ function OtherManagers({resource, conflict}) {
       ]}),
       h('p', null, h(Name, {text: conflict.effect})),
       conflict.steps.length > 0 && h(Fragment, null, h('h3', null, 'To end it, in this order'),
-        h('ol', null, conflict.steps.map(step => h('li', null, h(Name, {text: step}))))))
+        h('ol', null, conflict.steps.map(step => h('li', null, h(Advice, {text: step}))))))
       : h('p', null, 'A second chain manages it too; which, is told to who may list all ownerships.'),
     h(Command, {what: 'The same in a terminal, with what each side loses:', text: `truce resolve ${resource.id}`}));
 }
@@ -153,9 +153,9 @@ function Whole({resource}) {
     h('p', {class: 'quiet'}, resource.type),
     h('h1', null, h(Name, {text: resource.name || resource.key}), ' ', h(State, {state: resource.state}), resource.contested && h(Contested)),
     h(Facts, {resource}),
+    h(Section, {title: 'Lineage', id: 'lineage'}, h(Lineage, {resource, lineage: lineage.value})),
     h(OtherManagers, {resource, conflict}),
     h(Section, {title: 'What to do', id: 'remedies'}, h(Remedies, {resource})),
-    h(Section, {title: 'Lineage', id: 'lineage'}, h(Lineage, {resource, lineage: lineage.value})),
     h(Agreements, {resource}),
     h(Section, {title: 'Refused', id: 'refused', count: resource.denials.length},
       resource.denials.length === 0 ? h('p', {class: 'quiet'}, 'Nobody was refused it lately.') :

@@ -2,7 +2,7 @@
 // only the rows in sight exist, so a hundred thousand cost what twenty do.
 
 import {Refusal, ask, useAnswer, useSession} from './client.js';
-import {Contested, Fragment, Name, State, Table, Thing, Trouble, go, h, number, pathOf, plural, resourceColumns} from './elements.js';
+import {Contested, Fragment, Name, Search, State, Table, Thing, Trouble, go, h, number, pathOf, plural, resourceColumns} from './elements.js';
 
 const {useEffect, useLayoutEffect, useRef, useState} = preactHooks;
 
@@ -157,18 +157,10 @@ export function Resources() {
   const filter = filterOf(location.search);
   const rows = useRows(filter);
   const types = useAnswer(rows.items.length > 0 ? '/types' : null);
-  const search = event => {
-    event.preventDefault();
-    const text = new FormData(event.target).get('q').trim();
-    go(text ? '/resources?' + new URLSearchParams({q: text}) : '/resources');
-  };
   const isUnknown = rows.refusal && rows.refusal.status === 401;
   return h(Fragment, null,
     h('h1', null, 'Resources'),
-    h('form', {class: 'search', role: 'search', onSubmit: search},
-      h('label', {for: 'q'}, 'Name, ARN, id, KIND/NAME of an object, or service'),
-      h('div', null, h('input', {id: 'q', name: 'q', key: word, defaultValue: word, maxLength: 512, autoComplete: 'off', spellcheck: false}),
-        h('button', {type: 'submit'}, 'Search'))),
+    h(Search, {word}),
     word && !isUnknown ? h(Found, {word, key: word}) : h(Fragment, null,
       h('fieldset', {class: 'filters'}, h('legend', null, 'Filters'),
         h(Field, {name: 'type', title: 'Type', filter, list: 'types'}),

@@ -5,10 +5,23 @@ import {Answered, Fragment, Name, Section, Table, Thing, Time, Trouble, h, numbe
 
 const {useState} = preactHooks;
 
+// How many of `items` each service has a part in.
+function countsOf(items, servicesOf) {
+  const counts = new Map();
+  for (const item of items || []) {
+    for (const service of new Set(servicesOf(item))) counts.set(service, (counts.get(service) || 0) + 1);
+  }
+  return counts;
+}
+
 export function Services() {
   const first = useAnswer('/services', {limit: 1000});
   const [more, setMore] = useState({items: [], cursor: null, refusal: null});
   const cursor = more.cursor === null ? first.value?.nextCursor : more.cursor;
+  const conflicts = useAnswer(first.value ? '/conflicts' : null, {limit: 1000}, {every: 60});
+  const findings = useAnswer(first.value ? '/findings' : null, {limit: 1000}, {every: 60});
+  const contested = countsOf(conflicts.value?.items, each => each.sides.map(side => side.service));
+  const found = countsOf(findings.value?.items, each => each.services);
   const load = async () => {
     try {
       const page = await ask('/services', {limit: 1000, cursor});
@@ -25,6 +38,8 @@ export function Services() {
         ['Service', each => each.service === '' ? 'of no service' : h('a', {href: pathOf.service(each.service)}, h(Name, {text: each.service}))],
         ['Ownerships', each => each.service === '' ? number(each.ownerships) :
           h('a', {href: pathOf.resources({service: each.service})}, number(each.ownerships)), 'numeric'],
+        ['Conflicts', each => contested.has(each.service) ? h('strong', {class: 'alarm'}, number(contested.get(each.service))) : '–', 'numeric'],
+        ['Findings', each => found.has(each.service) ? number(found.get(each.service)) : '–', 'numeric'],
       ]}),
       h(Trouble, {refusal: more.refusal, retryAt: 0}),
       cursor && h('button', {type: 'button', onClick: load}, 'More'))));
