@@ -72,6 +72,7 @@ CommandAction DeclareRestore(CommandLine& app);
 CommandAction DeclarePrepareStore(CommandLine& app);
 CommandAction DeclareExport(CommandLine& app);
 CommandAction DeclarePage(CommandLine& app);
+CommandAction DeclareReference(CommandLine& app);
 // `truce __complete WORDS`, which shells ask: a line for each candidate of the last word, behind a
 // tab what it is, and a last line with what else the shell may offer. Asks the server for two
 // seconds at most, and says nothing when it does not answer.
