@@ -458,7 +458,7 @@ TEST_P(FactsContract, ListsOwnersByWhatPeopleAskFor) {
   add("b", Record::kNone, HolderState::kHeld).contested = true;
   add("a", Record::kNone, HolderState::kReserved);
   WriteAll(changes);
-  OnFacts([](const PeopleFacts& facts) {
+  OnFacts([](const Facts& facts) {
     const auto names = [&](OwnerList list, const KeyText& after, std::size_t limit) {
       std::string text;
       for (const Owner& owner : facts.OwnersIn(list, after, limit)) text += owner.name;

@@ -67,7 +67,7 @@ TEST(ConfigLoad, DefaultsDependOnWhetherAClusterIsServed) {
   EXPECT_EQ(without.composite_denial_code, 422);
   EXPECT_EQ(without.providers.size(), 2U);
   EXPECT_EQ(without.composite_controllers.size(), 1U);
-  EXPECT_EQ(without.restorers.size(), 1U);
+  EXPECT_EQ(without.restorers.size(), 3U);
   EXPECT_FALSE(without.status_guard);
   EXPECT_EQ(without.settle_time, std::chrono::hours(24));
   EXPECT_EQ(without.unbound_composites, UnboundComposites::kRefused);

@@ -391,7 +391,9 @@ TEST_F(Keeper, TheChartRendersTheSameConditions) {
   const std::vector<std::string> providers = {
       "system:serviceaccount:crossplane-system:provider-*",
       "system:serviceaccount:crossplane-system:upbound-provider-*"};
-  const std::vector<std::string> restorers = {"system:serviceaccount:velero:velero"};
+  const std::vector<std::string> restorers = {"system:serviceaccount:velero:velero",
+                                              "system:serviceaccount:velero:velero-server",
+                                              "system:serviceaccount:velero:*-velero-server"};
   for (const auto& [name, expression] : StatusConditions(providers, restorers)) {
     EXPECT_NE(rendered.find("- name: " + name + "\n        expression: \"" + expression + "\"\n"),
               std::string::npos)

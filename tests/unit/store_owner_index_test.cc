@@ -38,9 +38,12 @@ TEST(OwnerIndex, UnpacksWhatItPacked) {
     EXPECT_EQ(Find(index, owner.key), owner);
   }
   EXPECT_EQ(index.size(), 3U);
-  EXPECT_EQ(index.StateOf(full.key.text),
-            (std::pair{Record::kTransferring, HolderState::kTerminating}));
-  EXPECT_EQ(index.StateOf("unknown"), std::nullopt);
+  const auto counts = index.CountsAs(full.key.text);
+  ASSERT_TRUE(counts);
+  EXPECT_EQ(counts->record, Record::kTransferring);
+  EXPECT_EQ(counts->state, HolderState::kTerminating);
+  EXPECT_FALSE(counts->contested);
+  EXPECT_FALSE(index.CountsAs("unknown"));
 }
 
 TEST(OwnerIndex, ExpectingAKeyChangesNothing) {

@@ -65,7 +65,7 @@ Result<void> IndexedStore::Fill(const std::atomic<bool>& stop) {
     // Under the lock: what is read is not older than what commits enter.
     TRUCE_RETURN_IF_ERROR(state_.With([&](State& state) {
       std::vector<Owner> page;
-      const auto look = [&](const PeopleFacts& facts) {
+      const auto look = [&](const Facts& facts) {
         page = facts.OwnersIn(OwnerList::kAll, after, kLoadPage);
       };
       Result<void> read = Read(look, Soon());

@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "registry/base/fingerprint.h"
 #include "registry/base/text.h"
 #include "registry/identity/evidence.h"
 #include "registry/ownership/ledger.h"

@@ -300,7 +300,7 @@ class Imports final {
     while (!is_last) {
       constexpr std::size_t kImportedPage = 1000;
       std::vector<Owner> page;
-      const auto look = [&](const PeopleFacts& facts) {
+      const auto look = [&](const Facts& facts) {
         page = facts.OwnersIn(OwnerList::kImported, after, kImportedPage);
       };
       TRUCE_RETURN_IF_ERROR(ports_.store.Read(look, call.deadline));
