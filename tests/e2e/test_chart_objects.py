@@ -194,6 +194,8 @@ def test_no_value_is_a_difference_at_each_apply(cluster, namespaces, helm, value
             obj["metadata"]["name"] += "-fresh"
         done = cluster.kubectl("apply", "--server-side", "--dry-run=server", "-o", "json", "-f", "-", stdin=obj)
         assert done.returncode == 0, done.stderr
+        if obj["kind"] == "Pod":  # a bare one gets tolerations of the cluster's own, and is a hook, never compared
+            obj["spec"].pop("tolerations", None)
         assert not differs(obj, json.loads(done.stdout)), obj["kind"]
 
 

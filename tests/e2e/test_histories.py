@@ -45,7 +45,8 @@ def test_what_a_status_shows_gives_nothing_away(world, mine, copy, service):
     world.turn()
     world.refuses(copy, "jobs")
     world.user("team-a").delete(stored).expect()
-    provider.patch(stored, {"metadata": {"finalizers": None}}).expect()
+    # Of a provider that would be the word that nothing is there.
+    world.user("team-a").patch(stored, {"metadata": {"finalizers": None}}).expect()
     world.turn()
     world.refuses(copy, "jobs")
 

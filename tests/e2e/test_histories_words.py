@@ -36,9 +36,13 @@ def live(world: World, obj: dict, who: str = "team-a") -> dict:
     return stored
 
 
+# All but Delete: namespaced kinds have no deletionPolicy.
+KEEPS = ["Observe", "Create", "Update", "LateInitialize"]
+
+
 def leave(world: World, obj: dict) -> None:
     """team-a's object goes, its bucket stays."""
-    world.user("team-a").patch(obj, {"spec": {"deletionPolicy": "Orphan"}}).expect()
+    world.user("team-a").patch(obj, {"spec": {"managementPolicies": KEEPS}}).expect()
     world.user("team-a").delete(obj).expect()
     orphan(world.user("provider"), obj)
 
