@@ -86,7 +86,7 @@ bool HasNewUnknownStep(Value spec, Value old_spec) {
   return false;
 }
 
-std::string Counted(std::size_t count, bool complete, std::string_view one, std::string_view many) {
+std::string AtLeast(std::size_t count, bool complete, std::string_view one, std::string_view many) {
   std::string out = complete ? std::to_string(count) : "at least " + std::to_string(count);
   return out.append(" ").append(count == 1 ? one : many);
 }
@@ -180,7 +180,7 @@ Finding UsageDropped(const CompositionCase& composition) {
   out.resource = "Composition " + OneLine(composition.composition.name, kShownTextBytesMax);
   out.cause =
       out.resource + " drops a Usage, which " +
-      Counted(concerned.with_usage, concerned.complete, "composite has", "composites have") +
+      AtLeast(concerned.with_usage, concerned.complete, "composite has", "composites have") +
       " of kind " + kind +
       ": Crossplane before 1.18.2 leaves it terminating, and it goes on blocking every "
       "deletion of " +
@@ -190,7 +190,7 @@ Finding UsageDropped(const CompositionCase& composition) {
       "stale-usage tells of each that stays, and how to end it.";
   out.warning = OneLine(
       "truce: " +
-          Counted(concerned.with_usage, concerned.complete, "composite has", "composites have") +
+          AtLeast(concerned.with_usage, concerned.complete, "composite has", "composites have") +
           " this Usage; before Crossplane 1.18.2 it stays and blocks " + blocked,
       kWarningBytesMax);
   return out;
@@ -202,7 +202,7 @@ Finding RestoredAtRisk(const CompositionCase& composition) {
   const std::string kind = OneLine(composition.change.composite.kind, kShownTextBytesMax);
   Finding out{.rule = Rule::kCompositionChange, .mode = Mode::kWarn, .at_most = Mode::kWarn};
   out.resource = "Composition " + OneLine(composition.composition.name, kShownTextBytesMax);
-  out.cause = Counted(concerned.unadopted, concerned.complete, "object", "objects") +
+  out.cause = AtLeast(concerned.unadopted, concerned.complete, "object", "objects") +
               " of composites of kind " + kind + (concerned.unadopted == 1 ? " has" : " have") +
               " no controller (a restored backup leaves such objects): what " + out.resource +
               " drops of them is left behind (Crossplane before 1.17) or deleted, with its cloud "
@@ -211,7 +211,7 @@ Finding RestoredAtRisk(const CompositionCase& composition) {
       "Change it once Crossplane has adopted them, which it does at its next look at each "
       "composite that is not paused.";
   out.warning = OneLine("truce: " +
-                            Counted(concerned.unadopted, concerned.complete, "restored object of ",
+                            AtLeast(concerned.unadopted, concerned.complete, "restored object of ",
                                     "restored objects of ") +
                             kind + verb + "not adopted: what this drops is orphaned or deleted",
                         kWarningBytesMax);
