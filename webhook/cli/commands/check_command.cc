@@ -12,6 +12,7 @@
 #include "registry/base/one_line.h"
 #include "webhook/check/checker.h"
 #include "webhook/check/report.h"
+#include "webhook/check/repository.h"
 #include "webhook/cli/command_line.h"
 #include "webhook/cli/commands/check_input.h"
 #include "webhook/cli/server/api_call.h"
@@ -26,6 +27,8 @@ constexpr const char* kTerminationLog = "/dev/termination-log";
 
 struct CheckArguments {
   std::vector<std::string> files;
+  std::vector<std::string> skipped;
+  std::string path_prefix;
   std::string values;
   std::string service;
   std::string mapping;
@@ -94,7 +97,10 @@ std::string Printed(const CheckReport& report, const std::string& form,
 }
 
 // False, with a message, where a file cannot be written.
-bool PrintAll(const CheckReport& report, const CheckArguments& arguments, CommandIo& io) {
+bool PrintAll(CheckReport report, const CheckArguments& arguments, CommandIo& io) {
+  for (CheckFinding& each : report.findings) {
+    each.in_repository = InRepository(each.location, arguments.path_prefix);
+  }
   // To people the messages say it already.
   const bool says_more = !report.unread || !report.declarations.empty();
   bool is_written = true;
@@ -173,7 +179,7 @@ void TakeFaults(const std::vector<CheckInput::Fault>& faults, CheckReport& repor
 
 // Reads everything, and asks.
 ExitCode Run(const CheckArguments& arguments, Checker& checker, CommandIo& io) {
-  CheckInput input(checker);
+  CheckInput input(checker, arguments.skipped);
   if (!arguments.values.empty()) input.ReadValues(arguments.values);
   for (const std::string& file : arguments.files) input.Read(file);
   const bool nothing_given = arguments.values.empty() && arguments.files.empty();
@@ -184,7 +190,7 @@ ExitCode Run(const CheckArguments& arguments, Checker& checker, CommandIo& io) {
                   ExitCode::kUsage, io);
   }
   std::vector<CheckInput::Fault> faults = input.faults();
-  if (faults.empty() && input.documents() == 0) {
+  if (faults.empty() && input.documents() == 0 && !input.has_skipped()) {
     faults.push_back({{}, "the input holds no document; did the command that writes it fail?"});
   }
   TakeFaults(faults, report.value());
@@ -264,6 +270,11 @@ CommandAction DeclareCheck(CommandLine& app) {
                 "be given several times")
       .Repeats()
       .Type("file");
+  app.AddOption("--skip", given->skipped,
+                "File or folder to leave out, such as a chart that is rendered and checked apart; "
+                "may be given several times")
+      .RepeatsSingly()
+      .Type("path");
   app.AddOption("--values", given->values,
                 "A chart's values, read by the mapping rule with chartValues of --config, else by "
                 "the registry's, which is then sent all of them")
@@ -286,6 +297,10 @@ CommandAction DeclareCheck(CommandLine& app) {
                 "several times")
       .RepeatsSingly()
       .Type("form");
+  app.AddOption("--path-prefix", given->path_prefix,
+                "For github and sarif: the folder of the repository that paths of the input begin "
+                "below, as the one with the charts that Helm rendered; default: the current folder")
+      .Type("folder");
   app.AddOption("--timeout", given->timeout,
                 "Seconds to try for, all attempts together; default 60")
       .Type("seconds")
