@@ -117,10 +117,17 @@ Result<void> InstallationKeeper::Step(Deadline deadline) {
   return {};
 }
 
+// How long ago `past` was. A clock that is set back takes it along: nothing waits for years.
+std::chrono::milliseconds InstallationKeeper::Since(Timestamp& past) const {
+  const Timestamp now = clock_.Now();
+  past = std::min(past, now);
+  return now - past;
+}
+
 // A Secret without one was made a moment ago, with what is here.
-bool InstallationKeeper::MustRotate(const OwnedSecret& stored) const {
+bool InstallationKeeper::MustRotate(const OwnedSecret& stored) {
   if (options_.path_secret_file.empty() || stored.path_secret.empty()) return false;
-  return !rotated_ || clock_.Now() >= *rotated_ + options_.rotate_every;
+  return !rotated_ || Since(*rotated_) >= options_.rotate_every;
 }
 
 Result<void> InstallationKeeper::TakePathSecret(const std::string& root) {
@@ -141,9 +148,9 @@ Result<OwnedSecret> InstallationKeeper::Renew(const OwnedSecret& present) {
   return wanted;
 }
 
-std::optional<std::string_view> InstallationKeeper::Trusted() const {
+std::optional<std::string_view> InstallationKeeper::Trusted() {
   if (!published_.configured) return std::nullopt;
-  if (clock_.Now() < published_.since + options_.settle) return std::string_view();
+  if (Since(published_.since) < options_.settle) return std::string_view();
   return published_.bundle;
 }
 
@@ -226,14 +233,13 @@ bool InstallationKeeper::MayRepair(const WebhookRepair& repair, const OwnedSecre
   const std::pair<std::string, std::string> now_wanted{wanted.certificates.authorities,
                                                        wanted.path_secret};
   if (!repair.is_of_clients || right_ != now_wanted) return true;  // what is wanted is new
-  const Timestamp now = clock_.Now();
   NotePeace();
   if (foreign_ >= kForeignMax) {
     SetRival(repair.other_writer.empty() ? "unknown" : repair.other_writer);
-    if (now < repaired_ + kPause) return false;
+    if (Since(repaired_) < kPause) return false;
   }
   ++foreign_;
-  repaired_ = now;
+  repaired_ = clock_.Now();
   return true;
 }
 
@@ -243,7 +249,7 @@ void InstallationKeeper::NoteRight(const OwnedSecret& wanted) {
 }
 
 void InstallationKeeper::NotePeace() {
-  if (foreign_ == 0 || clock_.Now() < repaired_ + kPeace) return;
+  if (foreign_ == 0 || Since(repaired_) < kPeace) return;
   foreign_ = 0;
   SetRival({});
 }
