@@ -8,6 +8,7 @@
 #include "policies/policy.h"
 #include "policies/quotas.h"
 #include "policies/rule_case.h"
+#include "registry/base/open_files.h"
 #include "webhook/admission/routes.h"
 #include "webhook/admission/service.h"
 #include "webhook/api/operator.h"
@@ -275,10 +276,18 @@ class Server final : private OwnReviewHost {
   }
 
   Result<void> Listen(const Config& config) {
-    TRUCE_ASSIGN_OR_RETURN(
-        listeners_,
-        Listeners::Start(config, {credentials_->certificates(), credentials_->api_certificates()},
-                         Routes()));
+    const std::size_t open_files = RaiseOpenFilesMax();
+    const ConnectionShares shares = SharesOf(open_files, config.connections_max);
+    if (shares.admission < config.connections_max) {
+      logger_.Log(LogLevel::kWarning, "fewer connections than connectionsMax",
+                  {{"connections", shares.admission},
+                   {"open_files_max", static_cast<std::int64_t>(open_files)},
+                   {"remedy", "raise the hard limit of open files (ulimit -Hn, LimitNOFILE)"}});
+    }
+    TRUCE_ASSIGN_OR_RETURN(listeners_, Listeners::Start(config, shares,
+                                                        {credentials_->certificates(),
+                                                         credentials_->api_certificates()},
+                                                        Routes()));
     metrics_.AddCollector([this](MetricWriter& writer) { WriteMetrics(writer); });
     const ListenAddresses& addresses = listeners_->addresses();
     TRUCE_RETURN_IF_ERROR(WriteAddresses(config.data_dir, addresses));
