@@ -307,20 +307,15 @@ void InstallationKeeper::SettleTrouble() {
 }
 
 void InstallationKeeper::WriteMetrics(MetricWriter& writer) const {
-  writer.Family("truce_certificate_authority_expiry_timestamp_seconds", "gauge",
-                "End of the self-made authority's validity, in seconds since 1970; 0: none yet.");
+  writer.Family("truce_certificate_authority_expiry_timestamp_seconds");
   writer.Sample(static_cast<double>(authority_end_.load()));
-  writer.Family("truce_certificate_renewals_total", "counter",
-                "Self-made certificates taken into use.");
+  writer.Family("truce_certificate_renewals_total");
   using Label = std::array<std::pair<std::string_view, std::string_view>, 1>;
   writer.Sample(Label{{{"what", "leaf"}}}, static_cast<double>(new_leaves_.value()));
   writer.Sample(Label{{{"what", "authority"}}}, static_cast<double>(new_authorities_.value()));
-  writer.Family("truce_webhook_repairs_total", "counter",
-                "Times that Truce put its own webhook configuration right.");
+  writer.Family("truce_webhook_repairs_total");
   writer.Sample(static_cast<double>(repairs_.value()));
-  writer.Family("truce_self_management_trouble", "gauge",
-                "1 while Truce's own Secret or webhook configuration cannot be read or written, or "
-                "somebody else keeps writing it.");
+  writer.Family("truce_self_management_trouble");
   writer.Sample(in_trouble_.load() ? 1 : 0);
 }
 

@@ -161,19 +161,18 @@ void Listeners::WriteMetrics(MetricWriter& writer) const {
   std::array<HttpCounters, 5> counters;
   for (std::size_t i = 0; i < servers.size(); ++i) counters[i] = servers[i].second->Counters();
 
-  const auto write = [&](std::string_view name, std::string_view type, std::string_view help,
-                         std::uint64_t HttpCounters::*field) {
-    writer.Family(name, type, help);
+  const auto write = [&](std::string_view name, std::uint64_t HttpCounters::*field) {
+    writer.Family(name);
     for (std::size_t i = 0; i < servers.size(); ++i) {
       const std::array<Label, 1> labels = {Label{"listener", servers[i].first}};
       writer.Sample(labels, static_cast<double>(counters[i].*field));
     }
   };
-  write("truce_http_connections", "gauge", "Open connections.", &HttpCounters::connections_open);
-  write("truce_http_requests_total", "counter", "Requests handled.", &HttpCounters::requests);
-  write("truce_http_in_flight", "gauge", "Requests being handled.", &HttpCounters::in_flight);
-  write("truce_http_threads", "gauge", "Threads of the listener.", &HttpCounters::threads);
-  writer.Family("truce_http_rejections_total", "counter", "Connections and requests refused.");
+  write("truce_http_connections", &HttpCounters::connections_open);
+  write("truce_http_requests_total", &HttpCounters::requests);
+  write("truce_http_in_flight", &HttpCounters::in_flight);
+  write("truce_http_threads", &HttpCounters::threads);
+  writer.Family("truce_http_rejections_total");
   for (std::size_t i = 0; i < servers.size(); ++i) {
     for (std::size_t reason = 0; reason < kHttpRejectionCount; ++reason) {
       const auto rejection = static_cast<HttpRejection>(reason);

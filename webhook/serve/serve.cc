@@ -308,7 +308,7 @@ class Server final : private OwnReviewHost {
     listeners_->WriteMetrics(writer);
     if (cluster_) cluster_->WriteMetrics(writer);
     admission_->WriteMetrics(writer);
-    writer.Family("truce_log_dropped_total", "counter", "Log lines dropped, not waited for.");
+    writer.Family("truce_log_dropped_total");
     writer.Sample(static_cast<double>(logger_.dropped_count()));
     registry_->WriteMetrics(writer);
     WriteQuotas(writer);
