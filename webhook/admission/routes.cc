@@ -85,7 +85,6 @@ HttpResponse ResponseOf(const AdmissionAnswer& answer) {
   switch (answer.verdict) {
     case Verdict::kAllowed:
     case Verdict::kDenied:
-    case Verdict::kAnswered:
       return {.content_type = "application/json", .body = WriteReview(answer)};
     case Verdict::kBadRequest: return PlainText(400, answer.message);
     case Verdict::kUnknown: break;

@@ -244,10 +244,6 @@ class Server final : private OwnReviewHost {
                          Deadline deadline) override {
     return api_->SpeaksFor(review, ns, deadline);
   }
-  Result<std::string> ListOwnerships(const AdmissionRequest& review,
-                                     Deadline deadline) const override {
-    return api_->ListOwnerships(review, deadline);
-  }
   Result<void> TryOwnObject(const AdmissionRequest& review) const override {
     return admission_->TryObject(review);
   }

@@ -18,6 +18,7 @@
 #include "webhook/cli/server/api_call.h"
 #include "webhook/cli/server/check_cluster.h"
 #include "webhook/cli/server/check_registry.h"
+#include "webhook/cli/server/server_finder.h"
 #include "webhook/serve/policy.h"
 
 namespace truce {
@@ -45,10 +46,15 @@ struct CheckArguments {
   std::shared_ptr<ApiFlags> api;
 };
 
+// As kubectl's: where the kubeconfig leads to the registry its context says the namespace, too.
 std::string Namespace(const CheckArguments& arguments, const CommandIo& io) {
-  if (!arguments.ns.empty()) return arguments.ns;
-  const auto variable = io.variables.find("TRUCE_NAMESPACE");
-  return variable == io.variables.end() || variable->second.empty() ? "default" : variable->second;
+  std::string ns = FlagOr(arguments.ns, "TRUCE_NAMESPACE", io);
+  if (ns.empty() && !arguments.offline) {
+    const Result<ServerPlace> place =
+        arguments.admission ? ApiServerOf(*arguments.api, io) : FindServer(*arguments.api, io);
+    if (place.ok()) ns = place.value().network.ns;
+  }
+  return ns.empty() ? "default" : ns;
 }
 
 constexpr std::array<std::string_view, 6> kForms = {"text",  "json",   "junit",
@@ -284,7 +290,7 @@ CommandAction DeclareCheck(CommandLine& app) {
   app.AddOption("--service", given->service, "Service that the values belong to").Type("name");
   app.AddOption("-n,--namespace", given->ns,
                 "Namespace of objects that name none; the check acts for its party; also "
-                "TRUCE_NAMESPACE; default default")
+                "TRUCE_NAMESPACE; default that of the kubeconfig's context, else default")
       .Type("name");
   app.AddFlag("--admission", given->admission,
               "Ask the cluster of the kubeconfig by OwnershipChecks in dry-run, with the rights of "
