@@ -117,9 +117,8 @@ TEST_F(ServerFinder, WhoActsAsAnotherGoesThroughTheApiServer) {
   EXPECT_EQ(Find().network.ns, "team-b");
   flags_.as = "ann";
   flags_.as_groups = {"one", "two"};
-  const Parameters headers = {{"Impersonate-User", "ann"},
-                              {"Impersonate-Group", "one"},
-                              {"Impersonate-Group", "two"}};
+  const Parameters headers = {
+      {"Impersonate-User", "ann"}, {"Impersonate-Group", "one"}, {"Impersonate-Group", "two"}};
   EXPECT_EQ(Find().impersonation, headers);
   variables_["TRUCE_DATA_DIR"] = "/data";
   EXPECT_NE(Find().prefix, "") << "a socket knows no other user";
