@@ -15,8 +15,9 @@
 namespace truce {
 namespace {
 
-// Clocks of clients may be late, and this one may be set back.
-constexpr std::chrono::hours kBackdated{24};
+using std::chrono::minutes;
+
+constexpr minutes kBackdated{5};  // clients' clocks may be late
 constexpr int kSerialBits =
     127;  // RFC 5280 asks for at most 20 bytes; CAs for at least 64 random bits
 constexpr size_t kCommonNameBytesMax = 64;
@@ -180,12 +181,12 @@ bool Signed(X509* leaf, X509* authority) {
   return is_signed;
 }
 
-// The authority may sign a leaf of full life.
+// The authority may sign a leaf of full life now.
 bool AuthorityIsGood(const Present& present, const SelfMadeRules& rules, Timestamp now) {
   if (present.authorities.empty()) return false;
   X509* authority = present.authorities.front().get();
   return Matches(authority, present.authority_key.get()) && X509_check_ca(authority) == 1 &&
-         NotAfter(authority) >= now + rules.leaf_life;
+         NotBefore(authority) <= now && NotAfter(authority) >= now + rules.leaf_life;
 }
 
 // Clients that know one of the authorities accept it.
@@ -198,11 +199,12 @@ bool LeafIsUsable(const Present& present, const std::vector<std::string>& names,
   return ours && NotBefore(leaf) <= now && now < NotAfter(leaf) && AlternativeNames(leaf) == names;
 }
 
-// A third of its life is left, or an authority signed it that is not the newest.
-bool LeafIsDue(const Present& present, const SelfMadeRules& rules, Timestamp now) {
+// Two thirds of its life are over, or an authority signed it that is not the newest.
+bool LeafIsDue(const Present& present, Timestamp now) {
   X509* leaf = present.leaf.get();
+  const Timestamp from = NotBefore(leaf);
   return !Signed(leaf, present.authorities.front().get()) ||
-         now >= NotAfter(leaf) - std::chrono::milliseconds(rules.leaf_life) / 3;
+         now >= from + (NotAfter(leaf) - from) * 2 / 3;
 }
 
 bool Names(std::string_view bundle, X509* authority) {
@@ -215,11 +217,12 @@ bool Names(std::string_view bundle, X509* authority) {
 Result<void> RenewAuthority(const SelfMadeRules& rules, Timestamp now, Present& present) {
   Request request;
   request.common_name = "Truce authority " + FormatTimestamp(now);
-  request.from = Timestamp();  // made by a clock that is ahead it is valid all the same
+  request.from = now - kBackdated;
   request.until = now + std::max(rules.authority_life, 2 * rules.leaf_life);
   TRUCE_ASSIGN_OR_RETURN(Identity made, Issue(request, nullptr));
-  // Clients that trust the bundle go on trusting leaves of the old authorities. One that ended goes
-  // with the others: this clock may be ahead.
+  // Clients that trust the bundle go on trusting leaves of the old authority.
+  std::erase_if(present.authorities,
+                [&](const CertificateHandle& old) { return NotAfter(old.get()) <= now; });
   present.authorities.insert(present.authorities.begin(), std::move(made.certificate));
   if (present.authorities.size() > kAuthoritiesMax) present.authorities.resize(kAuthoritiesMax);
   present.authority_key = std::move(made.key);
@@ -255,7 +258,7 @@ Result<SelfMadeRenewal> RenewSelfMade(const SelfMadeCertificates& given, const S
     renewal.certificates.authority_key = ToPem(present.authority_key.get());
   }
   if (LeafIsUsable(present, names, now)) {
-    if (!LeafIsDue(present, rules, now)) return renewal;
+    if (!LeafIsDue(present, now)) return renewal;
     renewal.waits_for_trust =
         trusted.has_value() && !Names(*trusted, present.authorities.front().get());
     if (renewal.waits_for_trust) return renewal;

@@ -77,7 +77,10 @@ namespace {
 bool IsStillSaid(const Owner& owner, const Object& object, const Ledger& ledger) {
   if (owner.successor.empty()) return true;
   const auto transfer = TransferOf(owner.key, ledger);
+  // An older life in the same place says it until its end is seen: this one may never come.
+  const auto older = ledger.ObjectBySlot(object.slot);
   return (transfer && transfer->accepted && transfer->successor == owner.successor) ||
+         (older && SpeakerOf(*older, ledger).transfer_to == owner.successor) ||
          SpeakerOf(object, ledger).transfer_to == owner.successor;
 }
 

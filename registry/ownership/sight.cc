@@ -486,6 +486,9 @@ void HearWord(const Object& object, const std::string& before, Ledger& ledger) {
   const std::vector<KeyText> orphans = ledger.OrphansOf(object.root);
   std::set<KeyText> keys(orphans.begin(), orphans.end());
   for (const Row& row : RowsBelow(object.uid, object.slot, ledger)) keys.insert(row.id.key);
+  // What it only observes by now, others of its place may still hold for its root: lives that were
+  // admitted and perhaps never came.
+  for (const Row& row : ledger.RowsOfUid(object.uid)) keys.insert(row.id.key);
   for (const KeyText& key : keys) {
     auto owner = ledger.OwnerOf(key);
     if (!owner || owner->root != object.root || owner->successor == word) continue;

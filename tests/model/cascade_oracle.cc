@@ -40,6 +40,13 @@ void CascadeWorld::Excuse(const Thing& thing) {
 // word.
 void CascadeWorld::CheckGranted(Thing& thing, const Slot& root) {
   if (thing.intent == Intent::kObserves) return;
+  // Declared anew by its party the resource is not handed over any more.
+  const auto handed =
+      handed_.find(thing.managed() ? TargetOf(thing) : std::string(kBucketType) + " " + thing.name);
+  if (handed != handed_.end() && thing.slot != handed->second.first.slot &&
+      thing.slot != handed->second.second.slot) {
+    handed_.erase(handed);
+  }
   for (const std::string& name : NamesOf(thing, profile_.guarded)) {
     const auto known = known_.find(name);
     if (known == known_.end() || !cloud_.contains(known->second.target)) continue;
@@ -166,7 +173,10 @@ std::vector<PublicId> CascadeWorld::ClearEnds(const Thing& last) const {
                      (last.deleting || (last.let_go && !unsettled_.contains(last.uid))) &&
                      !last.forged && !last.moved && !disturbed_.contains(last.uid) &&
                      !cloud_.contains(TargetOf(last)) && alive != last_alive_.end();
-  if (!shows || alive->second.name != last.name || alive->second.id != last.id) return ids;
+  // By which policy it was told to delete must have been seen before it said so.
+  const bool same = shows && alive->second.name == last.name && alive->second.id == last.id &&
+                    alive->second.intent == last.intent;
+  if (!same) return ids;
   const std::uint64_t config = configs_.at(last.config).version;
   const auto view = first_views_.find(last.uid);
   const bool kept = IsCurrent(last.config) && view != first_views_.end() &&
@@ -228,7 +238,7 @@ void CascadeWorld::NoteWord(const Thing& thing) {
     for (const auto& [slot, each] : things_) note_thing(each);
     for (const auto& [name, known] : known_) {
       const auto owner = OwnerByName(Spelt(name), facts);
-      const bool holds = owner && owner->root == root && owner->record == Record::kNone;
+      const bool holds = owner && owner->root == root;  // what it left orphaned, too
       if (holds) words_[known.target].insert(thing.transfer_to);
       if (holds) NoteHeir(known.target, thing.transfer_to);
     }
@@ -269,7 +279,7 @@ void CascadeWorld::CheckKnown(const Facts& facts) {
         is_of(resource->second.party)) {
       continue;
     }
-    // Configuration takes what is known from a status alone (W5).
+    // Configuration takes what is known from a status alone (DESIGN.md of ownership).
     const auto further = facts.FurtherName(Spelt(name));
     if (known.observed && !(further && further->observed)) continue;
     // The chain that it belongs to is joined from below, and has no party yet.
@@ -327,6 +337,14 @@ bool CascadeWorld::CheckStep() {
     CheckKnown(facts);
     NoteKnown(facts);
   });
+  // Who was named unseen has it once the registry says so.
+  for (const auto& [target, both] : handed_) {
+    const auto resource = cloud_.find(target);
+    const auto owner = registry_->OwnerNamed(Spelt(NamesOf(both.second).front()));
+    if (resource != cloud_.end() && owner && owner->root == both.second.slot) {
+      resource->second.party = both.second.party;
+    }
+  }
   if (++steps_ % kWholeEvery == 0) CheckWhole();
   return broken_.empty();
 }

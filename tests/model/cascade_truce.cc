@@ -277,7 +277,10 @@ void CascadeWorld::See(const Thing& thing, bool out_of_sight) {
       (thing.terminating ? " terminating" : "") + (thing.deleting ? " deleting" : "") +
       (thing.shown.empty() ? "" : " in " + thing.shown) + (out_of_sight ? " after a gap" : ""));
   registry_->See(FactsOf(thing), out_of_sight);
-  const bool missed = out_of_sight || !last_seen_.contains(thing.uid);
+  // A proof runs ahead of the watch: what changed before the deletion was not seen.
+  const auto before = last_seen_.find(thing.uid);
+  const bool missed = out_of_sight || before == last_seen_.end() || before->second.id != thing.id ||
+                      before->second.intent != thing.intent;
   if (missed && thing.terminating) unsettled_.insert(thing.uid);
   last_seen_[thing.uid] = thing;
   NoteWord(thing);
@@ -297,8 +300,12 @@ void CascadeWorld::SeeEnd(const Thing& last) {
   if (const auto seen = last_seen_.find(last.uid); seen != last_seen_.end()) {
     ending.before = seen->second.version;
   }
+  ObjectFacts facts = FactsOf(last);
+  if (last.has_account() && kept) {
+    facts.account_fields = last.config + " v" + std::to_string(configs_.at(last.config).version);
+  }
   const std::vector<PublicId> ends = ClearEnds(last);
-  registry_->SeeDeleted(FactsOf(last), ending);
+  registry_->SeeDeleted(facts, ending);
   NoteWord(last);
   if (!ends.empty()) CheckFreed(ends, last);
   last_seen_.erase(last.uid);
@@ -428,7 +435,10 @@ void CascadeWorld::Rebuild() {
     resource.seen = false;
     std::set<std::string> meant_by;
     for (const auto& [slot, thing] : things_) {
-      if (thing.intent == Intent::kObserves || TargetOf(thing) != target) continue;
+      // What is mapped declares the bucket before anything is composed for it.
+      const bool declares = profile_.mapped && !thing.managed() &&
+                            target == std::string(kBucketType) + " " + thing.name;
+      if (thing.intent == Intent::kObserves || (TargetOf(thing) != target && !declares)) continue;
       meant_by.insert(thing.party);
     }
     // Of several that the registry never saw in order it cannot know whose it was.

@@ -406,7 +406,7 @@ void CascadeWorld::HandOverUnseen() {
   const bool alone = std::ranges::none_of(things_, [&](const auto& entry) {
     return entry.first != *slot && entry.second.name == old.name;
   });
-  if (!alone || heir.party == old.party || resource == cloud_.end() ||
+  if (!alone || Find(heir.slot) != nullptr || heir.party == old.party || resource == cloud_.end() ||
       resource->second.party != old.party || resource->second.exempt || !owner || !owner->real ||
       owner->root != *slot || owner->contested || owner->record != Record::kNone) {
     return;

@@ -323,6 +323,35 @@ TEST_F(HandOverOfOne, MadeAnewWithoutAnnotationItSaysNothing) {
   }
 }
 
+// A second CREATE in the place was answered 409: it takes nothing back that was said.
+TEST_F(HandOverOfOne, ACreationThatNeverCameKeepsNobodyOut) {
+  for (int each = 0; each < 12; ++each) {
+    const int seen_before = each % 3;
+    const bool word_first = each / 3 % 2 == 0;
+    const bool proved_last = each / 6 == 0;
+    SCOPED_TRACE(each);
+    Anew();
+    MakeAlone();
+    const ObjectFacts first = word_first ? Saying(bucket_, kToB) : Observing(bucket_);
+    const ObjectFacts last = word_first ? Observing(first) : Saying(first, kToB);
+    ObjectFacts second = Next(bucket_);
+    second.uid = {"second"};
+    if (seen_before > 0) registry_->See(first);
+    if (seen_before > 1) registry_->See(last);
+    registry_->Advance(std::chrono::seconds{1});
+    ASSERT_TRUE(registry_->Create(second).allowed);
+    if (seen_before < 1) registry_->See(first);
+    if (seen_before < 2) registry_->See(last);
+    const Stream b = OfB();
+    const RowId reserved{scene::BucketKey("k"), second.uid, RowState::kReserved};
+    const Proof proof{Proof::Answer::kLive, last};
+    if (!proved_last) registry_->Prove(reserved, proof);
+    for (const ObjectFacts& version : b.versions) registry_->See(version);
+    if (proved_last) registry_->Prove(reserved, proof);
+    ExpectHandedOver();
+  }
+}
+
 class HandOverOfAChain : public HandOverOrders, public ::testing::WithParamInterface<bool> {
  protected:
   // The claim says it; then all three go, and the bucket stays.

@@ -127,9 +127,8 @@ class InstallationKeeper final {
   void NotePublished(const std::string& bundle);
   Result<void> WriteLocal(const OwnedSecret& secret);
   Result<void> TakePathSecret(const std::string& root);
-  std::chrono::milliseconds Since(Timestamp& past) const;
-  bool MustRotate(const OwnedSecret& stored);
-  std::optional<std::string_view> Trusted();
+  bool MustRotate(const OwnedSecret& stored) const;
+  std::optional<std::string_view> Trusted() const;
   void Done(const std::string& what) const;
   void Trouble(const std::string& what, const ApiError& error);
   void SettleTrouble();
