@@ -15,9 +15,8 @@
 namespace truce {
 namespace {
 
-using std::chrono::minutes;
-
-constexpr minutes kBackdated{5};  // clients' clocks may be late
+// Clocks of clients may be late, and this one may be set back.
+constexpr std::chrono::hours kBackdated{24};
 constexpr int kSerialBits =
     127;  // RFC 5280 asks for at most 20 bytes; CAs for at least 64 random bits
 constexpr size_t kCommonNameBytesMax = 64;
@@ -181,12 +180,12 @@ bool Signed(X509* leaf, X509* authority) {
   return is_signed;
 }
 
-// The authority may sign a leaf of full life now.
+// The authority may sign a leaf of full life.
 bool AuthorityIsGood(const Present& present, const SelfMadeRules& rules, Timestamp now) {
   if (present.authorities.empty()) return false;
   X509* authority = present.authorities.front().get();
   return Matches(authority, present.authority_key.get()) && X509_check_ca(authority) == 1 &&
-         NotBefore(authority) <= now && NotAfter(authority) >= now + rules.leaf_life;
+         NotAfter(authority) >= now + rules.leaf_life;
 }
 
 // Clients that know one of the authorities accept it.
@@ -199,12 +198,11 @@ bool LeafIsUsable(const Present& present, const std::vector<std::string>& names,
   return ours && NotBefore(leaf) <= now && now < NotAfter(leaf) && AlternativeNames(leaf) == names;
 }
 
-// Two thirds of its life are over, or an authority signed it that is not the newest.
-bool LeafIsDue(const Present& present, Timestamp now) {
+// A third of its life is left, or an authority signed it that is not the newest.
+bool LeafIsDue(const Present& present, const SelfMadeRules& rules, Timestamp now) {
   X509* leaf = present.leaf.get();
-  const Timestamp from = NotBefore(leaf);
   return !Signed(leaf, present.authorities.front().get()) ||
-         now >= from + (NotAfter(leaf) - from) * 2 / 3;
+         now >= NotAfter(leaf) - std::chrono::milliseconds(rules.leaf_life) / 3;
 }
 
 bool Names(std::string_view bundle, X509* authority) {
@@ -217,12 +215,11 @@ bool Names(std::string_view bundle, X509* authority) {
 Result<void> RenewAuthority(const SelfMadeRules& rules, Timestamp now, Present& present) {
   Request request;
   request.common_name = "Truce authority " + FormatTimestamp(now);
-  request.from = now - kBackdated;
+  request.from = Timestamp();  // made by a clock that is ahead it is valid all the same
   request.until = now + std::max(rules.authority_life, 2 * rules.leaf_life);
   TRUCE_ASSIGN_OR_RETURN(Identity made, Issue(request, nullptr));
-  // Clients that trust the bundle go on trusting leaves of the old authority.
-  std::erase_if(present.authorities,
-                [&](const CertificateHandle& old) { return NotAfter(old.get()) <= now; });
+  // Clients that trust the bundle go on trusting leaves of the old authorities. One that ended goes
+  // with the others: this clock may be ahead.
   present.authorities.insert(present.authorities.begin(), std::move(made.certificate));
   if (present.authorities.size() > kAuthoritiesMax) present.authorities.resize(kAuthoritiesMax);
   present.authority_key = std::move(made.key);
@@ -258,7 +255,7 @@ Result<SelfMadeRenewal> RenewSelfMade(const SelfMadeCertificates& given, const S
     renewal.certificates.authority_key = ToPem(present.authority_key.get());
   }
   if (LeafIsUsable(present, names, now)) {
-    if (!LeafIsDue(present, now)) return renewal;
+    if (!LeafIsDue(present, rules, now)) return renewal;
     renewal.waits_for_trust =
         trusted.has_value() && !Names(*trusted, present.authorities.front().get());
     if (renewal.waits_for_trust) return renewal;

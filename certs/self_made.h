@@ -27,7 +27,7 @@ struct SelfMadeCertificates {
 struct SelfMadeRules {
   // Further names or addresses of the leaf, beside localhost, 127.0.0.1 and ::1.
   std::vector<std::string> names;
-  std::chrono::hours authority_life{24 * 365 * 10};
+  std::chrono::hours authority_life{24 * 365 * 100};  // its end is no clock's to come near
   std::chrono::hours leaf_life{24 * 90};
 };
 
@@ -38,14 +38,15 @@ struct SelfMadeRenewal {
   bool waits_for_trust = false;  // the leaf is due, but clients do not know the new authority yet
 };
 
-// One step of keeping `given` in order (ECDSA P-256). Makes a new authority when the present one is
-// missing, unusable, or would end before a leaf; it goes before the older ones, which stay as long
-// as they are valid, four in all. Makes a new leaf at once when no client could accept the present
-// one (missing, damaged, expired, other names, no authority of ours); and when it is due (two
-// thirds of its life are over, or an older authority signed it), as soon as `trusted`, the bundle
-// that clients verify with, names the newest authority; nothing: clients read `authorities`
-// themselves. Idempotent: otherwise returns what was given. Pure but for its keys. Errors:
-// kInvalidArgument (a name that no certificate can carry); kInternal.
+// One step of keeping `given` in order (ECDSA P-256). Makes a new authority, valid since 1970, when
+// the present one is missing, unusable, or would end before a leaf, but not because it is not valid
+// yet: then this clock is late, and clients may know it. A new one goes before the older ones, four
+// in all. Makes a new leaf at once when no client could accept the present one (missing, damaged,
+// expired, not yet valid, other names, no authority of ours); and when it is due (a third of its
+// life is left, or an older authority signed it), as soon as `trusted`, the bundle that clients
+// verify with, names the newest authority; nothing: clients read `authorities` themselves.
+// Idempotent: otherwise returns what was given. Pure but for its keys. Errors: kInvalidArgument (a
+// name that no certificate can carry); kInternal.
 Result<SelfMadeRenewal> RenewSelfMade(const SelfMadeCertificates& given, const SelfMadeRules& rules,
                                       std::optional<std::string_view> trusted, Timestamp now);
 

@@ -17,7 +17,7 @@ struct SelfSignedOptions {
   std::filesystem::path directory;  // made when missing, mode 0700
   // Further names or addresses of the leaf, beside localhost, 127.0.0.1 and ::1.
   std::vector<std::string> names;
-  std::chrono::hours authority_life{24 * 365 * 10};
+  std::chrono::hours authority_life{24 * 365 * 100};
   std::chrono::hours leaf_life{24 * 90};
 };
 
@@ -36,7 +36,7 @@ struct CertificateFiles {
 // Makes sure that `directory` holds ca.crt, ca.key, tls.crt and tls.key (ECDSA P-256): makes what
 // is missing or unusable, renews the leaf at two thirds of its life, when its names changed, or
 // when the authority that signed it is not ours any more; renews the authority before a leaf would
-// outlive it and keeps the old one in ca.crt while it is valid. Idempotent: otherwise writes
+// outlive it and keeps the old one in ca.crt. Idempotent: otherwise writes
 // nothing. Durable on return: each file is replaced whole (temporary file, fsync, rename, fsync of
 // the folder). Errors: kInvalidArgument (a name that no certificate can carry); kUnavailable (the
 // folder cannot be

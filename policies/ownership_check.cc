@@ -106,9 +106,6 @@ Result<ObjectFacts> ReadOwnershipCheck(Value object, const AdmissionPolicy& poli
   facts.known_kind = true;
   facts.lineage = {};
   const Value spec = object.Child("spec");
-  if (spec.Child("list").exists()) {
-    return Bad("spec.list", "is answered at the creation of a check alone; create it again");
-  }
   const Value declarations = spec.Child("declarations");
   if (declarations.size() > kDeclarationsMax) {
     return Bad("spec.declarations", "more than 500");

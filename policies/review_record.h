@@ -15,15 +15,12 @@
 
 namespace truce {
 
-// Outcome of one call of the webhook. `kAnswered`: a question that was answered; the API server
-// hears a denial, so that nothing is stored, and nobody was refused anything. `kBadRequest`: 400,
-// the caller's fault, no verdict.
-enum class Verdict : std::uint8_t { kAllowed, kDenied, kAnswered, kUnknown, kBadRequest };
+// Outcome of one call of the webhook. `kBadRequest`: 400, the caller's fault, no verdict.
+enum class Verdict : std::uint8_t { kAllowed, kDenied, kUnknown, kBadRequest };
 inline std::string_view Name(Verdict verdict) {
   switch (verdict) {
     case Verdict::kAllowed: return "allowed";
     case Verdict::kDenied: return "denied";
-    case Verdict::kAnswered: return "answered";
     case Verdict::kUnknown: return "unknown";
     case Verdict::kBadRequest: return "bad_request";
   }

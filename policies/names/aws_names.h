@@ -1,5 +1,5 @@
 // What AWS accepts as a name, type by type: pattern and length from the catalogue, further checks
-// from schema/aws-names.tsv (schema/DESIGN.md explains its columns). Compiled once, read by every
+// from schema/aws-names.tsv (its head explains the columns). Compiled once, read by every
 // review.
 #ifndef TRUCE_POLICIES_NAMES_AWS_NAMES_H_
 #define TRUCE_POLICIES_NAMES_AWS_NAMES_H_

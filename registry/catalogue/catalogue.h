@@ -3,7 +3,7 @@
 // identity).
 //
 // Source: schema/aws-types.tsv and schema/external-names.tsv, whose columns and syntax
-// schema/DESIGN.md explains.
+// their heads explain.
 // Thread-safety: everything here is immutable after it is made; use freely from any thread.
 #ifndef TRUCE_REGISTRY_CATALOGUE_CATALOGUE_H_
 #define TRUCE_REGISTRY_CATALOGUE_CATALOGUE_H_

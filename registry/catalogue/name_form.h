@@ -1,7 +1,7 @@
 // Forms of external names: which texts name a resource of a type, and what they say of it.
 //
 // An external name, a URL or an ARN is read by patterns, which the type file states (column
-// external_name; schema/DESIGN.md has their syntax):
+// external_name; its head has their syntax):
 // `https://sqs.{region}.{suffix}/{account}/{name}`.
 #ifndef TRUCE_REGISTRY_CATALOGUE_NAME_FORM_H_
 #define TRUCE_REGISTRY_CATALOGUE_NAME_FORM_H_

@@ -240,6 +240,18 @@ def test_failure_policy_is_for_declarations_only(helm4):
     }
 
 
+def test_the_manuals_registration_is_the_charts(helm4):
+    """Of the server outside the cluster: the same entries ask about the same requests."""
+    manual = (REPOSITORY / "docs/outside-the-cluster.md").read_text()
+    registered = yaml.safe_load(manual.split("kubectl apply -f - <<EOF\n")[1].split("\nEOF\n")[0])
+    rendered = the(helm4.objects(MINIMUM), "ValidatingWebhookConfiguration")
+    charts = {entry["name"]: entry for entry in rendered["webhooks"]}
+    for entry in registered["webhooks"]:
+        chart = charts[entry["name"]]
+        for key in ("matchConditions", "failurePolicy", "sideEffects", "matchPolicy"):
+            assert entry.get(key) == chart.get(key), (entry["name"], key)
+
+
 def role_of_truce(objects: list[dict]) -> dict:
     """Not that of those who ask it (rbac.checks)."""
     roles = [obj for obj in objects if obj["kind"] == "ClusterRole"]

@@ -335,81 +335,34 @@ def test_the_command_line_asks_through_the_api_server(cluster, start, user):
     assert done.returncode == 3 and "does not ask Truce about OwnershipChecks" in done.stderr
 
 
-def test_who_owns_with_the_rights_of_kubectl(cluster, start, user, tmp_path):
-    """No token for Truce and no way to it: the denial of a check that is never stored."""
+def test_the_command_line_asks_as_kubectl_would(cluster, start, user, grant, tmp_path):
+    """Namespace of the context, and --as; what nobody owns is free, and a refusal names the owner."""
     start({"mode": "enforce", "mappings": OBJECT_STORAGE_MAPPINGS})
     user("team-a").create(claim("files", "team-a", "reports")).expect(201)
+    of_team_b = json.loads(cluster.kubeconfig("team-b").read_text())
+    for context in of_team_b["contexts"]:
+        context["context"]["namespace"] = "team-b"
+    kubeconfig = tmp_path / "team-b.json"
+    kubeconfig.write_text(json.dumps(of_team_b))
+    taken = claim("x", "team-b", "reports")
+    del taken["metadata"]["namespace"]
 
-    def asked(*words: str, team: str = "team-b"):
+    def asked(kubeconfig, *words: str):
         return subprocess.run(
-            [BINARY, "who-owns", "--admission", "--kubeconfig", cluster.kubeconfig(team), "-n", team, *words],
-            capture_output=True, text=True, timeout=60)
+            [BINARY, "check", "--admission", "--kubeconfig", kubeconfig, *words],
+            input=yaml.safe_dump(taken), capture_output=True, text=True, timeout=60)
 
-    owned = asked("s3/Bucket/reports")
-    assert owned.returncode == 0, owned.stderr
-    assert owned.stdout.startswith('S3 bucket "reports" is owned by') and "team-a/files" in owned.stdout
-    [finding] = json.loads(asked("s3/Bucket/reports", "-o", "json").stdout)["items"]
-    assert finding["cause"] in owned.stdout
-    free = asked("s3/Bucket/free")
-    assert (free.returncode, free.stdout) == (1, "")
-    assert "it is free, or belongs to namespace team-b itself" in free.stderr
-    manifest = tmp_path / "bucket.yaml"
-    manifest.write_text(yaml.safe_dump(bucket("x", "reports")))
-    assert asked("-f", str(manifest)).stdout.startswith('S3 bucket "reports" is owned by')
-    for bad in (["reports"], ["arn:aws:s3:::reports"], ["s3/Bucket/"], ["s3/Bucket/reports", "-o", "name"]):
-        assert asked(*bad).returncode == 2, bad
-    assert user().list("truce.dev/v1alpha1", "OwnershipCheck").body["items"] == []
-    cluster.unregister_webhook()
-    unasked = asked("s3/Bucket/reports")
-    assert unasked.returncode == 3 and "does not ask Truce about OwnershipChecks" in unasked.stderr
-
-
-def test_a_list_with_the_rights_of_kubectl(cluster, start, user, grant):
-    """Of the own namespace, for who speaks for it: the refusal of a check is the list."""
-    start({"mode": "enforce", "mappings": OBJECT_STORAGE_MAPPINGS})
-    user("team-a").create(claim("files", "team-a", "reports")).expect(201)
-    user("team-b").create(claim("mine", "team-b", "secret")).expect(201)
-
-    def asked(*words: str, team: str = "team-a"):
-        return subprocess.run(
-            [BINARY, "list", "--admission", "--kubeconfig", cluster.kubeconfig(team), *words],
-            capture_output=True, text=True, timeout=60)
-
-    listed = asked("-n", "team-a")
-    assert (listed.returncode, listed.stderr) == (0, "1 ownership of namespace team-a\n"), listed.stderr
-    head, line = listed.stdout.splitlines()
-    assert head.split() == ["RESOURCE", "ACCOUNT", "REGION", "SERVICE", "OWNER", "STATE", "SINCE"]
-    assert line.startswith("s3/Bucket/reports ") and "ObjectStorage team-a/files" in line
-    assert asked("-n", "team-a", "--type", "s3/Bucket", "--no-headers").stdout == line + "\n"
-    none = asked("-n", "team-a", "--type", "sqs/Queue")
-    assert (none.returncode, none.stdout, none.stderr) == (0, "", "no ownerships of namespace team-a\n")
-    unknown = asked("-n", "team-a", "--type", "s3/Bukket")
-    assert unknown.returncode == 1 and "no type" in unknown.stderr
-    for bad in (["--state", "held"], ["-o", "json"], ["--account", "123456789012"]):
-        refused = asked("-n", "team-a", *bad)
-        assert refused.returncode == 2 and refused.stdout == "", bad
-
-    # Who may only create checks does not speak for the namespace.
-    grant("team-a", "ownershipchecks", {"kind": "User", "name": "eve@example.org"})
-
-    def refusal():
-        done = cluster.kubectl("create", "--as=eve@example.org", "-f", "-", stdin=check("team-a", list={}))
-        assert done.returncode == 1, done
-        return CHECKS in done.stderr and done.stderr
-
-    stranger = wait_for(refusal, SECONDS, "a check that is judged")
-    assert "spec.list: eve@example.org does not speak for namespace team-a" in stranger
-    assert "reports" not in stranger
-
-    # The same for kubectl, and never stored.
-    own = user("team-a").create(check("team-a", list={}))
-    assert_refused(own, "1 ownership of namespace team-a", "s3/Bucket/reports", webhook=CHECKS)
-    both = user("team-a").create(check("team-a", list={}, declarations=[{"type": "s3/Bucket", "name": "x"}]))
-    assert "a list asks for itself alone" in both.expect(422).message
-    assert user().list("truce.dev/v1alpha1", "OwnershipCheck").body["items"] == []
-    cluster.unregister_webhook()
-    unasked = asked("-n", "team-a")
-    assert unasked.returncode == 3 and "does not ask Truce about OwnershipChecks" in unasked.stderr
+    refused = asked(kubeconfig)
+    assert refused.returncode == 1 and "team-a/files" in refused.stdout, refused
+    assert "Both are yours" in asked(kubeconfig, "-n", "team-a").stdout, "a flag is more than the context"
+    as_team_a = asked(cluster.kubeconfig(), "-n", "team-a", "--as", "ann@example.org")
+    assert as_team_a.returncode == 1 and "ann@example.org" in as_team_a.stderr, as_team_a
+    grant("team-a", "ownershipchecks", {"kind": "Group", "name": "readers"})
+    words = ("-n", "team-a", "--as", "ann@example.org", "--as-group", "readers", "--as-group", "system:authenticated")
+    wait_for(lambda: "Both are yours" in asked(cluster.kubeconfig(), *words).stdout, SECONDS, "the group's right")
+    for command in ("who-owns", "list"):
+        gone = subprocess.run([BINARY, command, "--admission"], capture_output=True, text=True, timeout=60)
+        assert gone.returncode == 2 and "unknown flag '--admission'" in gone.stderr
 
 
 def test_the_command_line_shows_what_the_api_server_warned_of(cluster, start, user):

@@ -1,7 +1,10 @@
 // Who comes with too many connections, too large bodies or endless key updates is the one who
 // loses.
 #include <gtest/gtest.h>
+#include <netinet/in.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <atomic>
@@ -11,6 +14,7 @@
 #include <thread>
 #include <vector>
 
+#include "registry/base/descriptor.h"
 #include "tests/support/http_fixture.h"
 #include "tests/support/temporary_folder.h"
 
@@ -97,6 +101,73 @@ std::unique_ptr<HttpClient> ConnectInTurn(const HttpServer& server) {
   auto client = HttpClient::Connect(server.port());
   EXPECT_TRUE(Eventually([&] { return server.Counters().connections_accepted == before + 1; }));
   return client;
+}
+
+sockaddr_in AddressOf(const HttpServer& server) {
+  sockaddr_in address{};
+  address.sin_family = AF_INET;
+  address.sin_port = htons(static_cast<std::uint16_t>(server.port()));
+  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  return address;
+}
+
+// Lets no further descriptor be opened, until its end.
+class NoDescriptorLeft {
+ public:
+  NoDescriptorLeft() {
+    ::getrlimit(RLIMIT_NOFILE, &before_);
+    const int next = ::dup(0);
+    ::close(next);
+    const rlimit none{static_cast<rlim_t>(next), before_.rlim_max};
+    ::setrlimit(RLIMIT_NOFILE, &none);
+  }
+  ~NoDescriptorLeft() { ::setrlimit(RLIMIT_NOFILE, &before_); }
+
+ private:
+  rlimit before_{};
+};
+
+TEST(HttpFloods, WithoutADescriptorForANewOneTheOldestUnfinishedGoes) {
+  HttpServerOptions options = LoopbackOptions();
+  options.limits.unfinished_time_min = milliseconds(0);
+  options.limits.request_timeout = 2 * HttpClient::kPatience;
+  auto server = StartServer(options, ProvingRoutes());
+  auto proven = HttpClient::Connect(server->port());
+  ASSERT_EQ(proven->Ask(Request("GET", "/prove"))->status, 200);
+  Clients silent;
+  for (int i = 0; i < 3; ++i) silent.push_back(ConnectInTurn(*server));
+  const sockaddr_in address = AddressOf(*server);
+  const Descriptor caller(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  {
+    const NoDescriptorLeft none;
+    ASSERT_EQ(::connect(caller.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address),
+              0);
+    EXPECT_TRUE(Eventually([&] { return server->Counters().connections_accepted == 5; }));
+  }
+  EXPECT_TRUE(silent[0]->WaitForEnd());
+  EXPECT_FALSE(HasEnded(*silent[1]));
+  EXPECT_FALSE(HasEnded(*silent[2]));
+  EXPECT_EQ(proven->Ask(Request("GET", "/ok"))->status, 200);
+}
+
+// Nobody may go: who waits is accepted as soon as somebody does.
+TEST(HttpFloods, WithoutADescriptorNoProvenCallerGoes) {
+  HttpServerOptions options = LoopbackOptions();
+  auto server = StartServer(options, ProvingRoutes());
+  Clients proven;
+  for (int i = 0; i < 2; ++i) {
+    proven.push_back(HttpClient::Connect(server->port()));
+    ASSERT_EQ(proven.back()->Ask(Request("GET", "/prove"))->status, 200);
+  }
+  const sockaddr_in address = AddressOf(*server);
+  const Descriptor caller(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  const NoDescriptorLeft none;
+  ASSERT_EQ(::connect(caller.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address),
+            0);
+  for (auto& each : proven) EXPECT_EQ(each->Ask(Request("GET", "/ok"))->status, 200);
+  EXPECT_EQ(server->Counters().connections_accepted, 2U);
+  proven.pop_back();
+  EXPECT_TRUE(Eventually([&] { return server->Counters().connections_accepted == 3; }));
 }
 
 TEST(HttpFloods, TheOlderHalfOfTheUnfinishedMayGoOn) {

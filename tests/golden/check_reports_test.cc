@@ -118,6 +118,7 @@ class CheckReports : public testing::Test {
     }
     Result<CheckReport> report = checker.Finish();
     EXPECT_TRUE(report.ok());
+    for (CheckFinding& each : report.value().findings) each.in_repository = each.location;
     return std::move(report).value();
   }
 
@@ -197,7 +198,7 @@ TEST_F(CheckReports, ACommentIsBoundedAndHoldsTextOnly) {
 TEST_F(CheckReports, ACommandOfGithubIsOneLine) {
   CheckReport report;
   CheckFinding finding;
-  finding.location = {"a,b:c.yaml", "", {3, 4}};
+  finding.in_repository = {"a,b:c.yaml", "", {3, 4}};
   finding.rule = "input";
   finding.cause = "100 %\n::error::not mine";
   report.findings.push_back(finding);

@@ -279,7 +279,7 @@ void CascadeWorld::CheckKnown(const Facts& facts) {
         is_of(resource->second.party)) {
       continue;
     }
-    // Configuration takes what is known from a status alone (DESIGN.md of ownership).
+    // Configuration takes what is known from a status alone (W5).
     const auto further = facts.FurtherName(Spelt(name));
     if (known.observed && !(further && further->observed)) continue;
     // The chain that it belongs to is joined from below, and has no party yet.

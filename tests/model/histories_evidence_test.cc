@@ -1,5 +1,5 @@
 // Who may say what, how ownerships end, and rightful requests that look like theft: the histories
-// of the rules W, E and R (registry/ownership/DESIGN.md), each by its story.
+// of the rules W, E and R (DESIGN.md), each by its story.
 #include <gtest/gtest.h>
 
 #include <algorithm>

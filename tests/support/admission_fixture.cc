@@ -197,11 +197,6 @@ Result<bool> AdmissionFixture::SpeaksFor(const AdmissionRequest& review, std::st
   return speaks_;
 }
 
-Result<std::string> AdmissionFixture::ListOwnerships(const AdmissionRequest& /*review*/,
-                                                     Deadline /*deadline*/) const {
-  return list_;
-}
-
 Result<void> AdmissionFixture::TryOwnObject(const AdmissionRequest& /*review*/) const {
   return own_objects_;
 }

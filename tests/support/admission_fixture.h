@@ -125,8 +125,6 @@ class AdmissionFixture : public ::testing::Test, public OwnReviewHost {
   void OnCheckAdmitted(const Uid& uid) override;
   Result<bool> SpeaksFor(const AdmissionRequest& review, std::string_view ns,
                          Deadline deadline) override;
-  Result<std::string> ListOwnerships(const AdmissionRequest& review,
-                                     Deadline deadline) const override;
   Result<void> TryOwnObject(const AdmissionRequest& review) const override;
 
   // The policy of the tour: mapping of platform.example.org/ObjectStorage, everything else as by
@@ -160,8 +158,7 @@ class AdmissionFixture : public ::testing::Test, public OwnReviewHost {
   std::vector<Uid> admitted_checks_;
   Result<bool> speaks_ = true;          // of whoever asks for another namespace
   std::vector<std::string> asked_for_;  // "ann team-a"
-  Result<std::string> list_ = std::string("1 ownership\nRESOURCE\ns3/Bucket/reports");
-  Result<void> own_objects_;  // what is said of Truce's other kinds
+  Result<void> own_objects_;            // what is said of Truce's other kinds
   AdmissionService service_;
   int ids_ = 0;
 };

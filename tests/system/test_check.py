@@ -287,6 +287,137 @@ def test_folders(check):
     assert junit.get("failures") == "1"
 
 
+def test_what_a_renderer_reads_is_no_manifest(check):
+    """Sources of Helm, kustomize, Jsonnet and CUE: named or met, each with what renders it."""
+    folder = check.directory / "deploy"
+    (folder / "shop/templates").mkdir(parents=True)
+    (folder / "shop/crds").mkdir()
+    (folder / "overlay").mkdir()
+    (folder / "plain.yaml").write_text(BUCKET)
+    (folder / "shop/Chart.yaml").write_text("apiVersion: v2\nname: shop\nversion: 0.1.0\n")
+    (folder / "shop/values.yaml").write_text("name: a\n")
+    (folder / "shop/templates/bucket.yaml").write_text(documents(objects.bucket("two", "free-bucket")))
+    (folder / "shop/crds/bucket.yaml").write_text(documents(objects.bucket("three", "another-bucket")))
+    (folder / "overlay/kustomization.yaml").write_text("namePrefix: a-\nresources: [bucket.yaml]\n")
+    (folder / "overlay/bucket.yaml").write_text(documents(objects.bucket("four", "free-bucket")))
+    (folder / "main.jsonnet").write_text("{apiVersion: 'v1'}\n")
+    (folder / "main.cue").write_text('apiVersion: "v1"\n')
+    commands = {
+        "deploy/shop": "helm template deploy/shop | truce check",
+        "deploy/shop/Chart.yaml": "helm template deploy/shop | truce check",
+        "deploy/shop/templates": "helm template deploy/shop | truce check",
+        "deploy/shop/templates/bucket.yaml": "helm template deploy/shop | truce check",
+        "deploy/overlay": "kubectl kustomize deploy/overlay | truce check",
+        "deploy/overlay/kustomization.yaml": "kubectl kustomize deploy/overlay | truce check",
+        "deploy/main.jsonnet": "jsonnet deploy/main.jsonnet | truce check",
+        "deploy/main.cue": "cue export --out yaml deploy/main.cue | truce check",
+    }
+    for path, command in commands.items():
+        result = check("", "--offline", path)
+        assert result.returncode == USAGE and f"`{command}`" in result.stderr, (path, result)
+        assert f"--skip {command.split()[-4]}" in result.stderr, (path, result)
+        assert "passed over" not in result.stdout, (path, result)
+    met = check("", "--offline", "deploy", "-o", "json")
+    assert met.returncode == USAGE
+    report = json.loads(met.stdout)
+    faults = [each for each in report["findings"] if each["severity"] == "error"]
+    assert [each["file"] for each in faults] == [
+        "deploy/main.cue", "deploy/main.jsonnet", "deploy/overlay/kustomization.yaml",
+        "deploy/shop/Chart.yaml"], faults
+    assert [each["name"] for each in report["declarations"]] == ["free-bucket"], "none of theirs is judged"
+    # What names no folder of its own.
+    kustomization = "apiVersion: kustomize.config.k8s.io/v1beta1\nkind: Kustomization\nresources: [a.yaml]\n"
+    piped = check(kustomization, "--offline")
+    assert piped.returncode == USAGE and "kubectl kustomize FOLDER | truce check" in piped.stderr, piped
+    flux = check(kustomization.replace("config", "toolkit").replace("k8s.io", "fluxcd.io") + "metadata: {name: a}\n",
+                 "--offline")
+    assert flux.returncode == OK, "Flux's objects are manifests"
+
+
+def test_skip_leaves_out_on_purpose(check):
+    folder = check.directory / "deploy"
+    (folder / "shop/templates").mkdir(parents=True)
+    (folder / "overlay").mkdir()
+    (folder / "plain.yaml").write_text(BUCKET)
+    (folder / "shop/Chart.yaml").write_text("apiVersion: v2\nname: shop\nversion: 0.1.0\n")
+    (folder / "overlay/kustomization.yaml").write_text("resources: [bucket.yaml]\n")
+    (folder / "overlay/bucket.yaml").write_text(documents(objects.bucket("four", "another-bucket")))
+    (folder / "main.cue").write_text('apiVersion: "v1"\n')
+
+    def names(*args: str) -> list[str]:
+        result = check("", "--offline", *args, "-o", "json")
+        assert result.returncode == OK, result
+        return [each["name"] for each in json.loads(result.stdout)["declarations"]]
+
+    without = ["--skip", "deploy/shop/", "--skip", f"{folder}/main.cue"]
+    assert names("deploy", *without, "--skip", "./deploy/overlay") == ["free-bucket"]
+    # A kustomization that is skipped makes no kustomization of its folder.
+    assert names("deploy", *without, "--skip", "deploy/overlay/kustomization.yaml") == [
+        "another-bucket", "free-bucket"]
+    # As pre-commit names the files of a commit: what is skipped is no reason to fail.
+    assert names("deploy/shop/Chart.yaml", *without) == []
+    assert check("", "--offline", "deploy", "--skip", "deploy/shop").returncode == USAGE
+
+
+def places(check, *args: str, text: str = "") -> tuple[list[str], list[list]]:
+    """Where GitHub's annotations and code scanning show the errors of a check."""
+    result = check(text, "--offline", *args, "-o", "github", "-o", "sarif=out.sarif")
+    annotated = [line.removeprefix("::error ").partition("title=")[0]
+                 for line in result.stdout.splitlines() if line.startswith("::error ")]
+    [run] = json.loads((check.directory / "out.sarif").read_text())["runs"]
+    shown = []
+    for each in run["results"]:
+        if each["level"] == "error":
+            shown.append([(at["physicalLocation"]["artifactLocation"]["uri"],
+                           at["physicalLocation"].get("region", {}).get("startLine"))
+                          for at in each["locations"]])
+    return annotated, shown
+
+
+def test_lines_are_those_of_files_in_the_repository(check, tmp_path):
+    twice = documents(objects.bucket("one", "free-bucket"), objects.bucket("two", "free-bucket"))
+    line = max(number for number, text in enumerate(twice.splitlines(), 1) if "free-bucket" in text)
+    repository = tmp_path / "repository"
+    (repository / ".git").mkdir(parents=True)
+    (repository / "deploy/a b").mkdir(parents=True)
+    (repository / "deploy/a b/x.yaml").write_text(twice)
+    (tmp_path / "outside.yaml").write_text(twice)
+    rendered = "".join(f"---\n# Source: shop/templates/{name}.yaml\n{text}" for name, text in zip(
+        ("one", "two"), twice.split("---\n"), strict=True))
+
+    def shown(folder: Path, *args: str, text: str = ""):
+        return places(Check(folder), *args, text=text)
+
+    # Wherever the check runs, and however the file is named.
+    for folder, path in ((repository, "deploy/a b"), (repository / "deploy", "a b/x.yaml"),
+                         (repository / "deploy/a b", "../a b")):
+        annotated, sarif = shown(folder, path)
+        assert [each.split(",col")[0] for each in annotated] == [f"file=deploy/a b/x.yaml,line={line}"], folder
+        assert sarif == [[("deploy/a%20b/x.yaml", line)]], folder
+    absolute, _ = shown(repository, str(repository / "deploy/a b/x.yaml"))
+    assert absolute[0].startswith("file=deploy/a b/x.yaml,line="), absolute
+    # Nothing where there is no such file.
+    assert shown(repository, str(tmp_path / "outside.yaml")) == ([""], [[]])
+    assert shown(repository, text=twice) == ([""], [[]])
+    assert shown(repository, text=rendered) == ([""], [[]])
+    # Of a template Helm names the file, below the chart's name; its lines are not those of the input.
+    (repository / "charts/shop/templates").mkdir(parents=True)
+    (repository / "charts/shop/templates/two.yaml").write_text("{{ .Values.name }}\n")
+    template = (["file=charts/shop/templates/two.yaml,"], [[("charts/shop/templates/two.yaml", None)]])
+    assert shown(repository, text=rendered) == ([""], [[]])
+    assert shown(repository, "--path-prefix", "charts", text=rendered) == template
+    assert shown(repository, "--path-prefix", "charts/shop/", text=rendered) == template
+    assert shown(repository / "charts", text=rendered) == template
+    assert shown(repository / "charts/shop", text=rendered) == template
+    (tmp_path / "rendered.yaml").write_text(rendered)
+    assert shown(repository, str(tmp_path / "rendered.yaml"), "--path-prefix", "charts") == template
+    # Where the folder is a part of the repository that cannot be seen from here.
+    part = tmp_path / "part"
+    part.mkdir()
+    (part / "x.yaml").write_text(twice)
+    assert shown(part, "x.yaml", "--path-prefix", "deploy")[1] == [[("deploy/x.yaml", line)]]
+
+
 def test_names_stay_what_was_written(check):
     text = """
 apiVersion: s3.aws.m.upbound.io/v1beta1

@@ -123,6 +123,11 @@ def test_the_action_passes_what_is_right_and_names_what_is_missing(action, tmp_p
     (tmp_path / "one.yaml").write_text(yaml.safe_dump(objects.bucket("one", "free-bucket")))
     assert action(binary=str(BINARY), files="one.yaml", offline="true") == 0, action.log
     assert "nothing wrong by themselves" in action.summary.read_text() or "0 errors" in action.summary.read_text()
+    (tmp_path / "deploy/shop").mkdir(parents=True)
+    (tmp_path / "deploy/shop/Chart.yaml").write_text("apiVersion: v2\nname: shop\nversion: 0.1.0\n")
+    assert action(binary=str(BINARY), files="deploy", offline="true") == 2
+    assert "helm template deploy/shop | truce check" in action.log, action.log
+    assert action(binary=str(BINARY), files="deploy\none.yaml", skip="deploy/shop\n", offline="true") == 0, action.log
     assert action(binary=str(BINARY), offline="true") == 2
     assert "set the input files or values" in action.log
     # What an input holds is never a command.

@@ -29,8 +29,10 @@ class Refusing(http.server.BaseHTTPRequestHandler):
 
     protocol_version = "HTTP/1.1"
     status = 500
+    seen: list = []
 
     def answer(self):
+        type(self).seen.append((self.path, self.headers.items()))
         self.rfile.read(int(self.headers.get("Content-Length", 0)))
         body = json.dumps({"status": self.status, "detail": "as the test says"}).encode()
         self.send_response(self.status)
@@ -61,7 +63,7 @@ def places(cli):
     cli.file("manifest.yaml", "apiVersion: s3.aws.upbound.io/v1beta1\nkind: Bucket\n"
              "metadata: {name: a-bucket}\n")
     (cli.directory / "data").mkdir()
-    handler = type("Handler", (Refusing,), {})
+    handler = type("Handler", (Refusing,), {"seen": []})
     local = OnSocket(str(cli.directory / "data" / "truce.sock"), handler)
     remote = http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler)
     for server in (local, remote):
@@ -99,11 +101,38 @@ def test_the_same_through_an_api_server(cli, places, status):
         "current-context": "c", "contexts": [{"name": "c", "context": {"cluster": "c"}}],
         "clusters": [{"name": "c", "cluster": {"server": server}}]}))
     expected = MEANS.get(status, UNREACHABLE)
-    for words in (["list"], ["who-owns", "s3/Bucket/a-bucket"],
-                  ["check", "manifest.yaml", "--timeout", "1"]):
-        result = cli(*words, "--admission", "--kubeconfig", kubeconfig, "-n", "team-a")
-        assert result.returncode == expected, (words, result)
-        assert status != 201 or "does not ask Truce" in result.stderr, (words, result)
+    result = cli("check", "manifest.yaml", "--timeout", "1", "--admission", "--kubeconfig", kubeconfig, "-n", "team-a")
+    assert result.returncode == expected, result
+    assert status != 201 or "does not ask Truce" in result.stderr, result
+
+
+def test_as_and_the_namespace_are_those_of_kubectl(cli, places):
+    places.status = 201
+    kubeconfig = cli.file("kubeconfig", json.dumps({
+        "current-context": "c", "contexts": [{"name": "c", "context": {"cluster": "c", "namespace": "team-b"}}],
+        "clusters": [{"name": "c", "cluster": {"server": places.flags["network"][1]}}]}))
+    check = ["check", "manifest.yaml", "--timeout", "1", "--admission", "--kubeconfig", kubeconfig]
+
+    def asked(*words: str, **variables: str) -> tuple[str, list[str]]:
+        places.seen.clear()
+        cli(*words, **variables)
+        path, fields = places.seen[0]
+        return path.split("/namespaces/")[1].split("/")[0], sorted(
+            value for name, value in fields if name.startswith("Impersonate-"))
+
+    assert asked(*check) == ("team-b", [])
+    assert asked(*check, "-n", "team-a") == ("team-a", [])
+    assert asked(*check, TRUCE_NAMESPACE="team-c") == ("team-c", [])
+    assert asked(*check, "--as", "ann", "--as-group", "one", "--as-group", "two") == (
+        "team-b", ["ann", "one", "two"])
+    # Through the service proxy, too: whoever it is requests the token, and passes the proxy.
+    assert asked("list", "--kubeconfig", kubeconfig, "--service-account", "team-d/reader", "--as", "ann") == (
+        "team-d", ["ann"])
+    for words, message in ((["--as", "ann", *places.flags["network"]], "leave out --server"),
+                           (["--as-group", "one", "--kubeconfig", kubeconfig], "--as-group needs --as"),
+                           (["--as", "a\nb", "--kubeconfig", kubeconfig], "control characters")):
+        result = cli("list", *words, "--token-file", cli.file("token", "x"))
+        assert result.returncode == USAGE and message in result.stderr, (words, result)
 
 
 def test_the_table_is_in_the_help(cli):

@@ -6,13 +6,18 @@ from __future__ import annotations
 import http.client
 import json
 import socket
+import resource
 import ssl
 import time
 
 import pytest
 
+import support.truce_process
+
 from support.large_reviews import small_review
 from support.processes import Beside
+from support.truce_process import BINARY
+
 
 def probe(address: str, path: str) -> int:
     connection = http.client.HTTPConnection(address, timeout=5)
@@ -79,3 +84,29 @@ def test_a_flood_of_connections_from_one_address_fails_no_other(truce, text):
             assert int(flood.result()) >= 1000
         assert numbers >= 10
     assert truce.metric('truce_http_rejections_total{listener="admission",reason="connections"}') > 0
+
+
+@pytest.mark.parametrize("hard", [256, 1024])
+def test_few_open_files_are_shared_out(truce, monkeypatch, tmp_path, hard):
+    """The soft limit is raised to the hard one, and a flood at every listener leaves files for the
+    registry, probes that answer, and room for whoever has something to say."""
+    limited = tmp_path / "limited"
+    limited.write_text(f'#!/bin/sh\nulimit -Sn 128; ulimit -Hn {hard}; exec {BINARY} "$@"\n')
+    limited.chmod(0o755)
+    monkeypatch.setattr(support.truce_process, "BINARY", limited)
+    truce.start()
+    assert resource.prlimit(truce.pid, resource.RLIMIT_NOFILE) == (hard, hard)
+    assert f'"connections":{hard // 2}' in truce.log.read_text()
+    addresses = json.loads((truce.data / "addresses.json").read_text())
+    silent = []
+    for listener, count in (("admission", hard), ("api", 70), ("metrics", 70), ("probes", 70)):
+        host, _, port = addresses[listener].rpartition(":")
+        for number in range(count):
+            source = (f"127.0.0.{4 + number % 4}", 0)
+            silent.append(socket.create_connection((host, int(port)), 5, source))
+    for number in range(1, 20):
+        assert ask_from(truce, "127.0.0.3", number) == 200
+        assert probe(addresses["probes"], "/readyz") == 200
+    assert truce.metric('truce_http_connections{listener="admission"}') <= hard // 2
+    for each in silent:
+        each.close()

@@ -112,6 +112,42 @@ TEST_F(ImportsTest, WhatCannotBeToldIsSaid) {
   EXPECT_EQ(Contents().owners.size(), 1U);
 }
 
+TEST_F(ImportsTest, APartThatIsEmptyIsNotSaid) {
+  json list = {{"source", "terraform:dns"}, {"resources", json::array()}};
+  list["resources"].push_back({{"type", "route53/Record"},
+                               {"parts",
+                                {{"zoneId", "Z0123456789ABC"},
+                                 {"name", "www.example.org"},
+                                 {"type", "A"},
+                                 {"setIdentifier", ""}}}});
+  list["resources"].push_back(
+      {{"type", "elbv2/LBTargetGroupAttachment"},
+       {"region", "eu-west-1"},
+       {"account", "123456789012"},
+       {"parts",
+        {{"targetGroupArn",
+          "arn:aws:elasticloadbalancing:eu-west-1:123456789012:targetgroup/shop/0123456789abcdef"},
+         {"targetId", "i-0123456789abcdef0"},
+         {"port", ""},
+         {"availabilityZone", ""}}}});
+  list["resources"].push_back({{"type", "s3/Bucket"}, {"parts", {{"name", ""}}}});
+  const json plan = Plan(list);
+  EXPECT_EQ(plan.at("counts").at("new"), 2) << plan;
+  EXPECT_EQ(plan.at("items").at(2).at("action"), "unknown") << plan;
+}
+
+TEST_F(ImportsTest, ABadResourceIsNamed) {
+  const auto detail = [this](const json& resource) {
+    json list = ListOf({"prod-a"});
+    list["resources"].push_back(resource);
+    return json::parse(Give(list).body).value("detail", "");
+  };
+  EXPECT_EQ(detail({{"type", "s3/Bucket"}, {"name", "a\nb"}, {"address", "aws_s3_bucket.b"}}),
+            "resources[1] (aws_s3_bucket.b): \"name\" is not a line of text");
+  EXPECT_EQ(detail({{"type", "s3/Bucket"}, {"parts", {{"name", 1}}}}),
+            "resources[1]: \"parts\" holds something that is not a line of text");
+}
+
 TEST_F(ImportsTest, RetiresWhatVanishedOfItsOwnSourceOnly) {
   ASSERT_EQ(Apply(ListOf({"prod-a", "prod-b"})).status, 200);
   json other = ListOf({"prod-c"});

@@ -9,6 +9,7 @@
 #include "certs/openssl_handle.h"
 #include "certs/self_signed.h"
 #include "registry/base/file.h"
+#include "tests/support/certificates.h"
 #include "tests/support/temporary_folder.h"
 
 namespace truce {
@@ -82,6 +83,7 @@ TEST_F(SelfSigned, IsIdempotentUntilTwoThirdsOfItsLife) {
 }
 
 TEST_F(SelfSigned, OldLeavesVerifyUnderARenewedAuthority) {
+  options_.authority_life = hours(24 * 365 * 10);
   Ensure(kNow);
   const std::string old_leaf = Read(directory_ / "tls.crt");
   const Timestamp late = kNow + hours(24 * 365 * 10) - 60 * kDay;
@@ -90,6 +92,44 @@ TEST_F(SelfSigned, OldLeavesVerifyUnderARenewedAuthority) {
   EXPECT_TRUE(LeafVerifies(old_leaf));
   EXPECT_TRUE(LeafVerifies(Read(directory_ / "tls.crt")));
   EXPECT_GE(Load(late)->not_after(), late + 89 * kDay);
+  // A clock that is ahead makes none that clients know go.
+  Ensure(late + 365 * 10 * kDay);
+  EXPECT_EQ(ReadCertificates(Read(directory_ / "ca.crt")).size(), 3U);
+  EXPECT_TRUE(LeafVerifies(old_leaf));
+}
+
+// Whoever knows the authority verifies whatever this clock, or the clients', says.
+TEST_F(SelfSigned, NoClockReplacesAnAuthority) {
+  for (const hours made_at : {hours(0), hours(2), 20 * 365 * kDay}) {
+    std::filesystem::remove_all(directory_);
+    Ensure(kNow + made_at);
+    const std::string authority = Read(directory_ / "ca.crt");
+    for (const hours jump : {-hours(1), -hours(12), -3 * kDay, -30 * 365 * kDay, 50 * 365 * kDay}) {
+      for (const Timestamp now : {kNow + jump, kNow}) {
+        EXPECT_FALSE(Ensure(now).replaced_authority);
+        EXPECT_EQ(Read(directory_ / "ca.crt"), authority) << made_at.count() << " " << jump.count();
+        EXPECT_NE(Load(now), nullptr);
+        EXPECT_TRUE(LeafVerifies(Read(directory_ / "tls.crt")));
+      }
+    }
+    EXPECT_LE(NotBefore(ReadCertificates(authority).front().get()), kNow - 50 * 365 * kDay);
+    EXPECT_LE(NotBefore(Load(kNow)->leaf()), kNow - hours(12)) << "a client's clock may be late";
+  }
+}
+
+TEST_F(SelfSigned, AnAuthorityThatIsNotYetValidStays) {
+  TestCertificate wanted;
+  wanted.common_name = "somebody's";
+  wanted.authority = true;
+  wanted.from = kNow + std::chrono::minutes(5);
+  wanted.until = kNow + 3650 * kDay;
+  const PemPair authority = IssueForTest(wanted);
+  std::filesystem::create_directories(directory_);
+  std::ofstream(directory_ / "ca.crt") << authority.certificate;
+  std::ofstream(directory_ / "ca.key") << authority.key;
+  EXPECT_FALSE(Ensure(kNow).replaced_authority);
+  EXPECT_EQ(Read(directory_ / "ca.crt"), authority.certificate);
+  EXPECT_TRUE(LeafVerifies(Read(directory_ / "tls.crt")));
 }
 
 TEST_F(SelfSigned, NewNamesAndDamageLeadToANewLeaf) {

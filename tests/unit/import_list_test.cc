@@ -85,6 +85,20 @@ TEST(Terraform, ShowJson) {
   for (const ImportEntry& entry : file.entries) EXPECT_EQ(entry.problem, "") << entry.address;
 }
 
+TEST(Terraform, WhatHasNoRegionSaysHowToNameIt) {
+  const std::string text = R"({"format_version":"1.0","values":{"root_module":{"resources":[
+    {"address":"aws_lb_target_group_attachment.a","mode":"managed",
+     "type":"aws_lb_target_group_attachment","name":"a","values":{"id":"x","availability_zone":"",
+     "port":null,"target_id":"i-0123456789abcdef0","target_group_arn":
+     "arn:aws:elasticloadbalancing:eu-west-1:123456789012:targetgroup/a/0123456789abcdef"}}]}}})";
+  EXPECT_EQ(Read(text).entries.at(0).problem, "its region is not known; name it with --region");
+  const ImportEntry entry =
+      Read(text, ImportDefaults{.account = kAccount, .region = "eu-west-1"}).entries.at(0);
+  EXPECT_EQ(entry.problem, "");
+  EXPECT_EQ(entry.parts.at("targetId"), "i-0123456789abcdef0");
+  EXPECT_EQ(entry.parts.at("availabilityZone"), "");
+}
+
 TEST(Terraform, StateOfVersionFour) {
   const ImportFile file = Read(R"({"version":4,"terraform_version":"1.5.0","resources":[
     {"module":"module.db","mode":"managed","type":"aws_dynamodb_table","name":"t","instances":[
@@ -127,6 +141,30 @@ TEST(CloudFormation, PhysicalIds) {
   EXPECT_NE(file.entries[3].problem, "");
 }
 
+// The list has a record's name alone; an inline policy is no managed one.
+TEST(CloudFormation, TypesWhoseWordsAreOthers) {
+  const auto entry = [](const std::string& type, const std::string& id) {
+    const ImportFile file =
+        Read(R"({"StackResources":[{"StackName":"s","StackId":"arn:aws:cloudformation:eu-west-1:)"
+             R"(123456789012:stack/s/1","LogicalResourceId":"X","PhysicalResourceId":")" +
+             id + R"(","ResourceType":")" + type + R"("}]})");
+    return file.entries.at(0);
+  };
+  const ImportEntry record = entry("AWS::Route53::RecordSet", "www.example.org");
+  EXPECT_EQ(record.type, "route53/Record");
+  EXPECT_EQ(record.problem,
+            "a name alone does not tell which route53/Record it is: write a CSV with part:zoneId, "
+            "part:name, part:type");
+  EXPECT_EQ(entry("AWS::Route53::RecordSetGroup", "x").type, "route53/Record");
+  const ImportEntry inline_policy = entry("AWS::IAM::Policy", "stack-Policy-1ABC");
+  EXPECT_EQ(inline_policy.type, "iam/RolePolicy");
+  EXPECT_NE(inline_policy.problem, "");
+  EXPECT_EQ(entry("AWS::DynamoDB::GlobalTable", "orders").type, "dynamodb/Table");
+  const ImportEntry stream = entry("AWS::KinesisFirehose::DeliveryStream", "events");
+  EXPECT_EQ(stream.parts, (Parts{{"name", "events"}}));
+  EXPECT_EQ(stream.problem, "");
+}
+
 TEST(AwsLists, TaggingAndConfig) {
   const ImportFile tagged = Read(
       R"({"ResourceTagMappingList":[{"ResourceARN":"arn:aws:s3:::prod-c","Tags":[
@@ -165,6 +203,48 @@ TEST(Csv, WithHeader) {
   EXPECT_EQ(keyed.entries.at(0).account, kAccount);
 }
 
+// By columns for its parts, and none where there is one of it in an account.
+TEST(Csv, NamesEveryType) {
+  for (const TypeSpec& spec : Catalogue::BuiltIn().types()) {
+    std::string head = "type,account,region";
+    std::string row = spec.name + ",123456789012,eu-west-1";
+    Parts parts;
+    for (const auto& part : spec.parts) {
+      head += ",part:" + part.name;
+      row += ",v-" + part.name;
+      parts[part.name] = "v-" + part.name;
+    }
+    const ImportFile file = Read(head + "\n" + row + "\n");
+    ASSERT_EQ(file.entries.size(), 1U) << spec.name;
+    EXPECT_EQ(file.entries[0].parts, parts) << spec.name;
+    EXPECT_EQ(file.entries[0].problem, "") << spec.name;
+  }
+}
+
+TEST(Csv, ABadLineIsAProblemOfItsOwn) {
+  const ImportFile file = Read(
+      "type,name,service\n"
+      "s3/Bucket,a,one\n"
+      "s3/Bucket,b\n"
+      "s3/Bucket,c\"d,two\n"
+      "s3/Bucket,\"e,two\n"
+      "s3/Bucket,\"f\",two\n"
+      "s3/Bucket,\"g\"h,two\n"
+      "s3/Bucket,i,\"x\ny\"\n"
+      "s3/Bucket,j,two\n");
+  std::vector<std::string> told;
+  for (const ImportEntry& each : file.entries) told.push_back(each.address + ": " + each.problem);
+  EXPECT_EQ(told, (std::vector<std::string>{
+                      "s3/Bucket/a: ", "line 3: 2 cells instead of 3",
+                      "line 4: a quote inside a cell", "line 5: text behind a closing quote",
+                      "s3/Bucket/f: ", "line 7: text behind a closing quote",
+                      "s3/Bucket/i: its service is no line of text", "s3/Bucket/j: "}));
+  EXPECT_EQ(Read("type,name\ns3/Bucket,a\ns3/Bucket,\"b\n").entries.at(1).problem,
+            "a quote is not closed");
+  EXPECT_EQ(Read("type,name\ns3/Bucket," + std::string(1025, 'a')).entries.at(0).problem,
+            "its name is no line of text");
+}
+
 TEST(RegistryExport, LinesOrOneList) {
   const std::string one = R"({"name":"a}","keyCopy":{"key":"k\"1"},"other":[{}]})";
   const std::string two = R"({"keyCopy":{"key":"k2","rows":[{"uid":"u"}]}})";
@@ -190,8 +270,6 @@ TEST(BadLists, AreRefusedWithTheirPlace) {
   EXPECT_EQ(ErrorOf(""), "the file is of no known format; name it with --format");
   EXPECT_EQ(ErrorOf("[1]"), "the file is of no known format; name it with --format");
   EXPECT_EQ(ErrorOf("{\"a\":1}"), "the file is of no known format; name it with --format");
-  EXPECT_EQ(ErrorOf("type,name\ns3/Bucket\n"), "line 2: 1 cell instead of 2");
-  EXPECT_EQ(ErrorOf("type,name\ns3/Bucket,\"x\n"), "line 2: a quote is not closed");
   EXPECT_EQ(ErrorOf("type,wrong\n").rfind("line 1: unknown column", 0), 0U);
   EXPECT_EQ(ErrorOf("name\nx\n"), "line 1: the header has neither \"type\" nor \"arn\"");
   EXPECT_EQ(ErrorOf("type,type\n"), "line 1: a column appears twice");

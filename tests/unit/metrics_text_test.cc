@@ -125,15 +125,15 @@ TEST(Metrics, CollectorsAreAskedWhenRead) {
   Metrics metrics({.version = "quote\"d", .rules = {}});
   double value = 1;
   metrics.AddCollector([&](MetricWriter& writer) {
-    writer.Family("truce_extra", "gauge", "a \\ back\nslash");
+    writer.Family("truce_shares_ending");
     writer.Sample(value);
   });
   value = 2;
   const Exposition out = Parse(metrics.Render());
   EXPECT_TRUE(out.problems.empty());
-  EXPECT_EQ(out.samples.at("truce_extra"), 2);
+  EXPECT_EQ(out.samples.at("truce_shares_ending"), 2);
   metrics.RemoveCollectors();
-  EXPECT_EQ(Parse(metrics.Render()).samples.count("truce_extra"), 0U);
+  EXPECT_EQ(Parse(metrics.Render()).samples.count("truce_shares_ending"), 0U);
 }
 
 TEST(Metrics, CountsFromManyThreadsAreNotLost) {

@@ -98,30 +98,6 @@ TEST_F(OwnershipCheckTest, ForOtherNamespacesTheUserMustSpeak) {
             "team-a/files.");
 }
 
-TEST_F(OwnershipCheckTest, AListIsARefusalForWhoSpeaksForTheNamespace) {
-  Sent check = CheckOf("team-a", R"({"list":{}})");
-  const Answered listed = Check(check);
-  EXPECT_FALSE(listed.allowed);
-  EXPECT_EQ(listed.code, 403);
-  EXPECT_EQ(listed.message, list_.value());
-  EXPECT_TRUE(admitted_checks_.empty());
-  EXPECT_TRUE(sink_.last().findings.empty());
-  EXPECT_EQ(sink_.last().verdict, Verdict::kAnswered) << "it is nobody's denial";
-  list_ = Error{ErrorCode::kInvalidArgument, "spec.list.type: no type"};
-  EXPECT_EQ(Check(check).message, "spec.list.type: no type");
-  list_ = Error{ErrorCode::kUnavailable, "the directory of owners is being filled"};
-  const Answered unknown = Check(check);
-  EXPECT_EQ(unknown.status, 503);
-  speaks_ = false;
-  check.user = "eve";
-  const Answered stranger = Check(check);
-  EXPECT_EQ(stranger.code, 403);
-  EXPECT_EQ(stranger.message.find("spec.list: eve does not speak for namespace team-a; "), 0U)
-      << stranger.message;
-  speaks_ = Error{ErrorCode::kUnavailable, "the API server is silent"};
-  EXPECT_EQ(Check(check).status, 503);
-}
-
 TEST_F(OwnershipCheckTest, WhatAnotherPartyHasIsRefusedWithTheFullText) {
   ASSERT_TRUE(Send(Claim("team-a", "files", "reports", "reporting")).allowed);
   const Answered answer = Check(CheckOf("team-b", BucketNamed("reports")));

@@ -96,20 +96,6 @@ TEST_F(OwnershipChecksTest, WhatNobodyAskedAboutTellsNothingOfOtherNamespaces) {
   EXPECT_EQ(verdict.message.find("reporting"), std::string::npos) << verdict.message;
 }
 
-// A list is answered at creation; of one that nobody answered the status tells nothing.
-TEST_F(OwnershipChecksTest, AListIsNeverWrittenIntoAStatus) {
-  ASSERT_TRUE(Send(Claim("team-a", "files", "reports", "reporting")).allowed);
-  OwnObject check = CheckOf("team-a", "free");
-  check.spec = ParseYaml("list: {}", "t").value();
-  const OwnVerdict verdict = Take(check);
-  EXPECT_EQ(verdict.outcome, "unverified");
-  EXPECT_EQ(
-      verdict.message,
-      "Truce was not asked when this check was created: its webhook configuration is missing "
-      "or leaves checks out, or Truce was restarted that moment; create the check again. What "
-      "it would say: spec.list: is answered at the creation of a check alone; create it again");
-}
-
 TEST_F(OwnershipChecksTest, WhatWasSaidStays) {
   OwnObject check = CheckOf("team-a", "reports");
   check.said = OwnVerdict{true, "1 declaration checked", "allowed"};

@@ -62,6 +62,7 @@ class Keeper : public testing::Test, public KeeperHost {
     options_.directory = folder_.path() / "certs";
     options_.path_secret_file = folder_.path() / "admission.secret";
     options_.rules.names = {"truce.ns.svc"};
+    options_.rules.authority_life = hours(24 * 365 * 10);
     Restart();
   }
 
@@ -442,6 +443,33 @@ TEST_F(Keeper, ANewAuthorityIsPublishedBeforeItsLeafIsServed) {
   EXPECT_NE(Served().certificate, before.certificate);
   EXPECT_TRUE(ServedIsTrusted());
   EXPECT_EQ(Secret().certificates, Served());
+}
+
+TEST_F(Keeper, AClockThatWasAheadIsNotWaitedFor) {
+  Step();
+  constexpr hours kYears{24 * 365 * 5};
+  clock_.Advance(kYears);
+  Step();
+  const SelfMadeCertificates before = Served();
+  Json object = Json::parse(api_.Object(kSecrets, "ns", "truce-self"));
+  object["data"]["ca.key"] = EncodeBase64("damaged");
+  api_.Put(kSecrets, "ns", object.dump());
+  std::ofstream(options_.directory / "ca.key") << "damaged";
+  Step();
+  EXPECT_EQ(Served().certificate, before.certificate);
+  EXPECT_NE(Bundle(), before.authorities) << "a new authority, published";
+  const std::string path = Secret().path_secret;
+
+  clock_.Advance(-kYears);
+  Step();
+  clock_.Advance(hours(1));
+  Step();
+  EXPECT_NE(Secret().path_secret, path) << "the hour of the secrets is over";
+  const std::string leaf = Served().certificate;
+  clock_.Advance(hours(24 * 61));
+  Step();
+  EXPECT_NE(Served().certificate, leaf) << "the new authority signs";
+  EXPECT_TRUE(ServedIsTrusted());
 }
 
 TEST_F(Keeper, WithoutWebhookConfigurationNobodyWaits) {

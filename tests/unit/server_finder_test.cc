@@ -109,6 +109,23 @@ TEST_F(ServerFinder, AKubeconfigIsBehindTheApiServerAlsoInAPod) {
   EXPECT_EQ(Find().prefix, "/api/v1/namespaces/platform/services/https:ownership:8444/proxy");
 }
 
+TEST_F(ServerFinder, WhoActsAsAnotherGoesThroughTheApiServer) {
+  std::string kubeconfig = kKubeConfig;
+  kubeconfig.replace(kubeconfig.find("context: {"), 10, "context: {namespace: team-b, ");
+  variables_["KUBECONFIG"] = Write("kubeconfig", kubeconfig);
+  EXPECT_TRUE(Find().impersonation.empty());
+  EXPECT_EQ(Find().network.ns, "team-b");
+  flags_.as = "ann";
+  flags_.as_groups = {"one", "two"};
+  const Parameters headers = {
+      {"Impersonate-User", "ann"}, {"Impersonate-Group", "one"}, {"Impersonate-Group", "two"}};
+  EXPECT_EQ(Find().impersonation, headers);
+  variables_["TRUCE_DATA_DIR"] = "/data";
+  EXPECT_NE(Find().prefix, "") << "a socket knows no other user";
+  variables_["TRUCE_SERVER"] = "https://truce.example.org";
+  EXPECT_EQ(ErrorOf(), "--as is for the Kubernetes API server; leave out --server");
+}
+
 TEST_F(ServerFinder, OutsideOfAPodWithoutAnythingTheServerBesideTheDefaults) {
   EXPECT_TRUE(Find().socket.ends_with("/truce.sock"));
   flags_.kubeconfig = Path("missing");

@@ -84,9 +84,7 @@ Result<std::string> SecretIn(std::string_view content, const std::string& file,
 HttpResponse ResponseOf(const AdmissionAnswer& answer) {
   switch (answer.verdict) {
     case Verdict::kAllowed:
-    case Verdict::kDenied:
-    case Verdict::kAnswered:
-      return {.content_type = "application/json", .body = WriteReview(answer)};
+    case Verdict::kDenied: return {.content_type = "application/json", .body = WriteReview(answer)};
     case Verdict::kBadRequest: return PlainText(400, answer.message);
     case Verdict::kUnknown: break;
   }

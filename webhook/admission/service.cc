@@ -257,24 +257,8 @@ class Call final : public std::enable_shared_from_this<Call> {
     return Allowed();
   }
 
-  // To the API server it is a refusal, dry run or not: nothing of it is ever stored.
-  AdmissionAnswer ListFor(const AdmissionRequest& review) {
-    if (ports_.own == nullptr) return Unknown(UnknownCause::kNotReady, {});
-    const Result<bool> speaks = ports_.own->SpeaksFor(review, review.ns, deadline_);
-    if (!speaks.ok()) return Unknown(CauseOf(speaks.error().code), speaks.error().message);
-    if (!speaks.value()) return Unfit(Stranger("spec.list", review.user, review.ns));
-    Result<std::string> list = ports_.own->ListOwnerships(review, deadline_);
-    if (list.ok()) {
-      return {
-          .verdict = Verdict::kAnswered, .code = kDeniedCode, .message = std::move(list).value()};
-    }
-    if (list.error().code == ErrorCode::kInvalidArgument) return Unfit(list.error());
-    return Unknown(CauseOf(list.error().code), list.error().message);
-  }
-
   AdmissionAnswer JudgeCheck(const AdmissionRequest& review) {
     if (!ready_) return Unknown(UnknownCause::kNotReady, {});
-    if (review.object.Child("spec").Child("list").exists()) return ListFor(review);
     Result<std::vector<ReviewCase>> parts = QuestionsOf(AskedOf(review), *policy_);
     if (!parts.ok()) return Unfit(parts.error());
     CheckJudgement judgement(std::move(parts).value(), *policy_, ports_.clock.Now());

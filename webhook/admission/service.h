@@ -35,10 +35,6 @@ class OwnReviewHost {
   // Whether the user of `review` speaks for namespace `ns`. Errors as of a store: nobody can tell.
   virtual Result<bool> SpeaksFor(const AdmissionRequest& review, std::string_view ns,
                                  Deadline deadline) = 0;
-  // As a text, what the namespace of `review` owns, for spec.list of an OwnershipCheck by somebody
-  // who speaks for it. Errors: kInvalidArgument: there is no such list; as of a store.
-  virtual Result<std::string> ListOwnerships(const AdmissionRequest& review,
-                                             Deadline deadline) const = 0;
   // Errors: kInvalidArgument: why an object of another kind cannot take effect.
   virtual Result<void> TryOwnObject(const AdmissionRequest& review) const = 0;
 };
@@ -86,8 +82,7 @@ class AdmissionService final {
   //   A refusal that stands (repeated_refusals.h) is told late, to composite controllers only:
   //   after up to kLatenessMax, at most half of its time. It is reported when it is known.
   // - checks: Truce's own kinds. The creation of an OwnershipCheck is refused with the full text
-  //   when anything conflicts or breaks an enforced rule, and always, with the list, where it asks
-  //   for one; another object whose spec is new is
+  //   when anything conflicts or breaks an enforced rule; another object whose spec is new is
   //   refused when it cannot take effect. Writes nothing, ever.
   // - policies: the same for those but OwnershipChecks, which are allowed.
   // - compositions: everything is allowed, ready or not; an update is told what it does to

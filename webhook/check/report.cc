@@ -65,7 +65,7 @@ CheckFinding UnreadFinding(const std::string& message, const std::string& file) 
   finding.location.file = file;
   std::string_view cause = message;
   if (!file.empty()) {
-    finding.remedy = "Mend it and check again: what could not be read was not judged.";
+    finding.remedy = "Then check again: what could not be read was not judged.";
     const std::string place = file + ":";
     if (cause.starts_with(place)) cause.remove_prefix(place.size());
     int line = 0;

@@ -30,6 +30,8 @@ struct CheckFinding {
   CheckSeverity severity = CheckSeverity::kError;
   std::string rule;  // "duplicate-ownership"
   CheckLocation location;
+  // The same in the repository, for reviews of a change (InRepository); no file: it is not there.
+  CheckLocation in_repository;
   std::string object;  // "ObjectStorage team-a/artifacts"; empty for the input as a whole
   std::string resource;
   std::string cause;

@@ -3,6 +3,7 @@
 #include <set>
 #include <string>
 
+#include "registry/base/text.h"
 #include "webhook/check/report.h"
 #include "webhook/check/rule_help.h"
 #include "webhook/wire/json_writer.h"
@@ -81,16 +82,15 @@ std::string Element(const TestCase& test) {
   return out + "    </testcase>\n";
 }
 
-// What of a location SARIF can point to. What came through a pipe is no file, and its lines are not
-// those of the template.
+// What stands for itself in a path of a URI (RFC 3986).
+constexpr ByteSet kInUriPath = AlnumAnd("-._~/!$&'()*+,;=@");
+
 void WriteLocation(const CheckLocation& location, JsonWriter& json) {
-  const bool is_template = !location.source.empty() && location.file == "stdin";
+  std::string uri;
+  AppendPercentEncoded<kInUriPath>(location.file, uri);
   json.BeginObject().Key("physicalLocation").BeginObject();
-  json.Key("artifactLocation")
-      .BeginObject()
-      .Field("uri", is_template ? location.source : location.file)
-      .EndObject();
-  if (!is_template && location.at.line > 0) {
+  json.Key("artifactLocation").BeginObject().Field("uri", uri).EndObject();
+  if (location.at.line > 0) {
     json.Key("region")
         .BeginObject()
         .NumberField("startLine", location.at.line)
@@ -110,7 +110,7 @@ void WriteResult(const CheckFinding& finding, JsonWriter& json) {
       .EndObject()
       .Key("locations")
       .BeginArray();
-  if (!finding.location.file.empty()) WriteLocation(finding.location, json);
+  if (!finding.in_repository.file.empty()) WriteLocation(finding.in_repository, json);
   json.EndArray();
   if (!finding.key.empty()) {
     json.Key("partialFingerprints").BeginObject().Field("resourceKey/v1", finding.key).EndObject();

@@ -40,14 +40,10 @@ std::string_view CommandOf(CheckSeverity severity) {
   return "::error ";
 }
 
-// What came through a pipe is no file of the repository; of a chart's template it is known which,
-// but not the line.
 std::string PlaceForGithub(const CheckLocation& location) {
-  const bool is_piped = location.file == "stdin" || location.file.empty();
-  const std::string& file = is_piped ? location.source : location.file;
-  if (file.empty()) return {};
-  std::string out = "file=" + Escaped(file, true) + ",";
-  if (is_piped || location.at.line == 0) return out;
+  if (location.file.empty()) return {};
+  std::string out = "file=" + Escaped(location.file, true) + ",";
+  if (location.at.line == 0) return out;
   return out + "line=" + std::to_string(location.at.line) +
          ",col=" + std::to_string(location.at.column) + ",";
 }
@@ -87,7 +83,7 @@ std::string_view TitleOf(CheckVerdict verdict) {
 std::string GithubReport(const CheckReport& report, CheckSeverity silence) {
   std::string out;
   for (const CheckFinding& finding : report.findings) {
-    out.append(CommandOf(finding.severity)).append(PlaceForGithub(finding.location));
+    out.append(CommandOf(finding.severity)).append(PlaceForGithub(finding.in_repository));
     out.append("title=").append(Escaped("truce check (" + finding.rule + ")", true));
     out.append("::").append(Escaped(MessageOf(finding), false)).append("\n");
   }

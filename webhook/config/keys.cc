@@ -106,7 +106,7 @@ const std::array kKeys = {
   Key{"logLevel", &Config::log_level, "info", "debug|info|warning|error",
       "Least severity that is logged"},
   Key{.name = "connectionsMax", .field = &Config::connections_max, .fallback = "1024",
-      .type = "number", .help = "Open admission connections, 16 to 65536; further ones are closed",
+      .type = "number", .help = "Open admission connections, 16 to 65536, fewer where the hard limit of open files is small; further ones are closed",
       .minimum = 16, .maximum = 65536},
   Key{.name = "inFlightMax", .field = &Config::in_flight_max, .fallback = "128", .type = "number",
       .help = "Requests answered at once, 1 to 4096; beyond it the answer is 503", .minimum = 1, .maximum = 4096},

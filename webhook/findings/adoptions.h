@@ -1,7 +1,7 @@
 // Detector adoption-not-followed: an object and a claim or composite that name each other, but are
 // of two chains.
 //
-// Rule (W3 of registry/ownership/DESIGN.md): a link moves what exists only within its party, by a
+// Rule (W3 of DESIGN.md): a link moves what exists only within its party, by a
 // transfer, or when it has no party yet. Else nothing moves, and two owners believe that it is
 // theirs. Evidence: object rows of the registry. No false alarm by order: whoever is seen last
 // joins both, where that is allowed.

@@ -1,7 +1,7 @@
 // Detector names-disagree: objects whose status or external name names another resource, or another
 // account, than their fields and configuration do.
 //
-// Rule (N4 of registry/ownership/DESIGN.md): such a name is none of the resource's. It says that
+// Rule (N4 of DESIGN.md): such a name is none of the resource's. It says that
 // one of both is wrong: the account of the ProviderConfig, the external name, or a status that
 // somebody else wrote. Evidence: the last version seen (ObjectFacts::account_disagreement and
 // name_finding).

@@ -184,8 +184,7 @@ void EventWriter::Run() {
 }
 
 void EventWriter::WriteMetrics(MetricWriter& writer) const {
-  writer.Family("truce_events_total", "counter",
-                "Kubernetes Events about objects, by what became of them.");
+  writer.Family("truce_events_total");
   const std::array<std::pair<std::string_view, std::uint64_t>, 4> counts = {
       {{"written", written_}, {"repeated", repeated_}, {"dropped", dropped_}, {"failed", failed_}}};
   for (const auto& [outcome, count] : counts) {

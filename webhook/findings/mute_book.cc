@@ -225,8 +225,7 @@ void WriteFindingsMetrics(const FindingsBook& book, const MuteBook& mutes, Metri
     std::uint64_t& count = counts[{mute.detector, finding->mode}];
     count -= std::min<std::uint64_t>(count, 1);
   }
-  writer.Family("truce_findings", "gauge",
-                "What the detectors find now and nobody muted, by rule and mode.");
+  writer.Family("truce_findings");
   for (std::size_t i = 0; i < kDetectorCount; ++i) {
     const auto detector = static_cast<Detector>(i);
     for (const Mode mode : {Mode::kAudit, Mode::kWarn, Mode::kEnforce}) {
@@ -236,7 +235,7 @@ void WriteFindingsMetrics(const FindingsBook& book, const MuteBook& mutes, Metri
       writer.Sample(labels, found == counts.end() ? 0 : static_cast<double>(found->second));
     }
   }
-  writer.Family("truce_findings_muted", "gauge", "What the detectors find now and somebody muted.");
+  writer.Family("truce_findings_muted");
   for (std::size_t i = 0; i < kDetectorCount; ++i) {
     const std::array<std::pair<std::string_view, std::string_view>, 1> labels = {
         {{"rule", Name(static_cast<Detector>(i))}}};

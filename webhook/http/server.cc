@@ -1,5 +1,6 @@
 #include "webhook/http/server.h"
 
+#include <poll.h>
 #include <sched.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -175,6 +176,7 @@ class HttpServer::Impl final : private EventSink {
   // True when more may wait.
   bool AcceptSome() {
     return listening_.With([this](std::unique_ptr<ListeningSocket>& listening) {
+      bool has_evicted = false;
       for (int i = 0; listening != nullptr && i < kAcceptMax; ++i) {
         sockaddr_storage remote{};
         socklen_t size = sizeof remote;
@@ -183,10 +185,15 @@ class HttpServer::Impl final : private EventSink {
                       SOCK_NONBLOCK | SOCK_CLOEXEC);
         if (descriptor >= 0) {
           Admit(descriptor, {AddressText(remote), AddressBits(remote)});
+          has_evicted = false;
         } else if (errno != EINTR && errno != ECONNABORTED) {
           // Nobody waits; or no descriptor or memory is left, and then nothing tells when there is.
-          accept_again_.store(errno != EAGAIN);
-          return false;
+          const int error = errno;
+          accept_again_.store(error != EAGAIN);
+          const bool has_none = error == EMFILE || error == ENFILE;
+          if (!has_none || has_evicted || !MakeRoomForWaiting(listening->descriptor()))
+            return false;
+          has_evicted = true;
         }
       }
       return listening != nullptr;
@@ -194,7 +201,7 @@ class HttpServer::Impl final : private EventSink {
   }
 
   void Admit(int descriptor, HttpConnection::Peer peer) {
-    HttpConnection* seat = MakeRoom(peer.source) ? FreeSeat() : nullptr;
+    HttpConnection* seat = MakeRoom(peer.source, IsFull()) ? FreeSeat() : nullptr;
     std::shared_ptr<const TlsContext> tls;
     if (seat != nullptr && tls_.has_value()) {
       auto current = tls_->Current();
@@ -217,13 +224,26 @@ class HttpServer::Impl final : private EventSink {
     bool operator<(const Candidate& other) const { return rank < other.rank; }
   };
 
-  // Whether there is a seat for a new connection from `source`, be it that another one had to give
-  // it up: one of the same source when that has its share, else anyone's. Under the lock of
+  // For whoever waits while no descriptor is left: accept4 says so before it looks whether anybody
+  // does. Under the lock of listening_.
+  bool MakeRoomForWaiting(int listening) {
+    pollfd waiting{listening, POLLIN, 0};
+    if (::poll(&waiting, 1, 0) > 0) return MakeRoom({}, true);
+    accept_again_.store(false);
+    return false;
+  }
+
+  bool IsFull() const {
+    return context_.connections_open.load() >=
+           static_cast<uint64_t>(context_.options.limits.connections_max);
+  }
+
+  // Whether there is room for a new connection from `source`, be it that another one had to give
+  // way: one of the same source when that has its share, else anyone's. Under the lock of
   // listening_.
-  bool MakeRoom(const SourceAddress& source) {
+  bool MakeRoom(const SourceAddress& source, bool is_full) {
     const HttpLimits& limits = context_.options.limits;
     const uint64_t open = context_.connections_open.load();
-    const bool is_full = open >= static_cast<uint64_t>(limits.connections_max);
     if (!is_full && open < static_cast<uint64_t>(limits.connections_per_source_max)) return true;
     const bool has_source = source != SourceAddress{};
     const Deadline now = std::chrono::steady_clock::now();
@@ -292,6 +312,7 @@ class HttpServer::Impl final : private EventSink {
 
   void TakeBack(HttpConnection& connection) {
     free_.With([&](std::vector<HttpConnection*>& free) { free.push_back(&connection); });
+    if (accept_again_.load()) loop_->Post(*this, Report::kReady);
     const std::lock_guard<std::mutex> lock(closed_mutex_);
     closed_.notify_all();
   }

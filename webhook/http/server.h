@@ -28,9 +28,9 @@ struct HttpLimits {
   // Bodies over kSmallBodyBytes inside handlers at once; further ones wait, in their order, until
   // handler_timeout (503). 0: as many as threads compute at once.
   int large_bodies_max = 0;
-  // Beyond: an unfinished handshake or head gives way (see unfinished_time_min), then the oldest
-  // unfinished body, then what has been idle for longest, else the new one is closed. Proven
-  // callers never give way.
+  // Beyond, and where the process can open no more files: an unfinished handshake or head gives way
+  // (see unfinished_time_min), then the oldest unfinished body, then what has been idle for
+  // longest, else the new one is closed. Proven callers never give way.
   int connections_max = 1024;
   // Connections from one address whose caller has not proven who it is (HttpRequest::caller_proven,
   // or an allowed certificate); beyond, one of them gives way.

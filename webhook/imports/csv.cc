@@ -27,9 +27,20 @@ class CsvReader {
   bool at_end() const { return rest_.empty(); }
   std::size_t line() const { return line_; }  // of the record read last
 
-  // The cells of the next record. Errors: kInvalidArgument.
+  // The cells of the next record. Errors: kInvalidArgument: why its first line is none; reading
+  // goes on behind that line, so that no other one is lost with it.
   Result<std::vector<std::string>> Next() {
     line_ = next_line_;
+    const std::string_view record = rest_;
+    Result<std::vector<std::string>> cells = Record();
+    if (cells.ok()) return cells;
+    rest_ = record.substr(std::min(record.find('\n'), record.size() - 1) + 1);
+    next_line_ = line_ + 1;
+    return cells;
+  }
+
+ private:
+  Result<std::vector<std::string>> Record() {
     std::vector<std::string> cells;
     while (cells.size() <= kColumnsMax) {
       std::string cell;
@@ -46,22 +57,21 @@ class CsvReader {
       }
       return cells;
     }
-    return BadLine(line_, "more than 64 columns");
+    return InvalidArgument("more than 64 columns");
   }
 
- private:
   Result<void> ReadCell(std::string& cell) {
     if (!rest_.starts_with('"')) {
       const std::size_t end = std::min(rest_.find_first_of(",\r\n"), rest_.size());
       cell = rest_.substr(0, end);
       rest_.remove_prefix(end);
-      if (cell.find('"') != std::string::npos) return BadLine(line_, "a quote inside a cell");
+      if (cell.find('"') != std::string::npos) return InvalidArgument("a quote inside a cell");
       return {};
     }
     rest_.remove_prefix(1);
     while (true) {
       const std::size_t quote = rest_.find('"');
-      if (quote == std::string_view::npos) return BadLine(line_, "a quote is not closed");
+      if (quote == std::string_view::npos) return InvalidArgument("a quote is not closed");
       cell.append(rest_.substr(0, quote));
       next_line_ += static_cast<std::size_t>(
           std::count(rest_.begin(), rest_.begin() + static_cast<std::ptrdiff_t>(quote), '\n'));
@@ -71,7 +81,7 @@ class CsvReader {
       rest_.remove_prefix(1);
     }
     const bool ends = rest_.empty() || rest_.find_first_of(",\r\n") == 0;
-    if (!ends) return BadLine(line_, "text behind a closing quote");
+    if (!ends) return InvalidArgument("text behind a closing quote");
     return {};
   }
 
@@ -154,7 +164,9 @@ ImportEntry EntryOf(Row row, const ReadContext& context) {
 
 Result<void> ReadCsv(std::string_view text, const ReadContext& context, ImportFile& file) {
   CsvReader reader(text);
-  TRUCE_ASSIGN_OR_RETURN(const std::vector<std::string> header, reader.Next());
+  Result<std::vector<std::string>> first = reader.Next();
+  if (!first.ok()) return BadLine(1, first.error().message);
+  const std::vector<std::string> header = std::move(first).value();
   const auto has = [&](std::string_view column) {
     return std::find(header.begin(), header.end(), column) != header.end();
   };
@@ -174,11 +186,18 @@ Result<void> ReadCsv(std::string_view text, const ReadContext& context, ImportFi
     if (std::find(header.begin(), it, *it) != it) return BadLine(1, "a column appears twice");
   }
   while (!reader.at_end()) {
-    TRUCE_ASSIGN_OR_RETURN(std::vector<std::string> cells, reader.Next());
+    Result<std::vector<std::string>> record = reader.Next();
+    std::vector<std::string> cells;
+    std::string problem = record.ok() ? "" : record.error().message;
+    if (record.ok()) cells = std::move(record).value();
     if (cells.size() == 1 && cells.front().empty()) continue;
-    if (cells.size() != header.size()) {
-      return BadLine(reader.line(), Counted(cells.size(), "cell") + " instead of " +
-                                        std::to_string(header.size()));
+    if (problem.empty() && cells.size() != header.size()) {
+      problem = Counted(cells.size(), "cell") + " instead of " + std::to_string(header.size());
+    }
+    if (!problem.empty()) {
+      file.entries.push_back(
+          {.address = "line " + std::to_string(reader.line()), .problem = std::move(problem)});
+      continue;
     }
     Row row;
     for (std::size_t i = 0; i < cells.size(); ++i) {

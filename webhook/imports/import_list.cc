@@ -4,10 +4,14 @@
 #include <array>
 #include <utility>
 
+#include "registry/base/one_line.h"
+#include "registry/base/text.h"
 #include "webhook/imports/readers.h"
 
 namespace truce {
 namespace {
+
+constexpr std::size_t kImportTextBytesMax = 1024;  // as /openapi.yaml has it
 
 struct FormatRow {
   ImportFormat format;
@@ -44,6 +48,24 @@ std::optional<ImportFormat> Detect(std::string_view text) {
     found = row.format;
   }
   return found;
+}
+
+// An entry as the API takes it: what is no line of text is left out, and is its problem.
+void KeepLines(ImportEntry& entry) {
+  const auto keep = [&entry](std::string& text, const std::string& what) {
+    const bool is_line = text.size() <= kImportTextBytesMax && IsUtf8(text) && !HasControl(text);
+    if (is_line) return;
+    text.clear();
+    entry.problem = "its " + what + " is no line of text";
+  };
+  entry.address = OneLine(entry.address, kImportTextBytesMax);
+  for (auto& [name, value] : entry.parts) keep(value, name);
+  keep(entry.type, "type");
+  keep(entry.region, "region");
+  keep(entry.account, "account");
+  keep(entry.arn, "ARN");
+  keep(entry.service, "service");
+  keep(entry.contact, "contact");
 }
 
 }  // namespace
@@ -85,6 +107,7 @@ Result<ImportFile> ReadImportList(std::string_view text, std::optional<ImportFor
     case ImportFormat::kRegistry: read = ReadRegistryExport(text, file); break;
   }
   if (!read.ok()) return read.error();
+  std::for_each(file.entries.begin(), file.entries.end(), KeepLines);
   return file;
 }
 

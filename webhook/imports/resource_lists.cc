@@ -22,22 +22,49 @@ std::string FirstOf(const Json& json, std::initializer_list<const char*> names) 
   return {};
 }
 
-// Where CloudFormation's words are not the catalogue's.
-constexpr std::array<std::pair<std::string_view, std::string_view>, 14> kOtherWords = {{
+// Where CloudFormation's words are not the catalogue's. An inline policy is one of a role, not a
+// managed one; of a table of several regions the stack names the one of its own.
+constexpr std::array<std::pair<std::string_view, std::string_view>, 40> kOtherWords = {{
     {"AWS::RDS::DBInstance", "rds/Instance"},
     {"AWS::RDS::DBCluster", "rds/Cluster"},
+    {"AWS::RDS::DBClusterParameterGroup", "rds/ClusterParameterGroup"},
     {"AWS::RDS::DBSubnetGroup", "rds/SubnetGroup"},
     {"AWS::RDS::DBParameterGroup", "rds/ParameterGroup"},
+    {"AWS::DocDB::DBCluster", "docdb/Cluster"},
+    {"AWS::Neptune::DBCluster", "neptune/Cluster"},
     {"AWS::Logs::LogGroup", "cloudwatchlogs/Group"},
     {"AWS::CloudWatch::Alarm", "cloudwatch/MetricAlarm"},
+    {"AWS::ElasticLoadBalancing::LoadBalancer", "elb/ELB"},
     {"AWS::ElasticLoadBalancingV2::LoadBalancer", "elbv2/LB"},
+    {"AWS::ElasticLoadBalancingV2::Listener", "elbv2/LBListener"},
     {"AWS::ElasticLoadBalancingV2::TargetGroup", "elbv2/LBTargetGroup"},
+    {"AWS::EC2::SecurityGroupIngress", "ec2/SecurityGroupRule"},
+    {"AWS::EC2::SecurityGroupEgress", "ec2/SecurityGroupRule"},
     {"AWS::Route53::HostedZone", "route53/Zone"},
+    {"AWS::Route53::RecordSet", "route53/Record"},
+    {"AWS::Route53::RecordSetGroup", "route53/Record"},
     {"AWS::IAM::ManagedPolicy", "iam/Policy"},
+    {"AWS::IAM::Policy", "iam/RolePolicy"},
+    {"AWS::IAM::OIDCProvider", "iam/OpenIDConnectProvider"},
     {"AWS::StepFunctions::StateMachine", "sfn/StateMachine"},
     {"AWS::Events::EventBus", "cloudwatchevents/Bus"},
     {"AWS::Events::Rule", "cloudwatchevents/Rule"},
+    {"AWS::ElastiCache::CacheCluster", "elasticache/Cluster"},
     {"AWS::ElastiCache::SubnetGroup", "elasticache/SubnetGroup"},
+    {"AWS::DynamoDB::GlobalTable", "dynamodb/Table"},
+    {"AWS::Backup::BackupVault", "backup/Vault"},
+    {"AWS::Backup::LogicallyAirGappedBackupVault", "backup/Vault"},
+    {"AWS::CodePipeline::Pipeline", "codepipeline/Codepipeline"},
+    {"AWS::Cognito::IdentityPool", "cognitoidentity/Pool"},
+    {"AWS::Cognito::UserPool", "cognitoidp/UserPool"},
+    {"AWS::Cognito::UserPoolClient", "cognitoidp/UserPoolClient"},
+    {"AWS::KinesisFirehose::DeliveryStream", "firehose/DeliveryStream"},
+    {"AWS::MSK::Cluster", "kafka/Cluster"},
+    {"AWS::MSK::Configuration", "kafka/Configuration"},
+    {"AWS::MSK::ServerlessCluster", "kafka/ServerlessCluster"},
+    {"AWS::OpenSearchService::Domain", "opensearch/Domain"},
+    {"AWS::Glue::Database", "glue/CatalogDatabase"},
+    {"AWS::SNS::Subscription", "sns/TopicSubscription"},
 }};
 
 // The list below one of `members`; null when none of them is one.
@@ -145,18 +172,25 @@ ImportEntry EntryOfNamed(const ListedResource& named, const ReadContext& context
                                 : "the catalogue has no type that this ARN names alone";
     return entry;
   }
-  if (spec->parts.size() != 1) {
-    entry.problem = "a name alone does not tell which " + spec->name + " it is";
+  if (spec->parts.size() > 1) {
+    std::vector<std::string> needed;
+    for (const auto& part : spec->parts) {
+      if (!part.default_value) needed.push_back("part:" + part.name);
+    }
+    entry.problem = "a name alone does not tell which " + spec->name + " it is: write a CSV with " +
+                    Joined(needed);
     return entry;
   }
   std::string name = named.name;
   // A queue's id is its URL.
   if (name.starts_with("https://")) name = name.substr(name.rfind('/') + 1);
-  if (name.empty() || name.starts_with("arn:")) {
-    entry.problem = "the list does not say its name";
-    return entry;
+  if (spec->parts.size() == 1) {
+    if (name.empty() || name.starts_with("arn:")) {
+      entry.problem = "the list does not say its name";
+      return entry;
+    }
+    entry.parts.emplace(spec->parts.front().name, std::move(name));
   }
-  entry.parts.emplace(spec->parts.front().name, std::move(name));
   if (entry.account.empty() && spec->KeyHasAccount()) {
     entry.problem = "its account is not known; name it with --account";
   }

@@ -218,7 +218,9 @@ class TerraformReader {
         entry.region = by_arn->region;
         entry.account = by_arn->account;
       } else {
-        entry.problem = std::move(missing);
+        const bool needs_region = missing == "spec.forProvider.region is not set";
+        entry.problem =
+            needs_region ? "its region is not known; name it with --region" : std::move(missing);
       }
       file_.entries.push_back(std::move(entry));
       return;

@@ -277,6 +277,8 @@ Result<ServerSettings> ReadKubeConfig(const std::filesystem::path& file, std::st
   TRUCE_ASSIGN_OR_RETURN(const YamlNode* server,
                          reader.Named(root, "clusters", *cluster, "cluster"));
   TRUCE_RETURN_IF_ERROR(ReadCluster(reader, *server, settings));
+  TRUCE_ASSIGN_OR_RETURN(const std::optional<std::string> ns, reader.Text(*chosen, "namespace"));
+  settings.ns = ns.value_or("");
   TRUCE_ASSIGN_OR_RETURN(const std::optional<std::string> user, reader.Text(*chosen, "user"));
   if (!user) return settings;
   TRUCE_ASSIGN_OR_RETURN(const YamlNode* found, reader.Named(root, "users", *user, "user"));

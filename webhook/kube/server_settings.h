@@ -68,6 +68,7 @@ struct ServerSettings {
   std::string tls_server_name;  // instead of the address's host; may be empty
   bool verify = true;           // false: insecure-skip-tls-verify
   UserSettings user;
+  std::string ns;      // of the context; may be empty
   std::string origin;  // "context 'prod' of /home/a/.kube/config", for messages
 
   bool operator==(const ServerSettings&) const = default;

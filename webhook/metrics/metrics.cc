@@ -9,18 +9,19 @@
 #include <cstdio>
 
 #include "registry/base/assert.h"
+#include "webhook/metrics/metric_list.h"
 
 namespace truce {
 namespace {
 
-// Escapes for help texts and, with `in_quotes`, label values.
-void AppendEscaped(std::string& out, std::string_view text, bool in_quotes) {
+// A label's value, escaped.
+void AppendEscaped(std::string& out, std::string_view text) {
   for (const char c : text) {
     if (c == '\\') {
       out += "\\\\";
     } else if (c == '\n') {
       out += "\\n";
-    } else if (c == '"' && in_quotes) {
+    } else if (c == '"') {
       out += "\\\"";
     } else {
       out += c;
@@ -40,9 +41,6 @@ void AppendNumber(std::string& out, double value) {
   out.append(text.data(), static_cast<std::size_t>(end - text.data()));
 }
 
-std::string_view TypeOf(const Counter&) { return "counter"; }
-std::string_view TypeOf(const Gauge&) { return "gauge"; }
-
 double Seconds(const timeval& time) {
   return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_usec) / 1e6;
 }
@@ -51,7 +49,7 @@ double Seconds(const timeval& time) {
 void WriteProcessMetrics(MetricWriter& writer) {
   rusage usage{};
   if (::getrusage(RUSAGE_SELF, &usage) == 0) {
-    writer.Family("process_cpu_seconds_total", "counter", "CPU time used, in seconds.");
+    writer.Family("process_cpu_seconds_total");
     writer.Sample(Seconds(usage.ru_utime) + Seconds(usage.ru_stime));
   }
   // Second field of statm: resident pages.
@@ -62,24 +60,24 @@ void WriteProcessMetrics(MetricWriter& writer) {
   const int read_count = std::fscanf(statm, "%lu %lu", &total_pages, &resident_pages);
   std::fclose(statm);
   if (read_count != 2) return;
-  writer.Family("process_resident_memory_bytes", "gauge", "Resident memory, in bytes.");
+  writer.Family("process_resident_memory_bytes");
   writer.Sample(static_cast<double>(resident_pages) * static_cast<double>(::sysconf(_SC_PAGESIZE)));
 }
 
 }  // namespace
 
-void MetricWriter::Family(std::string_view name, std::string_view type, std::string_view help) {
+void MetricWriter::Family(std::string_view name) {
   family_ = name;
-  out_.append("# HELP ").append(name).append(" ");
-  AppendEscaped(out_, help, false);
-  out_.append("\n# TYPE ").append(name).append(" ").append(type).append("\n");
+  const MetricInfo& info = MetricOf(name);
+  out_.append("# HELP ").append(name).append(" ").append(info.help);
+  out_.append("\n# TYPE ").append(name).append(" ").append(info.type).append("\n");
 }
 
 void MetricWriter::Sample(Labels labels, double value, std::string_view suffix) {
   out_.append(family_).append(suffix);
   for (std::size_t i = 0; i < labels.size(); ++i) {
     out_.append(i == 0 ? "{" : ",").append(labels[i].first).append("=\"");
-    AppendEscaped(out_, labels[i].second, true);
+    AppendEscaped(out_, labels[i].second);
     out_ += '"';
   }
   out_.append(labels.empty() ? " " : "} ");
@@ -90,9 +88,8 @@ void MetricWriter::Sample(Labels labels, double value, std::string_view suffix) 
 void Counter::Add(std::uint64_t count) { value_.fetch_add(count, std::memory_order_relaxed); }
 
 template <typename Series>
-MetricFamily<Series>::MetricFamily(std::string_view name, std::string_view help,
-                                   std::vector<MetricLabel> labels)
-    : name_(name), help_(help), labels_(std::move(labels)) {
+MetricFamily<Series>::MetricFamily(std::string_view name, std::vector<MetricLabel> labels)
+    : name_(name), labels_(std::move(labels)) {
   std::size_t count = 1;
   for (const MetricLabel& label : labels_) {
     TRUCE_ASSERT(!label.values.empty());
@@ -128,7 +125,7 @@ const Series& MetricFamily<Series>::At(std::initializer_list<std::string_view> v
 
 template <typename Series>
 void MetricFamily<Series>::Write(MetricWriter& writer) const {
-  writer.Family(name_, TypeOf(series_.front()), help_);
+  writer.Family(name_);
   for (std::size_t i = 0; i < series_.size(); ++i) {
     std::vector<std::pair<std::string_view, std::string_view>> labels(labels_.size());
     std::size_t rest = i;
@@ -154,7 +151,7 @@ void Histogram::Observe(std::int64_t nanoseconds) {
 }
 
 void Histogram::Write(MetricWriter& writer) const {
-  writer.Family(name_, "histogram", help_);
+  writer.Family(name_);
   std::uint64_t total = 0;
   for (std::size_t i = 0; i < buckets_.size(); ++i) {
     total += buckets_[i].load(std::memory_order_relaxed);
@@ -171,22 +168,17 @@ void Histogram::Write(MetricWriter& writer) const {
 
 Metrics::Metrics(const Options& options)
     : version_(options.version),
-      reviews_("truce_admission_reviews_total", "Admission reviews answered.",
+      reviews_("truce_admission_reviews_total",
                {{"operation", {"CREATE", "UPDATE", "DELETE", "CONNECT", "none"}},
                 {"verdict", {"allowed", "denied", "answered", "unknown", "bad_request"}}}),
-      unknown_("truce_unknown_total", "Reviews without a verdict (HTTP 503), by cause.",
-               {{"cause", {kUnknownCauses.begin(), kUnknownCauses.end()}}}),
-      review_seconds_("truce_admission_seconds",
-                      "Time from a review's first byte to its answer, in seconds."),
+      unknown_("truce_unknown_total", {{"cause", {kUnknownCauses.begin(), kUnknownCauses.end()}}}),
+      review_seconds_("truce_admission_seconds"),
       findings_(
           "truce_admission_findings_total",
-          "Findings of reviews since the start, by rule and mode.",
           {{"rule", options.rules.empty() ? std::vector<std::string_view>{"other"} : options.rules},
            {"mode", {"audit", "warn", "enforce"}}}),
-      conflicts_("truce_conflicts",
-                 "Resources that two sides have: managing chains, or one beside a record.", {}),
-      ownerships_("truce_ownerships", "Ownerships by state.",
-                  {{"state", {"reserved", "held", "orphaned", "imported"}}}) {}
+      conflicts_("truce_conflicts", {}),
+      ownerships_("truce_ownerships", {{"state", {"reserved", "held", "orphaned", "imported"}}}) {}
 
 void Metrics::CountReview(std::string_view operation, std::string_view verdict,
                           std::int64_t nanoseconds) {
@@ -218,7 +210,7 @@ void Metrics::RemoveCollectors() {
 
 std::string Metrics::Render() const {
   MetricWriter writer;
-  writer.Family("truce_build_info", "gauge", "The version that runs; the value is always 1.");
+  writer.Family("truce_build_info");
   const std::array<std::pair<std::string_view, std::string_view>, 1> version = {
       std::pair<std::string_view, std::string_view>{"version", version_}};
   writer.Sample(version, 1);

@@ -24,8 +24,8 @@ class MetricWriter final {
  public:
   using Labels = std::span<const std::pair<std::string_view, std::string_view>>;
 
-  // Begins a family: `type` is counter, gauge or histogram.
-  void Family(std::string_view name, std::string_view type, std::string_view help);
+  // Begins a family of the list (metric_list.h).
+  void Family(std::string_view name);
   // One sample of the present family; `suffix` is "" or, of histograms, "_bucket", "_sum",
   // "_count".
   void Sample(Labels labels, double value, std::string_view suffix = {});
@@ -70,7 +70,7 @@ struct MetricLabel {
 template <typename Series>
 class MetricFamily final {
  public:
-  MetricFamily(std::string_view name, std::string_view help, std::vector<MetricLabel> labels);
+  MetricFamily(std::string_view name, std::vector<MetricLabel> labels);
 
   // The series of these values, in the order of the labels.
   Series& At(std::initializer_list<std::string_view> values);
@@ -81,7 +81,6 @@ class MetricFamily final {
   std::size_t IndexOf(std::initializer_list<std::string_view> values) const;
 
   std::string_view name_;
-  std::string_view help_;
   std::vector<MetricLabel> labels_;
   std::deque<Series> series_;
 };
@@ -96,13 +95,12 @@ class Histogram final {
   static constexpr std::array<double, 15> kBoundsSeconds = {
       0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10};
 
-  Histogram(std::string_view name, std::string_view help) : name_(name), help_(help) {}
+  explicit Histogram(std::string_view name) : name_(name) {}
   void Observe(std::int64_t nanoseconds);
   void Write(MetricWriter& writer) const;
 
  private:
   std::string_view name_;
-  std::string_view help_;
   std::array<std::atomic<std::uint64_t>, kBoundsSeconds.size() + 1> buckets_{};
   std::atomic<std::uint64_t> sum_nanoseconds_{0};
 };

@@ -117,10 +117,17 @@ Result<void> InstallationKeeper::Step(Deadline deadline) {
   return {};
 }
 
+// How long ago `past` was. A clock that is set back takes it along: nothing waits for years.
+std::chrono::milliseconds InstallationKeeper::Since(Timestamp& past) const {
+  const Timestamp now = clock_.Now();
+  past = std::min(past, now);
+  return now - past;
+}
+
 // A Secret without one was made a moment ago, with what is here.
-bool InstallationKeeper::MustRotate(const OwnedSecret& stored) const {
+bool InstallationKeeper::MustRotate(const OwnedSecret& stored) {
   if (options_.path_secret_file.empty() || stored.path_secret.empty()) return false;
-  return !rotated_ || clock_.Now() >= *rotated_ + options_.rotate_every;
+  return !rotated_ || Since(*rotated_) >= options_.rotate_every;
 }
 
 Result<void> InstallationKeeper::TakePathSecret(const std::string& root) {
@@ -141,9 +148,9 @@ Result<OwnedSecret> InstallationKeeper::Renew(const OwnedSecret& present) {
   return wanted;
 }
 
-std::optional<std::string_view> InstallationKeeper::Trusted() const {
+std::optional<std::string_view> InstallationKeeper::Trusted() {
   if (!published_.configured) return std::nullopt;
-  if (clock_.Now() < published_.since + options_.settle) return std::string_view();
+  if (Since(published_.since) < options_.settle) return std::string_view();
   return published_.bundle;
 }
 
@@ -226,14 +233,13 @@ bool InstallationKeeper::MayRepair(const WebhookRepair& repair, const OwnedSecre
   const std::pair<std::string, std::string> now_wanted{wanted.certificates.authorities,
                                                        wanted.path_secret};
   if (!repair.is_of_clients || right_ != now_wanted) return true;  // what is wanted is new
-  const Timestamp now = clock_.Now();
   NotePeace();
   if (foreign_ >= kForeignMax) {
     SetRival(repair.other_writer.empty() ? "unknown" : repair.other_writer);
-    if (now < repaired_ + kPause) return false;
+    if (Since(repaired_) < kPause) return false;
   }
   ++foreign_;
-  repaired_ = now;
+  repaired_ = clock_.Now();
   return true;
 }
 
@@ -243,7 +249,7 @@ void InstallationKeeper::NoteRight(const OwnedSecret& wanted) {
 }
 
 void InstallationKeeper::NotePeace() {
-  if (foreign_ == 0 || clock_.Now() < repaired_ + kPeace) return;
+  if (foreign_ == 0 || Since(repaired_) < kPeace) return;
   foreign_ = 0;
   SetRival({});
 }
@@ -301,20 +307,15 @@ void InstallationKeeper::SettleTrouble() {
 }
 
 void InstallationKeeper::WriteMetrics(MetricWriter& writer) const {
-  writer.Family("truce_certificate_authority_expiry_timestamp_seconds", "gauge",
-                "End of the self-made authority's validity, in seconds since 1970; 0: none yet.");
+  writer.Family("truce_certificate_authority_expiry_timestamp_seconds");
   writer.Sample(static_cast<double>(authority_end_.load()));
-  writer.Family("truce_certificate_renewals_total", "counter",
-                "Self-made certificates taken into use.");
+  writer.Family("truce_certificate_renewals_total");
   using Label = std::array<std::pair<std::string_view, std::string_view>, 1>;
   writer.Sample(Label{{{"what", "leaf"}}}, static_cast<double>(new_leaves_.value()));
   writer.Sample(Label{{{"what", "authority"}}}, static_cast<double>(new_authorities_.value()));
-  writer.Family("truce_webhook_repairs_total", "counter",
-                "Times that Truce put its own webhook configuration right.");
+  writer.Family("truce_webhook_repairs_total");
   writer.Sample(static_cast<double>(repairs_.value()));
-  writer.Family("truce_self_management_trouble", "gauge",
-                "1 while Truce's own Secret or webhook configuration cannot be read or written, or "
-                "somebody else keeps writing it.");
+  writer.Family("truce_self_management_trouble");
   writer.Sample(in_trouble_.load() ? 1 : 0);
 }
 

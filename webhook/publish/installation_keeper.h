@@ -127,8 +127,9 @@ class InstallationKeeper final {
   void NotePublished(const std::string& bundle);
   Result<void> WriteLocal(const OwnedSecret& secret);
   Result<void> TakePathSecret(const std::string& root);
-  bool MustRotate(const OwnedSecret& stored) const;
-  std::optional<std::string_view> Trusted() const;
+  std::chrono::milliseconds Since(Timestamp& past) const;
+  bool MustRotate(const OwnedSecret& stored);
+  std::optional<std::string_view> Trusted();
   void Done(const std::string& what) const;
   void Trouble(const std::string& what, const ApiError& error);
   void SettleTrouble();

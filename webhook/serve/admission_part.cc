@@ -132,11 +132,9 @@ Result<void> AdmissionPart::TryObject(const AdmissionRequest& review) const {
 void AdmissionPart::WriteMetrics(MetricWriter& writer) const {
   if (!service_) return;
   const LateAnswers& late = service_->late_answers();
-  writer.Family("truce_late_answers", "gauge",
-                "Refusals repeated by a composite controller whose answers are kept back now.");
+  writer.Family("truce_late_answers");
   writer.Sample(static_cast<double>(late.kept_now()));
-  writer.Family("truce_late_answers_total", "counter",
-                "Refusals repeated by a composite controller whose answers came late.");
+  writer.Family("truce_late_answers_total");
   writer.Sample(static_cast<double>(late.kept_ever()));
 }
 

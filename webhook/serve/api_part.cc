@@ -14,7 +14,6 @@
 #include "webhook/findings/conflicts.h"
 #include "webhook/serve/access_rules.h"
 #include "webhook/serve/detection.h"
-#include "webhook/serve/ownership/ownership_list.h"
 #include "webhook/wire/base64.h"
 #include "webhook/wire/digest.h"
 
@@ -74,11 +73,6 @@ Result<bool> ApiPart::SpeaksFor(const AdmissionRequest& review, std::string_view
   caller.user.name = review.user;
   caller.user.groups.assign(review.groups.begin(), review.groups.end());
   return access_.SpeaksFor(caller, ns, deadline);
-}
-
-Result<std::string> ApiPart::ListOwnerships(const AdmissionRequest& review,
-                                            Deadline deadline) const {
-  return OwnershipsInWords({ports_.store, *ports_.policy.policy()}, review, deadline);
 }
 
 std::vector<HttpRoute> ApiPart::Routes() {

@@ -67,8 +67,6 @@ class ApiPart final : private ResourceFindings, private ConflictSource {
   // Whether the user of `review` speaks for namespace `ns`. Errors: kUnavailable,
   // kDeadlineExceeded, kResourceExhausted.
   Result<bool> SpeaksFor(const AdmissionRequest& review, std::string_view ns, Deadline deadline);
-  // As OwnReviewHost's.
-  Result<std::string> ListOwnerships(const AdmissionRequest& review, Deadline deadline) const;
 
  private:
   // Who vouches for Kubernetes tokens, and says what their users may do.

@@ -513,21 +513,16 @@ void ClusterWatch::TakeView() {
 
 void ClusterWatch::WriteMetrics(MetricWriter& writer) const {
   if (ports_.has_others) {
-    writer.Family("truce_watcher_leader", "gauge",
-                  "1 where this server watches the cluster for all servers of the registry.");
+    writer.Family("truce_watcher_leader");
     writer.Sample(leads() ? 1 : 0);
-    writer.Family("truce_view_age_seconds", "gauge",
-                  "Since the last sign of the server that watches the cluster.");
+    writer.Family("truce_view_age_seconds");
     writer.Sample(static_cast<double>(view_age_.load(std::memory_order_relaxed)) / 1000);
   }
-  writer.Family("truce_recovery_mode", "gauge",
-                "1 while nothing is refused, because the registry may be behind the cluster.");
+  writer.Family("truce_recovery_mode");
   writer.Sample(is_recovering_.load(std::memory_order_relaxed) ? 1 : 0);
-  writer.Family("truce_brake_held_objects", "gauge",
-                "Objects that are missing from lists and whose release the brake holds back.");
+  writer.Family("truce_brake_held_objects");
   writer.Sample(static_cast<double>(held_back_.load(std::memory_order_relaxed)));
-  writer.Family("truce_brake_frozen_kinds", "gauge",
-                "Kinds of which nothing is released until an operator says so.");
+  writer.Family("truce_brake_frozen_kinds");
   writer.Sample(static_cast<double>(frozen_.load(std::memory_order_relaxed)));
 }
 

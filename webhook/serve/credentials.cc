@@ -236,8 +236,7 @@ void Credentials::EndFormerSecrets() {
 
 void Credentials::WriteMetrics(MetricWriter& writer) const {
   if (self_management_ != nullptr) self_management_->keeper().WriteMetrics(writer);
-  writer.Family("truce_certificate_expiry_timestamp_seconds", "gauge",
-                "End of the server certificate's validity, in seconds since 1970.");
+  writer.Family("truce_certificate_expiry_timestamp_seconds");
   const auto end = certificates().Current().pair->not_after().time_since_epoch();
   writer.Sample(static_cast<double>(std::chrono::duration_cast<std::chrono::seconds>(end).count()));
 }

@@ -74,9 +74,9 @@ void WriteVolumeMetrics(const std::string& directory, MetricWriter& writer) {
   struct statvfs volume {};
   if (statvfs(directory.c_str(), &volume) != 0) return;
   const auto bytes = static_cast<double>(volume.f_frsize);
-  writer.Family("truce_volume_size_bytes", "gauge", "Size of the volume of the data directory.");
+  writer.Family("truce_volume_size_bytes");
   writer.Sample(bytes * static_cast<double>(volume.f_blocks));
-  writer.Family("truce_volume_available_bytes", "gauge", "What is free on it for the server.");
+  writer.Family("truce_volume_available_bytes");
   writer.Sample(bytes * static_cast<double>(volume.f_bavail));
 }
 

@@ -30,25 +30,17 @@ void DatabaseMetrics::Write(const Standing& standing, MetricWriter& writer) cons
   round_trips_.Write(writer);
   repeats_.Write(writer);
   doubts_.Write(writer);
-  writer.Family("truce_store_long_decisions_total", "counter",
-                "Decisions and looks that ran more than 8 times, each with its round trip, before "
-                "they had all they asked for: a fault.");
+  writer.Family("truce_store_long_decisions_total");
   writer.Sample(static_cast<double>(many_runs_.value()));
-  writer.Family("truce_store_missing_changes_total", "counter",
-                "Changes that the database had acknowledged and no longer has.");
+  writer.Family("truce_store_missing_changes_total");
   writer.Sample(static_cast<double>(missing_.value()));
-  writer.Family("truce_server_active", "gauge",
-                "1 while this server is the active one on the registry's database.");
+  writer.Family("truce_server_active");
   writer.Sample(standing.epoch == 0 ? 0 : 1);
-  writer.Family("truce_server_epoch", "gauge",
-                "Under which epoch this server is active on the registry's database: of a later "
-                "take-over it is greater; 0: this one is not active.");
+  writer.Family("truce_server_epoch");
   writer.Sample(static_cast<double>(standing.epoch));
-  writer.Family("truce_store_standby", "gauge",
-                "1 while commits wait for a standby of the database.");
+  writer.Family("truce_store_standby");
   writer.Sample(standing.has_standby ? 1 : 0);
-  writer.Family("truce_store_clock_difference_seconds", "gauge",
-                "The clock of the registry's database less this server's, at the last look.");
+  writer.Family("truce_store_clock_difference_seconds");
   writer.Sample(std::chrono::duration<double>(standing.clock_difference).count());
 }
 

@@ -35,15 +35,11 @@ class DatabaseMetrics final : public PostgresObserver {
 
  private:
   Logger& logger_;
-  Histogram round_trips_{"truce_store_round_trip_seconds",
-                         "Questions to the registry's database, each with its answer."};
+  Histogram round_trips_{"truce_store_round_trip_seconds"};
   MetricFamily<Counter> repeats_{"truce_store_repeats_total",
-                                 "Decisions that began anew in the registry's database, by cause.",
                                  {{"why", {"contention", "connection", "doubt"}}}};
-  MetricFamily<Counter> doubts_{
-      "truce_store_commits_in_doubt_total",
-      "Commits whose answer was lost, by whether it was found out in time what they did.",
-      {{"found_out", {"yes", "no"}}}};
+  MetricFamily<Counter> doubts_{"truce_store_commits_in_doubt_total",
+                                {{"found_out", {"yes", "no"}}}};
   Counter many_runs_;
   Counter missing_;
 };

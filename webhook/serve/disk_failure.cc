@@ -39,9 +39,7 @@ bool DiskFailures::MustEnd(const std::string& data_dir) {
 }
 
 void DiskFailures::WriteMetrics(MetricWriter& writer) const {
-  writer.Family("truce_disk_failure_timestamp_seconds", "gauge",
-                "When a sync of the registry last failed and ended the server, in seconds since "
-                "1970; 0: never.");
+  writer.Family("truce_disk_failure_timestamp_seconds");
   const auto since = last_.has_value() ? last_->time_since_epoch() : Timestamp::duration::zero();
   writer.Sample(
       static_cast<double>(std::chrono::duration_cast<std::chrono::seconds>(since).count()));

@@ -1,15 +1,24 @@
 #include "webhook/serve/listeners.h"
 
+#include <algorithm>
 #include <array>
+#include <limits>
 #include <span>
 #include <utility>
 
 namespace truce {
 namespace {
 
-HttpLimits LimitsOf(const Config& config) {
+// Of open files, what connections of callers do not take.
+constexpr std::size_t kReserve = 2048;
+constexpr int kConnectionsMin = 16;
+constexpr int kOtherMin = 8;
+constexpr int kOtherMax = 64;
+constexpr std::size_t kOtherShare = 32;
+
+HttpLimits LimitsOf(const Config& config, int connections_max) {
   HttpLimits limits;
-  limits.connections_max = static_cast<int>(config.connections_max);
+  limits.connections_max = connections_max;
   limits.connections_per_source_max = limits.connections_max / 2;
   limits.in_flight_max = static_cast<int>(config.in_flight_max);
   limits.body_bytes_in_flight_max = static_cast<std::size_t>(config.in_flight_bytes_max);
@@ -18,10 +27,10 @@ HttpLimits LimitsOf(const Config& config) {
 
 // The other listeners serve a few people and scrapers. The largest body: an export of 10,000 keys,
 // imported again.
-HttpLimits SmallLimits(std::size_t body_bytes_max = 8 * 1024 * 1024) {
+HttpLimits SmallLimits(int connections_max, std::size_t body_bytes_max = 8 * 1024 * 1024) {
   HttpLimits limits;
-  limits.connections_max = 64;
-  limits.connections_per_source_max = 32;
+  limits.connections_max = connections_max;
+  limits.connections_per_source_max = connections_max / 2;
   limits.in_flight_max = 16;
   limits.body_bytes_max = body_bytes_max;
   limits.body_bytes_in_flight_max = 16 * 1024 * 1024;
@@ -39,6 +48,15 @@ Result<std::unique_ptr<HttpServer>> StartOne(std::string_view setting, HttpServe
 using Named = std::pair<std::string_view, const HttpServer*>;
 
 }  // namespace
+
+ConnectionShares SharesOf(std::size_t open_files, std::int64_t wanted) {
+  // Of more than a system has nobody asks.
+  const std::size_t known = std::min<std::size_t>(open_files, std::numeric_limits<int>::max());
+  const auto left = static_cast<std::int64_t>(known - std::min(known / 2, kReserve));
+  const auto other = static_cast<int>(known / kOtherShare);
+  return {static_cast<int>(std::max<std::int64_t>(std::min(wanted, left), kConnectionsMin)),
+          std::clamp(other, kOtherMin, kOtherMax)};
+}
 
 std::vector<HttpRoute> ProbeRoutes(const Health& health) {
   const HttpHandler alive = [](HttpRequest&) { return PlainText(200, "ok"); };
@@ -68,11 +86,11 @@ std::vector<HttpRoute> ApiRoutes(std::string_view version) {
   return {{.method = "GET", .path = "/version", .handler = answer}};
 }
 
-Result<std::unique_ptr<Listeners>> Listeners::Start(const Config& config,
+Result<std::unique_ptr<Listeners>> Listeners::Start(const Config& config, ConnectionShares shares,
                                                     const ListenerCertificates& certificates,
                                                     ListenerRoutes routes) {
   std::unique_ptr<Listeners> all(new Listeners);
-  const HttpLimits reads_only = SmallLimits(HttpLimits::kSmallBodyBytes);
+  const HttpLimits reads_only = SmallLimits(shares.other, HttpLimits::kSmallBodyBytes);
   // Probes first, admission last: what is asked whether the server lives is there before what it is
   // asked for.
   TRUCE_ASSIGN_OR_RETURN(
@@ -89,7 +107,7 @@ Result<std::unique_ptr<Listeners>> Listeners::Start(const Config& config,
                          StartOne("operator socket",
                                   {.address = "unix:" + config.data_dir + "/truce.sock",
                                    .name = "operator",
-                                   .limits = SmallLimits()},
+                                   .limits = SmallLimits(shares.other)},
                                   std::move(routes.operator_socket)));
   const bool has_own = certificates.api != nullptr;
   TRUCE_ASSIGN_OR_RETURN(
@@ -99,7 +117,7 @@ Result<std::unique_ptr<Listeners>> Listeners::Start(const Config& config,
                            .certificates = has_own ? certificates.api : &certificates.all,
                            .client_auth = has_own ? ClientAuth::kOptional : ClientAuth::kNone,
                            .handler_kind = HandlerKind::kQuick,
-                           .limits = SmallLimits()},
+                           .limits = SmallLimits(shares.other)},
                           std::move(routes.api)));
   const bool asks_clients = !config.admission_client_ca.empty();
   TRUCE_ASSIGN_OR_RETURN(
@@ -110,7 +128,7 @@ Result<std::unique_ptr<Listeners>> Listeners::Start(const Config& config,
                 .certificates = &certificates.all,
                 .client_auth = asks_clients ? ClientAuth::kRequired : ClientAuth::kNone,
                 .handler_kind = HandlerKind::kQuick,
-                .limits = LimitsOf(config)},
+                .limits = LimitsOf(config, shares.admission)},
                std::move(routes.admission)));
   all->addresses_ = {WithPort(config.admission_address, all->admission_->port()),
                      WithPort(config.api_address, all->api_->port()),
@@ -143,19 +161,18 @@ void Listeners::WriteMetrics(MetricWriter& writer) const {
   std::array<HttpCounters, 5> counters;
   for (std::size_t i = 0; i < servers.size(); ++i) counters[i] = servers[i].second->Counters();
 
-  const auto write = [&](std::string_view name, std::string_view type, std::string_view help,
-                         std::uint64_t HttpCounters::*field) {
-    writer.Family(name, type, help);
+  const auto write = [&](std::string_view name, std::uint64_t HttpCounters::*field) {
+    writer.Family(name);
     for (std::size_t i = 0; i < servers.size(); ++i) {
       const std::array<Label, 1> labels = {Label{"listener", servers[i].first}};
       writer.Sample(labels, static_cast<double>(counters[i].*field));
     }
   };
-  write("truce_http_connections", "gauge", "Open connections.", &HttpCounters::connections_open);
-  write("truce_http_requests_total", "counter", "Requests handled.", &HttpCounters::requests);
-  write("truce_http_in_flight", "gauge", "Requests being handled.", &HttpCounters::in_flight);
-  write("truce_http_threads", "gauge", "Threads of the listener.", &HttpCounters::threads);
-  writer.Family("truce_http_rejections_total", "counter", "Connections and requests refused.");
+  write("truce_http_connections", &HttpCounters::connections_open);
+  write("truce_http_requests_total", &HttpCounters::requests);
+  write("truce_http_in_flight", &HttpCounters::in_flight);
+  write("truce_http_threads", &HttpCounters::threads);
+  writer.Family("truce_http_rejections_total");
   for (std::size_t i = 0; i < servers.size(); ++i) {
     for (std::size_t reason = 0; reason < kHttpRejectionCount; ++reason) {
       const auto rejection = static_cast<HttpRejection>(reason);

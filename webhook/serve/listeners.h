@@ -2,6 +2,8 @@
 #ifndef TRUCE_WEBHOOK_SERVE_LISTENERS_H_
 #define TRUCE_WEBHOOK_SERVE_LISTENERS_H_
 
+#include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -44,12 +46,21 @@ std::vector<HttpRoute> HealthRoutes(const Health& health, const Metrics& metrics
 // What the API listener answers so far: GET /version.
 std::vector<HttpRoute> ApiRoutes(std::string_view version);
 
+// Connections that callers may have open, of `open_files` that the process may have.
+struct ConnectionShares {
+  int admission = 0;  // `wanted`, as far as the others leave it
+  int other = 0;      // of each other listener
+};
+// What the shares leave is for the store's files, the watches of the cluster (one connection for
+// each kind) and the programs that Truce runs: half of a small limit, 2,048 of a large one.
+ConnectionShares SharesOf(std::size_t open_files, std::int64_t wanted);
+
 // Thread-safe.
 class Listeners final {
  public:
   // Binds all addresses.
   // Errors: those of HttpServer::Start, with the setting's name.
-  static Result<std::unique_ptr<Listeners>> Start(const Config& config,
+  static Result<std::unique_ptr<Listeners>> Start(const Config& config, ConnectionShares shares,
                                                   const ListenerCertificates& certificates,
                                                   ListenerRoutes routes);
 

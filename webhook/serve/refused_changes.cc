@@ -44,10 +44,7 @@ std::string RefusedChanges::credentials() const {
 
 void RefusedChanges::WriteMetrics(MetricWriter& writer) const {
   using Label = std::pair<std::string_view, std::string_view>;
-  writer.Family(
-      "truce_refused_changes", "gauge",
-      "1 while the configuration file, or a file of credentials, was changed and refused: "
-      "what was read before is in force.");
+  writer.Family("truce_refused_changes");
   writer.Sample(std::array<Label, 1>{Label{"part", "configuration"}},
                 configuration().empty() ? 0 : 1);
   writer.Sample(std::array<Label, 1>{Label{"part", "credentials"}}, credentials().empty() ? 0 : 1);

@@ -88,9 +88,7 @@ void NamespaceDenials::OnReview(const ReviewRecord& record) {
 }
 
 void NamespaceDenials::WriteMetrics(MetricWriter& writer) const {
-  writer.Family("truce_denials_total", "counter",
-                "Refused requests by the namespace of their object; of the 200 that were seen "
-                "first, the others together as other.");
+  writer.Family("truce_denials_total");
   const auto counts = counts_.With([](const auto& present) { return present; });
   for (const auto& [ns, count] : counts) {
     const std::array<std::pair<std::string_view, std::string_view>, 1> labels = {

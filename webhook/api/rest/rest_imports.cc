@@ -5,6 +5,7 @@
 #include <set>
 #include <utility>
 
+#include "registry/base/one_line.h"
 #include "registry/base/result.h"
 #include "registry/base/text.h"
 #include "registry/ownership/ledger.h"
@@ -94,6 +95,8 @@ Result<MappedResource> RuleOf(const Json& json) {
   if (parts == json.end()) return rule;
   if (!parts->is_object()) return InvalidArgument("\"parts\" is not an object");
   for (const auto& [name, value] : parts->items()) {
+    // As Terraform writes what is not set: the part's default stands.
+    if (value == "") continue;
     if (!value.is_string() || !IsLine(value.get_ref<const std::string&>(), kImportTextBytesMax)) {
       return InvalidArgument("\"parts\" holds something that is not a line of text");
     }
@@ -123,14 +126,21 @@ std::string Declare(MappedResource rule, const std::string& name, const Catalogu
   return resource.missing.empty() ? "AWS lets its name repeat" : resource.missing.front();
 }
 
+// Where an entry stands, for messages.
+std::string PlaceOf(const Json& json, std::size_t index) {
+  std::string place = "resources[" + std::to_string(index) + "]";
+  const std::string address = json.is_object() ? TextIn(json, "address") : std::string();
+  if (!address.empty()) place.append(" (").append(OneLine(address, kShownTextBytesMax)).append(")");
+  return place;
+}
+
 Result<void> ReadResource(const Json& json, std::size_t index, const Catalogue& catalogue,
                           ImportRequest& request) {
-  const std::string place = "resources[" + std::to_string(index) + "]";
-  if (!json.is_object()) return InvalidArgument(place + " is not an object");
+  if (!json.is_object()) return InvalidArgument("it is not an object");
   TRUCE_RETURN_IF_ERROR(OnlyMembers(json,
                                     {"type", "name", "parts", "region", "account", "arn", "service",
                                      "contact", "address", "problem"},
-                                    place));
+                                    "it"));
   ImportedResource item;
   TRUCE_ASSIGN_OR_RETURN(MappedResource rule, RuleOf(json));
   TRUCE_ASSIGN_OR_RETURN(const std::string name, LineOf(json, "name"));
@@ -190,7 +200,9 @@ Result<ImportRequest> ReadImport(const HttpRequest& http, const Catalogue& catal
         "more than 10,000 resources; give each part of the list a source of its own");
   }
   for (std::size_t i = 0; i < resources->size(); ++i) {
-    TRUCE_RETURN_IF_ERROR(ReadResource((*resources)[i], i, catalogue, request));
+    const Json& each = (*resources)[i];
+    Result<void> read = ReadResource(each, i, catalogue, request);
+    if (!read.ok()) return std::move(read).error().Within(PlaceOf(each, i));
   }
   return request;
 }

@@ -12,11 +12,13 @@
 #include "registry/base/one_line.h"
 #include "webhook/check/checker.h"
 #include "webhook/check/report.h"
+#include "webhook/check/repository.h"
 #include "webhook/cli/command_line.h"
 #include "webhook/cli/commands/check_input.h"
 #include "webhook/cli/server/api_call.h"
 #include "webhook/cli/server/check_cluster.h"
 #include "webhook/cli/server/check_registry.h"
+#include "webhook/cli/server/server_finder.h"
 #include "webhook/serve/policy.h"
 
 namespace truce {
@@ -26,6 +28,8 @@ constexpr const char* kTerminationLog = "/dev/termination-log";
 
 struct CheckArguments {
   std::vector<std::string> files;
+  std::vector<std::string> skipped;
+  std::string path_prefix;
   std::string values;
   std::string service;
   std::string mapping;
@@ -42,10 +46,15 @@ struct CheckArguments {
   std::shared_ptr<ApiFlags> api;
 };
 
+// As kubectl's: where the kubeconfig leads to the registry its context says the namespace, too.
 std::string Namespace(const CheckArguments& arguments, const CommandIo& io) {
-  if (!arguments.ns.empty()) return arguments.ns;
-  const auto variable = io.variables.find("TRUCE_NAMESPACE");
-  return variable == io.variables.end() || variable->second.empty() ? "default" : variable->second;
+  std::string ns = FlagOr(arguments.ns, "TRUCE_NAMESPACE", io);
+  if (ns.empty() && !arguments.offline) {
+    const Result<ServerPlace> place =
+        arguments.admission ? ApiServerOf(*arguments.api, io) : FindServer(*arguments.api, io);
+    if (place.ok()) ns = place.value().network.ns;
+  }
+  return ns.empty() ? "default" : ns;
 }
 
 constexpr std::array<std::string_view, 6> kForms = {"text",  "json",   "junit",
@@ -94,7 +103,10 @@ std::string Printed(const CheckReport& report, const std::string& form,
 }
 
 // False, with a message, where a file cannot be written.
-bool PrintAll(const CheckReport& report, const CheckArguments& arguments, CommandIo& io) {
+bool PrintAll(CheckReport report, const CheckArguments& arguments, CommandIo& io) {
+  for (CheckFinding& each : report.findings) {
+    each.in_repository = InRepository(each.location, arguments.path_prefix);
+  }
   // To people the messages say it already.
   const bool says_more = !report.unread || !report.declarations.empty();
   bool is_written = true;
@@ -173,7 +185,7 @@ void TakeFaults(const std::vector<CheckInput::Fault>& faults, CheckReport& repor
 
 // Reads everything, and asks.
 ExitCode Run(const CheckArguments& arguments, Checker& checker, CommandIo& io) {
-  CheckInput input(checker);
+  CheckInput input(checker, arguments.skipped);
   if (!arguments.values.empty()) input.ReadValues(arguments.values);
   for (const std::string& file : arguments.files) input.Read(file);
   const bool nothing_given = arguments.values.empty() && arguments.files.empty();
@@ -184,7 +196,7 @@ ExitCode Run(const CheckArguments& arguments, Checker& checker, CommandIo& io) {
                   ExitCode::kUsage, io);
   }
   std::vector<CheckInput::Fault> faults = input.faults();
-  if (faults.empty() && input.documents() == 0) {
+  if (faults.empty() && input.documents() == 0 && !input.has_skipped()) {
     faults.push_back({{}, "the input holds no document; did the command that writes it fail?"});
   }
   TakeFaults(faults, report.value());
@@ -264,6 +276,11 @@ CommandAction DeclareCheck(CommandLine& app) {
                 "be given several times")
       .Repeats()
       .Type("file");
+  app.AddOption("--skip", given->skipped,
+                "File or folder to leave out, such as a chart that is rendered and checked apart; "
+                "may be given several times")
+      .RepeatsSingly()
+      .Type("path");
   app.AddOption("--values", given->values,
                 "A chart's values, read by the mapping rule with chartValues of --config, else by "
                 "the registry's, which is then sent all of them")
@@ -273,7 +290,7 @@ CommandAction DeclareCheck(CommandLine& app) {
   app.AddOption("--service", given->service, "Service that the values belong to").Type("name");
   app.AddOption("-n,--namespace", given->ns,
                 "Namespace of objects that name none; the check acts for its party; also "
-                "TRUCE_NAMESPACE; default default")
+                "TRUCE_NAMESPACE; default that of the kubeconfig's context, else default")
       .Type("name");
   app.AddFlag("--admission", given->admission,
               "Ask the cluster of the kubeconfig by OwnershipChecks in dry-run, with the rights of "
@@ -286,6 +303,10 @@ CommandAction DeclareCheck(CommandLine& app) {
                 "several times")
       .RepeatsSingly()
       .Type("form");
+  app.AddOption("--path-prefix", given->path_prefix,
+                "For github and sarif: the folder of the repository that paths of the input begin "
+                "below, as the one with the charts that Helm rendered; default: the current folder")
+      .Type("folder");
   app.AddOption("--timeout", given->timeout,
                 "Seconds to try for, all attempts together; default 60")
       .Type("seconds")

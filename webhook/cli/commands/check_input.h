@@ -3,6 +3,7 @@
 #define TRUCE_WEBHOOK_CLI_COMMANDS_CHECK_INPUT_H_
 
 #include <cstddef>
+#include <filesystem>
 #include <string>
 #include <vector>
 
@@ -16,11 +17,14 @@ inline constexpr std::size_t kCheckDocumentsMax = 200'000;  // of one check
 // Reads and hands on, never holding more than one document. External synchronization.
 class CheckInput final {
  public:
-  explicit CheckInput(Checker& checker) : checker_(checker) {}
+  // `skipped`: files and folders that are left out, wherever they are named or met.
+  CheckInput(Checker& checker, const std::vector<std::string>& skipped);
 
   // Adds every document of `path`: a file; a folder with all .yaml, .yml and .json below it, in
   // order of their names, without hidden ones; "-" for standard input. In a folder, what is no
-  // Kubernetes object is passed over with a note.
+  // Kubernetes object is passed over with a note. Sources of renderers (a chart, a kustomization,
+  // Jsonnet, CUE, a helmfile) are faults that name the command which renders them: what they
+  // declare is not in their text.
   void Read(const std::string& path);
   // Adds a chart's values.
   void ReadValues(const std::string& path);
@@ -33,13 +37,19 @@ class CheckInput final {
   const std::vector<Fault>& faults() const { return faults_; }
   // Documents that were read.
   std::size_t documents() const { return documents_; }
+  // Whether something was left out on purpose.
+  bool has_skipped() const { return has_skipped_; }
 
  private:
+  bool IsSkipped(const std::filesystem::path& path);
+  bool IsSource(const std::filesystem::path& path);
   void ReadFolder(const std::string& path);
   Result<void> ReadFile(const std::string& path, bool in_folder);
   void Note(const std::string& file, const Result<void>& result);
 
   Checker& checker_;
+  std::vector<std::filesystem::path> skipped_;
+  bool has_skipped_ = false;
   std::vector<Fault> faults_;
   std::size_t bytes_ = 0;
   std::size_t documents_ = 0;

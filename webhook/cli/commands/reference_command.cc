@@ -1,6 +1,10 @@
+#include <algorithm>
 #include <filesystem>
+#include <initializer_list>
+#include <map>
 #include <memory>
 #include <ostream>
+#include <set>
 #include <string>
 #include <string_view>
 #include <system_error>
@@ -11,11 +15,15 @@
 #include "registry/base/file.h"
 #include "registry/base/text.h"
 #include "webhook/api/rest/openapi.h"
+#include "webhook/api/runbook.h"
 #include "webhook/cli/command.h"
 #include "webhook/cli/command_line.h"
+#include "webhook/cli/commands/reference_texts.h"
 #include "webhook/config/keys.h"
 #include "webhook/findings/detector.h"
+#include "webhook/metrics/metric_list.h"
 #include "webhook/wire/yaml.h"
+#include "webhook/wire/yaml_events.h"
 
 namespace truce {
 namespace {
@@ -138,6 +146,136 @@ Result<std::string> ApiPage() {
   return out;
 }
 
+// An alert of the chart, as files/alerts.yaml has it.
+struct Alert {
+  std::string name;
+  std::string severity;
+  std::string summary;
+  std::set<std::string> metrics;  // of Truce, that its expression names
+};
+
+// The value behind `key` in a line, up to one of `ends`; empty where the line has no such key.
+std::string ValueIn(std::string_view line, std::string_view key, std::string_view ends) {
+  const std::size_t begin = line.find(key);
+  if (begin == std::string_view::npos) return {};
+  line.remove_prefix(begin + key.size());
+  return std::string(line.substr(0, line.find_first_of(ends)));
+}
+
+// The alerts in a template of YAML: by its lines, since a template is none.
+std::vector<Alert> ReadAlerts(std::string_view text) {
+  std::vector<Alert> out;
+  while (!text.empty()) {
+    const std::string_view line = text.substr(0, text.find('\n'));
+    text.remove_prefix(std::min(text.size(), line.size() + 1));
+    if (line.starts_with("- alert: ")) out.push_back({.name = ValueIn(line, "alert: ", " ")});
+    if (out.empty()) continue;
+    Alert& alert = out.back();
+    if (alert.severity.empty()) alert.severity = ValueIn(line, "severity: ", "}");
+    if (alert.summary.empty()) alert.summary = ValueIn(line, "summary: ", "");
+    for (const MetricInfo& metric : MetricList()) {
+      const std::size_t at = line.find(metric.name);
+      if (at == std::string_view::npos) continue;
+      const std::string_view rest = line.substr(at + metric.name.size());
+      const bool is_whole = rest.starts_with('{') || rest.starts_with("_bucket{");
+      if (is_whole) alert.metrics.insert(std::string(metric.name));
+    }
+  }
+  return out;
+}
+
+std::string MetricsPage() {
+  const std::vector<Alert> alerts = ReadAlerts(AlertsText());
+  std::string out = "# Metrics and alerts" + std::string(kMadeBy);
+  out +=
+      "`/metrics` on the metrics address has them in Prometheus' text format. Every series is "
+      "there from the start, and no label holds a name of users' things but "
+      "`truce_denials_total`'s namespace.\n\n";
+  out += Head({"metric", "type", "labels", "meaning", "alerts"});
+  for (const MetricInfo& metric : MetricList()) {
+    std::string names;
+    for (const Alert& alert : alerts) {
+      if (!alert.metrics.contains(std::string(metric.name))) continue;
+      names.append(names.empty() ? "" : ", ").append(Code(alert.name));
+    }
+    out += Row({Code(metric.name), std::string(metric.type), Cell(metric.labels), Cell(metric.help),
+                names});
+  }
+  std::map<std::string, std::string> commands;
+  for (const FailureCardRow& row : ReadFailureCard(FailureCardText())) {
+    for (const std::string& alert : row.alerts) commands.try_emplace(alert, row.command);
+  }
+  out +=
+      "\n## Alerts\n\nThe chart makes them with `prometheusRule.enabled`. Each links to its row of "
+      "the [failure card](../failure-card.md#failure-card), which says what people see.\n\n";
+  out += Head({"alert", "severity", "fires when", "the one command"});
+  for (const Alert& alert : alerts) {
+    out += Row({Code(alert.name), alert.severity, Cell(alert.summary), Cell(commands[alert.name])});
+  }
+  return out;
+}
+
+// Rows for the fields below `schema`, whose own path is `path`.
+void AddFields(const YamlNode& schema, const std::string& path, std::string& out) {
+  if (const YamlNode* properties = schema.Find("properties"); properties != nullptr) {
+    for (std::size_t i = 0; i < properties->keys.size(); ++i) {
+      const YamlNode& field = properties->children[i];
+      const std::string at =
+          path.empty() ? properties->keys[i].text : path + "." + properties->keys[i].text;
+      const YamlNode* type = field.Find("type");
+      const YamlNode* description = field.Find("description");
+      out += Row({Code(at), type == nullptr ? "any" : type->scalar,
+                  description == nullptr ? "" : Cell(description->scalar)});
+      AddFields(field, at, out);
+    }
+  }
+  const YamlNode* items = schema.Find("items");
+  if (items != nullptr && items->kind == YamlNode::Kind::kMapping) {
+    AddFields(*items, path + "[]", out);
+  }
+}
+
+// The node at the end of `path`, or null. A sequence gives its first.
+const YamlNode* Descend(const YamlNode* node, std::initializer_list<std::string_view> path) {
+  for (const std::string_view key : path) {
+    if (node != nullptr && node->kind == YamlNode::Kind::kSequence) {
+      node = node->children.empty() ? nullptr : &node->children.front();
+    }
+    node = node == nullptr || node->kind != YamlNode::Kind::kMapping ? nullptr : node->Find(key);
+  }
+  return node;
+}
+
+// The custom resource definitions, which are this program's own and well formed.
+Result<std::string> KindsPage() {
+  constexpr YamlRules kRules = {.depth_max = 64,
+                                .nodes_max = 100'000,
+                                .bytes_max = std::size_t{4} << 20,
+                                .key_bytes_max = 1024};
+  std::string out = "# Truce's own kinds" + std::string(kMadeBy);
+  out += "All are of `truce.dev/v1alpha1`; `kubectl explain KIND.FIELD` says the same.\n";
+  for (const std::string_view text :
+       {DeclarationMappingText(), NamingPolicyText(), OwnershipCheckText(), OwnershipGrantText()}) {
+    YamlEvents events(text, "schema/crds");
+    while (events.kind() != YamlEvents::Kind::kMappingStart) {
+      TRUCE_RETURN_IF_ERROR(events.Next());
+    }
+    TRUCE_ASSIGN_OR_RETURN(const YamlNode crd, ComposeYaml(events, kRules));
+    const YamlNode* kind = Descend(&crd, {"spec", "names", "kind"});
+    const YamlNode* scope = Descend(&crd, {"spec", "scope"});
+    const YamlNode* schema = Descend(&crd, {"spec", "versions", "schema", "openAPIV3Schema"});
+    const YamlNode* about = Descend(schema, {"description"});
+    if (kind == nullptr || scope == nullptr || about == nullptr) {
+      return Error{ErrorCode::kInternal, "a custom resource definition lacks what names it"};
+    }
+    out.append("\n## ").append(kind->scalar).append("\n\n").append(about->scalar);
+    out.append(" Scope: ").append(scope->scalar).append(".\n\n");
+    out += Head({"field", "type", "meaning"});
+    AddFields(*schema, "", out);
+  }
+  return out;
+}
+
 Result<void> WriteReference(const std::filesystem::path& folder) {
   std::error_code failed;
   std::filesystem::create_directories(folder, failed);
@@ -145,10 +283,12 @@ Result<void> WriteReference(const std::filesystem::path& folder) {
     return Error{ErrorCode::kUnavailable, folder.string() + " cannot be made: " + failed.message()};
   }
   TRUCE_ASSIGN_OR_RETURN(std::string api, ApiPage());
+  TRUCE_ASSIGN_OR_RETURN(std::string kinds, KindsPage());
   const std::pair<const char*, std::string> pages[] = {
       {"commands.md", CommandsPage()}, {"exit-codes.md", ExitCodesPage()},
       {"settings.md", SettingsPage()}, {"rules.md", RulesPage()},
-      {"findings.md", FindingsPage()}, {"api.md", std::move(api)}};
+      {"findings.md", FindingsPage()}, {"api.md", std::move(api)},
+      {"metrics.md", MetricsPage()},   {"kinds.md", std::move(kinds)}};
   for (const auto& [name, text] : pages) {
     TRUCE_RETURN_IF_ERROR(ReplaceFile(folder / name, text, kForEverybody));
   }
@@ -161,8 +301,8 @@ CommandAction DeclareReference(CommandLine& app) {
   const auto folder = std::make_shared<std::string>();
   app.AddOption("DIR", *folder, "Where the pages go; made when it is not there").Required();
   app.Footer(
-      "Writes commands, exit codes, settings, rules, findings and the operations of the API as\n"
-      "pages in Markdown, as this program has them.\n\n"
+      "Writes commands, exit codes, settings, rules, findings, metrics with alerts, Truce's own\n"
+      "kinds and the operations of the API as pages in Markdown, as this program has them.\n\n"
       "Example:\n"
       "  truce reference docs/reference\n");
   return [folder](CommandIo& io) {

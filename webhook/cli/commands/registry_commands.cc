@@ -9,13 +9,11 @@
 #include "registry/base/clock.h"
 #include "webhook/cli/command.h"
 #include "webhook/cli/command_line.h"
-#include "webhook/cli/commands/admission_owner.h"
 #include "webhook/cli/commands/manifest_file.h"
 #include "webhook/cli/duration.h"
 #include "webhook/cli/output.h"
 #include "webhook/cli/server/api_call.h"
 #include "webhook/cli/server/named_resource.h"
-#include "webhook/cli/server/server_finder.h"
 #include "webhook/wire/json_text.h"
 
 namespace truce {
@@ -176,36 +174,6 @@ Asked FindDeclared(const ApiFlags& flags, const std::string& file, CommandIo& io
   return Complain(io, "nobody owns what " + OnOneLine(file) + " declares", ExitCode::kNo);
 }
 
-// Where a check is created: the namespace of the flag, else of the Pod, else "default".
-std::string NamespaceOf(const std::string& flag, const CommandIo& io) {
-  std::string ns = FlagOr(flag, "TRUCE_NAMESPACE", io);
-  return ns.empty() ? "default" : ns;
-}
-
-struct AdmissionWish {
-  std::string manifest;
-  std::string output;
-};
-
-ExitCode FindByAdmission(const ApiFlags& flags, const NamedResource& named,
-                         const AdmissionWish& wish, CommandIo& io) {
-  if (wish.output == "name") {
-    return Complain(io, "a denial is no list of names: leave out -o name", ExitCode::kUsage);
-  }
-  const std::string ns = NamespaceOf(named.ns, io);
-  Json items = Json::array();
-  if (wish.manifest.empty()) {
-    Result<Json> check = CheckAbout(named, ns);
-    if (!check.ok()) return Complain(io, check.error().message, ExitCode::kUsage);
-    items.push_back(std::move(check).value());
-  } else {
-    const Result<std::string> body = CheckOfManifests(wish.manifest);
-    if (!body.ok()) return Complain(io, body.error().message, ExitCode::kUsage);
-    items = ParseJson(body.value()).value("items", Json::array());
-  }
-  return TellOwnersByAdmission(flags, {items, ns, wish.output}, io);
-}
-
 // How Truce knows a name.
 std::string SourceOf(const Json& name) {
   if (IsTrue(name, "observed")) return "status";
@@ -281,25 +249,6 @@ void DescribeResource(const Json& resource, std::ostream& out) {
           });
 }
 
-struct TableWish {
-  std::string output;
-  bool has_head = true;
-};
-
-ExitCode ListByAdmission(const ApiFlags& flags, const ApiList& list, const TableWish& wish,
-                         CommandIo& io) {
-  if (wish.output != "table") {
-    return Complain(io, "a refusal holds a table alone: leave out -o " + wish.output,
-                    ExitCode::kUsage);
-  }
-  std::string ns;
-  for (const auto& [name, value] : list.question.parameters) {
-    if (name == "namespace") ns = value;
-  }
-  return TellListByAdmission(flags, {list.question.parameters, NamespaceOf(ns, io), wish.has_head},
-                             io);
-}
-
 // A command that prints a list of the server; its flags are parameters of the question.
 class ListCommand final {
  public:
@@ -347,29 +296,23 @@ class ListCommand final {
         .Between(1, kLimitMax);
   }
 
-  // Answers the same by an OwnershipCheck where its flag is given.
-  void ByAdmission(const std::string& help) { app_.AddFlag("--admission", *admission_, help); }
-
   using RowsOf = TableRows (*)(const Json& items, bool wide);
   using NameOf = std::string (*)(const Json& item);
   CommandAction Printing(const char* path, RowsOf rows_of, NameOf name_of) {
     list_->question.path = path;
     const auto has_head = AddNoHeadersFlag(app_);
-    return
-        [=, flags = flags_, output = output_, list = list_, admission = admission_](CommandIo& io) {
-          if (*admission) return ListByAdmission(*flags, *list, {*output, *has_head}, io);
-          TRUCE_ASSIGN_OR_RETURN(const Json items, AskForItems(*flags, *list, io));
-          if (PrintNames(*output, items, name_of, io.out)) return ExitCode::kOk;
-          PrintList(*output, items, WithHead(rows_of(items, IsWide(*output)), *has_head), io);
-          return ExitCode::kOk;
-        };
+    return [=, flags = flags_, output = output_, list = list_](CommandIo& io) {
+      TRUCE_ASSIGN_OR_RETURN(const Json items, AskForItems(*flags, *list, io));
+      if (PrintNames(*output, items, name_of, io.out)) return ExitCode::kOk;
+      PrintList(*output, items, WithHead(rows_of(items, IsWide(*output)), *has_head), io);
+      return ExitCode::kOk;
+    };
   }
 
  private:
   CommandLine& app_;
   const std::shared_ptr<ApiFlags> flags_;
   const std::shared_ptr<std::string> output_;
-  const std::shared_ptr<bool> admission_ = std::make_shared<bool>(false);
   const std::shared_ptr<ApiList> list_ = std::make_shared<ApiList>(ApiList{.items_max = 1000});
 };
 
@@ -417,11 +360,6 @@ CommandAction DeclareWhoOwns(CommandLine& app) {
   const auto manifest = std::make_shared<std::string>();
   app.AddOption("-f,--file", *manifest,
                 "What the manifests of this file declare; - reads standard input");
-  const auto admission = std::make_shared<bool>(false);
-  app.AddFlag(
-      "--admission", *admission,
-      "Through your cluster's API server, with the rights of kubectl alone: the denial of a "
-      "check in namespace -n names the owner");
   app.Footer(
       "Examples:\n"
       "  truce who-owns prod-artifacts\n"
@@ -431,15 +369,13 @@ CommandAction DeclareWhoOwns(CommandLine& app) {
       "  truce who-owns https://sqs.eu-west-1.amazonaws.com/123456789012/jobs\n"
       "  truce who-owns sg-0a1b2c3d\n"
       "  truce who-owns bucket/artifacts\n"
-      "  truce who-owns bucket.s3.aws.m.upbound.io/artifacts -n team-a\n"
-      "  truce who-owns s3/Bucket/prod-artifacts --admission -n team-b\n\n"
+      "  truce who-owns bucket.s3.aws.m.upbound.io/artifacts -n team-a\n\n"
       "Exit code 1: nobody owns it, the name is free. Exit code 2: that is not a name of a "
       "resource.");
   return [=](CommandIo& io) {
     if (named->resource.empty() == manifest->empty()) {
       return Complain(io, "name a resource, or manifests with -f", ExitCode::kUsage);
     }
-    if (*admission) return FindByAdmission(*flags, *named, {*manifest, *output}, io);
     TRUCE_ASSIGN_OR_RETURN(const Json resources, manifest->empty()
                                                      ? Find(*flags, *named, io)
                                                      : FindDeclared(*flags, *manifest, io));
@@ -502,13 +438,10 @@ CommandAction DeclareList(CommandLine& app) {
       .Type("key|name|type|service|account|region|since|-since")
       .OneOf({"key", "name", "type", "service", "account", "region", "since", "-since"});
   list.Limit();
-  list.ByAdmission(
-      "Through your cluster's API server, with the rights of kubectl alone: what namespace -n "
-      "owns, the first 100");
   app.Footer(
       "Examples:\n"
       "  truce list --service my-srv-one\n"
-      "  truce list --admission -n team-a --type s3/Bucket\n"
+      "  truce list -n team-a --service-account team-a/reader\n"
       "  truce list --state orphaned --sort-by since -o wide\n");
   return list.Printing("/api/v1/resources", &ResourceRows, &ResourceName);
 }

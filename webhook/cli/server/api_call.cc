@@ -45,14 +45,6 @@ Result<std::unique_ptr<ApiConnection>> ApiConnection::Open(const ApiFlags& flags
   return ConnectTo(std::move(place), std::chrono::steady_clock::now() + kCallTime);
 }
 
-Result<std::unique_ptr<ApiConnection>> ApiConnection::OpenAt(std::string name,
-                                                             ServerSettings settings) {
-  ServerPlace place;
-  place.name = std::move(name);
-  place.network = std::move(settings);
-  return ConnectTo(std::move(place), std::chrono::steady_clock::now() + kCallTime);
-}
-
 std::string ProblemText(const std::string& body, int status) {
   return TextOfProblem(body, status, true);
 }
@@ -83,6 +75,15 @@ std::shared_ptr<ApiFlags> AddApiFlags(CommandLine& app,
   add("--kubeconfig", flags->kubeconfig, "FILE",
       "Kubeconfig of the API server; default KUBECONFIG, else ~/.kube/config");
   add("--context", flags->context, "NAME", "Context of the kubeconfig; default its current one")
+      .Offers(Values::kNone);
+  add("--as", flags->as, "USER",
+      "User for whom the API server is to take you, as kubectl's; for a ServiceAccount "
+      "system:serviceaccount:NAMESPACE:NAME")
+      .Offers(Values::kNone);
+  app.AddOption("--as-group", flags->as_groups, "Group of that user; may be given several times")
+      .RepeatsSingly()
+      .Type("GROUP")
+      .Group(kConnectionFlags)
       .Offers(Values::kNone);
   add("--token-file", flags->token_file, "FILE",
       "File with the token to show; also TRUCE_TOKEN_FILE, or the token itself in TRUCE_TOKEN");

@@ -37,6 +37,8 @@ struct ApiFlags {
   std::string account = {};
   std::string kubeconfig = {};
   std::string context = {};
+  std::string as = {};                      // whom the API server is to take the caller for
+  std::vector<std::string> as_groups = {};  // in place of that user's own
 };
 // With the flags of the settings `settings`, which must hold dataDir.
 std::shared_ptr<ApiFlags> AddApiFlags(CommandLine& app,
@@ -73,7 +75,7 @@ struct ApiResponse {
   Parameters headers = {};  // those of the answer that no other member has, names lower-case
 };
 
-// The server that the flags name. Thread-safe when it comes from Open or OpenAt, else external
+// The server that the flags name. Thread-safe when it comes from Open, else external
 // synchronization.
 class ApiConnection {
  public:
@@ -82,9 +84,6 @@ class ApiConnection {
   // authority that cannot be read, nothing to show; kConflict, kUnavailable: the API server gives
   // no token, by its status.
   static Result<std::unique_ptr<ApiConnection>> Open(const ApiFlags& flags, const CommandIo& io);
-
-  // The server that `settings` describe, whichever it is. Errors: those of its credentials.
-  static Result<std::unique_ptr<ApiConnection>> OpenAt(std::string name, ServerSettings settings);
 
   // The address, or the path of the socket.
   virtual const std::string& name() const = 0;

@@ -18,7 +18,6 @@ namespace {
 using Json = nlohmann::json;
 
 constexpr std::string_view kDenied = "denied the request: ";
-constexpr int kRefused = 403;
 // No type of the catalogue: only Truce refuses it, the schema does not.
 constexpr const char* kProbeType = "truce/Probe";
 
@@ -28,7 +27,6 @@ struct Tried {
   std::string text;
   std::optional<ApiResponse> failure;
   std::vector<std::string> warnings = {};
-  int status = 0;  // of a refusal: another than kRefused is no answer
 };
 
 ApiResponse ProblemReply(int status, std::string detail, const ApiResponse& reply) {
@@ -59,7 +57,7 @@ Tried Read(const ApiResponse& reply) {
   const std::string message = status.is_object() ? TextIn(status, "message") : std::string();
   const std::size_t denied = message.find(kDenied);
   if (denied != std::string::npos) {
-    return {false, message.substr(denied + kDenied.size()), {}, reply.warnings, reply.status};
+    return {false, message.substr(denied + kDenied.size()), {}, reply.warnings};
   }
   const std::string detail =
       "the API server answered " + std::to_string(reply.status) + ": " + message;
@@ -167,16 +165,10 @@ class Batch final {
 
 }  // namespace
 
-Result<std::unique_ptr<ApiConnection>> OpenApiServer(const ApiFlags& flags, const CommandIo& io) {
-  TRUCE_ASSIGN_OR_RETURN(ServerSettings settings,
-                         ReadKubeConfig(KubeConfigOf(flags, io), flags.context));
-  const std::string name = settings.origin;
-  return ApiConnection::OpenAt(name, std::move(settings));
-}
-
 Result<std::unique_ptr<ApiConnection>> ClusterChecks::Open(const ApiFlags& flags,
                                                            const CommandIo& io, std::string ns) {
-  TRUCE_ASSIGN_OR_RETURN(auto server, OpenApiServer(flags, io));
+  TRUCE_ASSIGN_OR_RETURN(ServerPlace place, ApiServerOf(flags, io));
+  TRUCE_ASSIGN_OR_RETURN(auto server, ConnectTo(std::move(place), {}));
   return std::unique_ptr<ApiConnection>(
       std::make_unique<ClusterChecks>(std::move(server), std::move(ns)));
 }
@@ -203,15 +195,6 @@ Result<ApiResponse> ClusterChecks::Send(const ApiQuestion& question, Deadline de
     if (failure) return *std::move(failure);
   }
   return ApiResponse{200, batch.Answer(), std::nullopt};
-}
-
-Result<ApiResponse> RefusalOf(ApiConnection& server, const CheckToRefuse& check) {
-  TRUCE_ASSIGN_OR_RETURN(Tried tried,
-                         Create(server, check.ns, CheckOf(check.spec), check.deadline));
-  if (tried.failure) return *std::move(tried.failure);
-  if (tried.admitted) return NobodyJudged();
-  if (tried.status != kRefused) return ProblemReply(tried.status, std::move(tried.text), {});
-  return ApiResponse{200, std::move(tried.text), std::nullopt};
 }
 
 }  // namespace truce

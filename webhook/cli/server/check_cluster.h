@@ -35,20 +35,6 @@ class ClusterChecks final : public ApiConnection {
   bool is_judged_ = false;  // the cluster asks Truce about checks
 };
 
-// The API server that ClusterChecks::Open asks. Errors: as there.
-Result<std::unique_ptr<ApiConnection>> OpenApiServer(const ApiFlags& flags, const CommandIo& io);
-
-// The text with which API server `server` refuses an OwnershipCheck of `spec` in `ns`, a creation
-// in dry-run: status 200; else as ClusterChecks answers. Errors: those of its Send;
-// kInvalidArgument: nobody refuses it, so the cluster does not ask Truce. Blocks at most until its
-// deadline.
-struct CheckToRefuse {
-  std::string ns;
-  const nlohmann::json& spec;
-  Deadline deadline;
-};
-Result<ApiResponse> RefusalOf(ApiConnection& server, const CheckToRefuse& check);
-
 }  // namespace truce
 
 #endif  // TRUCE_WEBHOOK_CLI_SERVER_CHECK_CLUSTER_H_

@@ -113,12 +113,10 @@ Result<ServerPlace> InPod(const ApiFlags& flags, const CommandIo& io, const PodF
   return place;
 }
 
-Result<ServerPlace> BehindApiServer(const std::filesystem::path& kubeconfig, const ApiFlags& flags,
-                                    const CommandIo& io) {
+Result<ServerPlace> BehindApiServer(const ApiFlags& flags, const CommandIo& io) {
   const std::string via = ViaOr(kDefaultVia, flags, io);
   TRUCE_ASSIGN_OR_RETURN(const ViaService service, ServiceIn(via));
-  ServerPlace place;
-  TRUCE_ASSIGN_OR_RETURN(place.network, ReadKubeConfig(kubeconfig, flags.context));
+  TRUCE_ASSIGN_OR_RETURN(ServerPlace place, ApiServerOf(flags, io));
   place.name = "service " + via + " behind " + place.network.origin;
   place.prefix = "/api/v1/namespaces/" + service.name.ns + "/services/https:" + service.name.name +
                  ":" + (service.port.empty() ? "api" : service.port) + "/proxy";
@@ -218,7 +216,10 @@ class ServerApi final : public ApiConnection {
   static constexpr std::size_t kAnswerBytesMax = 256 * 1024 * 1024;
 
   explicit ServerApi(const ServerPlace& place)
-      : name_(place.name), prefix_(place.prefix), socket_(place.socket) {}
+      : name_(place.name),
+        prefix_(place.prefix),
+        socket_(place.socket),
+        impersonation_(place.impersonation) {}
 
   static HttpCall CallFor(const ApiQuestion& question) {
     HttpCall call;
@@ -240,7 +241,8 @@ class ServerApi final : public ApiConnection {
     return call;
   }
 
-  Result<ApiResponse> Do(const HttpCall& call, Deadline deadline) {
+  Result<ApiResponse> Do(HttpCall call, Deadline deadline) {
+    call.headers.insert(call.headers.end(), impersonation_.begin(), impersonation_.end());
     auto reply = pool_->Do(call, session_->Current(), deadline);
     if (reply.ok()) {
       HttpReply& got = reply.value();
@@ -297,6 +299,7 @@ class ServerApi final : public ApiConnection {
   const std::string name_;
   const std::string prefix_;
   const std::string socket_;
+  const Parameters impersonation_;
   std::shared_ptr<ServerSession> session_;
   std::optional<HttpPool> pool_;
   std::optional<ForwardedToken> token_;
@@ -316,16 +319,20 @@ Result<ServerPlace> FindServer(const ApiFlags& flags, const CommandIo& io, const
     return AtSocket(std::move(loaded));
   }
   const std::string server = FlagOr(flags.server, "TRUCE_SERVER", io);
+  const bool acts_as = !flags.as.empty() || !flags.as_groups.empty();
+  if (!server.empty() && acts_as) {
+    return InvalidArgument("--as is for the Kubernetes API server; leave out --server");
+  }
   if (!server.empty()) return AtAddress(server, flags, io);
   const std::filesystem::path kubeconfig = KubeConfigOf(flags, io);
   std::error_code ignored;
   const bool has_kubeconfig = !kubeconfig.empty() && std::filesystem::exists(kubeconfig, ignored);
   const bool in_pod = !has_kubeconfig && flags.kubeconfig.empty() && flags.context.empty() &&
-                      !FlagOr({}, "KUBERNETES_SERVICE_HOST", io).empty();
+                      !acts_as && !FlagOr({}, "KUBERNETES_SERVICE_HOST", io).empty();
   const bool says_via = !ViaOr({}, flags, io).empty();
   if (in_pod && says_via) return InPod(flags, io, pod);
-  if (says_via || !flags.kubeconfig.empty() || !flags.context.empty()) {
-    return BehindApiServer(kubeconfig, flags, io);
+  if (says_via || !flags.kubeconfig.empty() || !flags.context.empty() || acts_as) {
+    return BehindApiServer(flags, io);
   }
   TRUCE_ASSIGN_OR_RETURN(LoadedConfig loaded, LoadConfig(SourcesOf(*flags.config, io)));
   ServerPlace local = AtSocket(std::move(loaded));
@@ -333,10 +340,28 @@ Result<ServerPlace> FindServer(const ApiFlags& flags, const CommandIo& io, const
       !flags.config->file.empty() || flags.config->values.count("dataDir") > 0 ||
       io.variables.count("TRUCE_DATA_DIR") > 0 || io.variables.count("TRUCE_CONFIG") > 0;
   if (says_local || std::filesystem::exists(local.socket, ignored)) return local;
-  if (has_kubeconfig) return BehindApiServer(kubeconfig, flags, io);
+  if (has_kubeconfig) return BehindApiServer(flags, io);
   if (in_pod) return InPod(flags, io, pod);
   local.is_guess = true;
   return local;
+}
+
+Result<ServerPlace> ApiServerOf(const ApiFlags& flags, const CommandIo& io) {
+  if (flags.as.empty() && !flags.as_groups.empty()) {
+    return InvalidArgument("--as-group needs --as, as kubectl does");
+  }
+  ServerPlace place;
+  TRUCE_ASSIGN_OR_RETURN(place.network, ReadKubeConfig(KubeConfigOf(flags, io), flags.context));
+  place.name = place.network.origin;
+  if (HasControl(flags.as) ||
+      std::any_of(flags.as_groups.begin(), flags.as_groups.end(), HasControl)) {
+    return InvalidArgument("--as: a name has no control characters");
+  }
+  if (!flags.as.empty()) place.impersonation.emplace_back("Impersonate-User", flags.as);
+  for (const std::string& group : flags.as_groups) {
+    place.impersonation.emplace_back("Impersonate-Group", group);
+  }
+  return place;
 }
 
 std::filesystem::path KubeConfigOf(const ApiFlags& flags, const CommandIo& io) {

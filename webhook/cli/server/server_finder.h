@@ -20,12 +20,13 @@ namespace truce {
 inline constexpr std::string_view kDefaultVia = "truce-system/truce-api";
 
 struct ServerPlace {
-  std::string name;        // for messages
-  std::string socket;      // the server beside --data-dir; empty: over the network
-  ServerSettings network;  // Truce's own address, or the Kubernetes API server's
-  std::string prefix;      // of every path: of the Service behind the API server; empty: none
-  std::string account;     // behind the API server: "namespace/name" of whose token is shown
-  TextSource token;        // behind the API server: shown instead
+  std::string name;          // for messages
+  std::string socket;        // the server beside --data-dir; empty: over the network
+  ServerSettings network;    // Truce's own address, or the Kubernetes API server's
+  std::string prefix;        // of every path: of the Service behind the API server; empty: none
+  Parameters impersonation;  // headers for the API server, of --as and --as-group
+  std::string account;       // behind the API server: "namespace/name" of whose token is shown
+  TextSource token;          // behind the API server: shown instead
   std::vector<std::string> warnings;  // of the configuration that names the data directory
   bool is_guess = false;              // nothing named a server, and none was found
 };
@@ -39,15 +40,20 @@ struct PodFiles {
 // With `beside_only` the server of the data directory; else the first of these that is given or
 // there:
 //   1. --server, TRUCE_SERVER: the address of the API;
-//   2. --via, --kubeconfig, --context, TRUCE_VIA: through the API server's service proxy; in a Pod
+//   2. --via, --kubeconfig, --context, --as, TRUCE_VIA: through the API server's service proxy; in
+//   a Pod
 //      without kubeconfig --via is the Service itself, as 5;
 //   3. --data-dir, --config, TRUCE_DATA_DIR, or DIR/truce.sock: the server on this machine;
 //   4. the kubeconfig of KUBECONFIG or ~/.kube/config: as 2;
 //   5. in a Pod (KUBERNETES_SERVICE_HOST): https://NAME.NAMESPACE.svc of --via, with the token
 //      of `pod` unless another is given, and its authority where one is mounted.
-// Errors: kInvalidArgument.
+// Errors: kInvalidArgument, also --as where no API server is on the way.
 Result<ServerPlace> FindServer(const ApiFlags& flags, const CommandIo& io,
                                const PodFiles& pod = {});
+
+// The Kubernetes API server itself, of the kubeconfig that kubectl would take. Errors: those of
+// ReadKubeConfig.
+Result<ServerPlace> ApiServerOf(const ApiFlags& flags, const CommandIo& io);
 
 // Opens a place. Through the API server it first asks for a token of the account, of audience truce
 // and ten minutes' life, unless one is given, and for another one before that ends. Errors: as

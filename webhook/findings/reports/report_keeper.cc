@@ -187,8 +187,7 @@ void ReportKeeper::Run() {
 }
 
 void ReportKeeper::WriteMetrics(MetricWriter& writer) const {
-  writer.Family("truce_policy_reports_total", "counter",
-                "Writes of PolicyReports or Reports, by what became of them.");
+  writer.Family("truce_policy_reports_total");
   const std::array<std::pair<std::string_view, std::uint64_t>, 3> counts = {
       {{"written", written_count_}, {"deleted", deleted_count_}, {"failed", failed_count_}}};
   for (const auto& [outcome, count] : counts) {

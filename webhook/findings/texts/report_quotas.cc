@@ -135,8 +135,8 @@ void WriteQuotaMetrics(const Quotas& quotas, const PeopleFacts& facts, MetricWri
     std::uint64_t& fullest = used[static_cast<std::size_t>(use.quota - quotas.all().data())];
     fullest = std::max(fullest, use.used);
   }
-  const auto family = [&](std::string_view name, std::string_view help, const auto& value_of) {
-    writer.Family(name, "gauge", help);
+  const auto family = [&](std::string_view name, const auto& value_of) {
+    writer.Family(name);
     for (std::size_t i = 0; i < used.size(); ++i) {
       const Quota& quota = quotas.all()[i];
       const std::string words = InWords(quota);
@@ -145,10 +145,8 @@ void WriteQuotaMetrics(const Quotas& quotas, const PeopleFacts& facts, MetricWri
       writer.Sample(labels, static_cast<double>(value_of(i)));
     }
   };
-  family("truce_quota_used", "Ownerships that a quota counts, in the fullest of its places.",
-         [&](std::size_t i) { return used[i]; });
-  family("truce_quota_max", "How many it allows in each.",
-         [&](std::size_t i) { return quotas.all()[i].max; });
+  family("truce_quota_used", [&](std::size_t i) { return used[i]; });
+  family("truce_quota_max", [&](std::size_t i) { return quotas.all()[i].max; });
 }
 
 }  // namespace truce

@@ -52,15 +52,13 @@ Result<void> RegistryNumbers::Count(std::int64_t lines_max, Deadline deadline) {
 }
 
 void RegistryNumbers::WriteMetrics(MetricWriter& writer) const {
-  writer.Family("truce_shares_ending", "gauge", "Shares that end within a week.");
+  writer.Family("truce_shares_ending");
   writer.Sample(static_cast<double>(shares_ending_.load(std::memory_order_relaxed)));
-  writer.Family("truce_audit_lines_kept", "gauge", "Lines of the audit log that are there.");
+  writer.Family("truce_audit_lines_kept");
   writer.Sample(static_cast<double>(lines_kept_.load(std::memory_order_relaxed)));
-  writer.Family("truce_audit_lines_total", "counter",
-                "Lines of the audit log ever written into this registry.");
+  writer.Family("truce_audit_lines_total");
   writer.Sample(static_cast<double>(lines_total_.load(std::memory_order_relaxed)));
-  writer.Family("truce_audit_lines_max", "gauge",
-                "Lines of the audit log that may be kept (auditLinesMax); 0: all.");
+  writer.Family("truce_audit_lines_max");
   writer.Sample(static_cast<double>(lines_max_.load(std::memory_order_relaxed)));
 }
 
