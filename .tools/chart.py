@@ -96,6 +96,10 @@ def values_schema() -> str:
     return json.dumps(schema, indent=2, ensure_ascii=False) + "\n"
 
 
+# A sentence ends before a capital letter or code; the meaning of an empty value stays with it.
+SENTENCE_END = re.compile(r"[.] (?!Empty)(?=[A-Z`])")
+
+
 def documented_values(text: str) -> list[tuple[str, str, str]]:
     """(path, default, description) of every value that has a comment, in the file's order."""
     rows, path, comment, block = [], [], "", -1
@@ -131,8 +135,9 @@ def block_of(lines: list[str], depth: int) -> str:
 
 
 def readme(chart: Path) -> str:
+    """README.md with the table of values: of each comment its first sentence; values.yaml has the rest."""
     rows = documented_values((chart / "values.yaml").read_text(encoding="utf-8"))
-    cells = [f"| `{path}` | `{default}` | {text} |".replace(" `see values.yaml` ", " see values.yaml ")
+    cells = [f"| `{path}` | `{default}` | {SENTENCE_END.split(text)[0]} |".replace(" `see values.yaml` ", " see values.yaml ")
              for path, default, text in rows]
     table = "\n".join(["", "| value | default | what it is |", "|---|---|---|", *cells, "", ""])
     text = (chart / "README.md").read_text(encoding="utf-8")
