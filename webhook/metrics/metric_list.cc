@@ -15,7 +15,7 @@ constexpr auto kMetrics = std::to_array<MetricInfo>({
     {"truce_admission_findings_total", "counter", "rule, mode",
      "Findings of reviews since the start, by rule and mode."},
     {"truce_admission_reviews_total", "counter", "operation, verdict",
-     "Admission reviews answered; verdict answered: an OwnershipCheck that asked for a list."},
+     "Admission reviews answered."},
     {"truce_admission_seconds", "histogram", "",
      "Time from a review's first byte to its answer, in seconds."},
     {"truce_audit_lines_kept", "gauge", "", "Lines of the audit log that are there."},
