@@ -3,16 +3,20 @@ share instead; those ways are applied as charts/truce/examples/sharing shows the
 
 import base64
 import json
+import signal
 import subprocess
+import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
 import yaml
 
 from support.cluster import PEERS
-from support.objects import REGION, claim, composite, namespaced_bucket, object_reference
+from support.objects import REGION, bucket, claim, composite, namespaced_bucket, object_reference
 from support.processes import wait_for
 from support.provider import make_real
+from support.truce_process import TruceProcess
 from support.verdicts import assert_refused
 
 pytestmark = pytest.mark.slow(3)
@@ -204,3 +208,50 @@ def test_the_examples_of_compositions_fit_their_real_schemas(own_cluster):
 
     last = ""
     assert wait_for(applied, SECONDS, "the examples are applied"), last
+
+
+def creation(obj: dict, plural: str, number: int) -> dict:
+    """A review of it, as an API server asks."""
+    group, _, version = obj["apiVersion"].partition("/")
+    metadata = {**obj["metadata"], "uid": f"{obj['metadata']['name']}-{number}"}
+    return {"apiVersion": "admission.k8s.io/v1", "kind": "AdmissionReview", "request": {
+        "uid": f"review-{plural}-{number}", "operation": "CREATE", "name": metadata["name"],
+        "namespace": metadata.get("namespace", ""),
+        "kind": {"group": group, "version": version, "kind": obj["kind"]},
+        "resource": {"group": group, "version": version, "resource": plural},
+        "userInfo": {"username": "alice"}, "object": {**obj, "metadata": metadata},
+        "oldObject": None, "dryRun": False}}
+
+
+@pytest.mark.slow(15)
+def test_a_hanging_api_server_keeps_no_denial_waiting(own_cluster, tmp_path):
+    """It accepts, and says nothing: 180 claims of one tenant, each of which names a composite to look at, are
+    warned of as far as that is known, and a name that another has is refused as ever."""
+    truce = TruceProcess(tmp_path, config={"mappings": [], **ENFORCED}, kubeconfig=own_cluster.kubeconfig("admin"))
+    with own_cluster.client("admin") as admin:
+        admin.create(bucket("held", NAME)).expect(201)
+    with truce:
+        truce.wait_for_state(NAME, "held")
+        own_cluster.signal_api_server(0, signal.SIGSTOP)
+
+        def bind(number: int) -> dict:
+            obj = claim(f"claim-{number}", "team-b", f"theirs-{number}")
+            obj["spec"]["resourceRef"] = {"apiVersion": "platform.example.org/v1alpha1", "kind": "XObjectStorage",
+                                          "name": f"somebodys-{number}"}
+            with truce.reviewer() as reviewer:
+                return reviewer.review(creation(obj, "objectstorages", number))[1]
+
+        try:
+            with ThreadPoolExecutor(180) as tenant, truce.reviewer() as other:
+                bound_ones = [tenant.submit(bind, number) for number in range(360)]
+                number = 0
+                while not all(each.done() for each in bound_ones):
+                    number += 1
+                    begun = time.monotonic()
+                    status, answer = other.review(creation(bucket("copy", NAME), "buckets", number))
+                    assert status == 200 and not answer["allowed"], answer
+                    assert time.monotonic() - begun < 1
+                assert number > 10
+                assert all(each.result()["allowed"] for each in bound_ones)
+        finally:
+            own_cluster.signal_api_server(0, signal.SIGCONT)

@@ -178,8 +178,10 @@ AdmissionFixture::AdmissionFixture()
   service_.SetReady(true);
 }
 
-LiveObjects ToldLiveObjects::Read(std::span<const Slot> slots, Deadline /*deadline*/) {
+LiveObjects ToldLiveObjects::Read(std::string_view by, std::span<const Slot> slots,
+                                  Deadline /*deadline*/) {
   LiveObjects out;
+  asker = by;
   for (const Slot& slot : slots) {
     asked.push_back(slot);
     if (silent) continue;

@@ -111,11 +111,12 @@ Answered Ask(AdmissionService& service, Endpoint endpoint, std::string body,
 // What a test says that the cluster has.
 class ToldLiveObjects final : public LiveReader {
  public:
-  LiveObjects Read(std::span<const Slot> slots, Deadline deadline) override;
+  LiveObjects Read(std::string_view asker, std::span<const Slot> slots, Deadline deadline) override;
 
   LiveObjects objects;  // what is missing does not exist
   bool silent = false;  // nothing can be read
   std::vector<Slot> asked;
+  std::string asker;  // of the last one
 };
 
 class AdmissionFixture : public ::testing::Test, public OwnReviewHost {

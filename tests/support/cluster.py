@@ -234,6 +234,12 @@ class Cluster:
             child.kill()
             self._children.remove(child)
 
+    def signal_api_server(self, number: int, signal: int) -> None:
+        """SIGSTOP: it takes connections and says nothing; SIGCONT: it goes on."""
+        for child in self._children:
+            if child.name == f"kube-apiserver-{number}":
+                child.signal(signal)
+
     def start_api_server(self, number: int) -> None:
         """Starts it again at its port. It knows no version from before its start: what became of
         them it must ask etcd."""

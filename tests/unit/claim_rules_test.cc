@@ -195,6 +195,7 @@ TEST_F(ClaimRulesTest, AMissingCompositeOnlyWarns) {
   Enforce();
   const Answered answer = Send(Binding("team-a", "restored", "lost"));
   EXPECT_TRUE(answer.allowed);
+  EXPECT_EQ(live_.asker, "team-a") << "whose share of the looks it takes";
   EXPECT_EQ(Findings(), Texts{"claim-binding warn"});
   EXPECT_EQ(answer.warnings,
             Texts{"truce: composite XObjectStorage lost does not exist: Crossplane "

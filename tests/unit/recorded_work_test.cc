@@ -162,7 +162,8 @@ class RecordedWork : public LifecycleTest, private LiveReader, private ReviewSin
     SetQuotas(kLivingMax + 1);
     return std::make_shared<const AdmissionPolicy>(present_);
   }
-  LiveObjects Read(std::span<const Slot> slots, Deadline /*deadline*/) override {
+  LiveObjects Read(std::string_view /*asker*/, std::span<const Slot> slots,
+                   Deadline /*deadline*/) override {
     LiveObjects out;
     for (const Slot& slot : slots) {
       const auto there = there_.find(slot);

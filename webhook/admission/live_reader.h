@@ -3,6 +3,7 @@
 #define TRUCE_WEBHOOK_ADMISSION_LIVE_READER_H_
 
 #include <span>
+#include <string_view>
 
 #include "policies/lifecycle/restore_rules.h"
 #include "registry/base/clock.h"
@@ -15,8 +16,10 @@ class LiveReader {
  public:
   virtual ~LiveReader() = default;
   // Those of `slots` that a consistent read could tell of until `deadline`, by slot as asked; the
-  // namespace of a slot does not count for kinds without one.
-  virtual LiveObjects Read(std::span<const Slot> slots, Deadline deadline) = 0;
+  // namespace of a slot does not count for kinds without one. None at once while too many wait for
+  // such reads, or too many of `asker`: the namespace for which they are done, else the user.
+  virtual LiveObjects Read(std::string_view asker, std::span<const Slot> slots,
+                           Deadline deadline) = 0;
 };
 
 }  // namespace truce

@@ -116,10 +116,11 @@ std::optional<AskedAgain> AskAgain(const Reroll& reroll, const AdmissionPolicy& 
 }
 
 // Not sure is as good as there being one.
-bool NoneExists(const ExchangedNames& names, LiveReader& live, Deadline deadline) {
+bool NoneExists(const ExchangedNames& names, std::string_view asker, LiveReader& live,
+                Deadline deadline) {
   std::vector<Slot> slots = names.gone;
   slots.insert(slots.end(), names.come.begin(), names.come.end());
-  const LiveObjects seen = live.Read(slots, deadline);
+  const LiveObjects seen = live.Read(asker, slots, deadline);
   return std::all_of(slots.begin(), slots.end(), [&](const Slot& slot) {
     const auto object = seen.find(slot);
     return object != seen.end() && !object->second;
@@ -137,7 +138,8 @@ RerollJudgement JudgeRerolls(const AdmissionRequest& review, const AdmissionPoli
   const auto again = AskAgain(*reroll, policy, ports, deadline);
   if (!again) return out;
   const Deadline probed = std::min(deadline, std::chrono::steady_clock::now() + kProbeTime);
-  if (!NoneExists(reroll->names, *ports.live, probed)) return out;
+  const std::string_view asker = review.ns.empty() ? review.user : review.ns;
+  if (!NoneExists(reroll->names, asker, *ports.live, probed)) return out;
   out.root = again->root;
   const RerollCase asked{.composite = {policy.identity.cluster, std::string(review.kind.group),
                                        std::string(review.kind.kind), std::string(review.ns),

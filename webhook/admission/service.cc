@@ -359,7 +359,10 @@ class Call final : public std::enable_shared_from_this<Call> {
     if (ports_.live == nullptr) return false;
     const Deadline now = std::chrono::steady_clock::now();
     const Deadline half = now + (deadline_ - now) / 2;
-    judgement.SetLive(ports_.live->Read(judgement.to_look_at(), std::min(half, now + kLookTime)));
+    const ReviewRequest& asked = judgement.request();
+    const std::string& ns = asked.object.slot.ns;
+    judgement.SetLive(ports_.live->Read(ns.empty() ? asked.requester.user : ns,
+                                        judgement.to_look_at(), std::min(half, now + kLookTime)));
     return true;
   }
 

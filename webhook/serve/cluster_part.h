@@ -126,7 +126,8 @@ class ClusterPart final : private PolicyListener,
   DeletionSink deletions_{ports_.admission, [this](const Slot& slot) { NoteDeletionAsked(slot); }};
   ProviderActSink provider_acts_{ports_.admission,
                                  [this](const ProviderAct& act) { NoteProviderAct(act); }};
-  LiveObjectReader live_{watch_, [this](const GroupKind& kind) { return detection_.KindOf(kind); }};
+  LiveObjectReader live_{[this] { return watch_.looks(); },
+                         [this](const GroupKind& kind) { return detection_.KindOf(kind); }};
   OwnershipGrants grants_;
   OwnershipChecks checks_;
   OwnObjects own_;

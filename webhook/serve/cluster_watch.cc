@@ -200,6 +200,11 @@ ClusterApi* ClusterWatch::api() const {
   return engine_ == nullptr || stopping_ ? nullptr : api_.get();
 }
 
+ClusterApi* ClusterWatch::looks() const {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  return engine_ == nullptr || stopping_ ? nullptr : looks_.get();
+}
+
 Engine* ClusterWatch::engine() const {
   const std::lock_guard<std::mutex> lock(mutex_);
   return engine_.get();
@@ -213,8 +218,10 @@ Result<void> ClusterWatch::Open() {
   }
   if (api_ == nullptr) {
     auto api = MakeApiClient(session_, {});
+    auto looks = MakeApiClient(session_, {});
     const std::lock_guard<std::mutex> lock(mutex_);
     api_ = std::move(api);
+    looks_ = std::move(looks);
   }
   TRUCE_ASSIGN_OR_RETURN(const Uid uid, ReadKubeSystem(server_, *api_));
   TRUCE_RETURN_IF_ERROR(BindCluster(ports_.store, ports_.cluster, uid, In(kOpenedStoreTime)));

@@ -113,6 +113,9 @@ class ClusterWatch final : public ClusterLink, public WatchControls, private Lea
   void Wake();
 
   ClusterApi* api() const override;
+  // As api(), with calls of its own: for reviews, which then wait for no list of the watch, nor it
+  // for them.
+  ClusterApi* looks() const;
 
   // truce_recovery_mode, truce_brake_held_objects, truce_brake_frozen_kinds, as last told; with
   // others: truce_watcher_leader, truce_view_age_seconds.
@@ -161,8 +164,9 @@ class ClusterWatch final : public ClusterLink, public WatchControls, private Lea
   std::map<GroupKind, Timestamp> unseen_;  // under mutex_
   ReconcileRules rules_;                   // under mutex_; as given last
   LearnedIdentity learned_;                // under mutex_
-  std::unique_ptr<ClusterApi> api_;        // set once, under mutex_
-  std::unique_ptr<Engine> engine_;         // set once, under mutex_
+  std::unique_ptr<ClusterApi> api_;        // set once, under mutex_, as the next
+  std::unique_ptr<ClusterApi> looks_;
+  std::unique_ptr<Engine> engine_;  // set once, under mutex_
   std::unique_ptr<WatchStreams> streams_;
   std::shared_ptr<ServerSession> session_;
 

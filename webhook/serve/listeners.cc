@@ -6,8 +6,15 @@
 #include <span>
 #include <utility>
 
+#include "webhook/api/auth/cached_reviews.h"
+#include "webhook/serve/live_objects.h"
+
 namespace truce {
 namespace {
+
+// Reviews that wait for the API server, be it for an object or for what a user may.
+constexpr int kWaitingMax = kLooksAtOnce + kQuestionsAtOnce;
+static_assert(kWaitingMax == 72, "the help of inFlightMax says so");
 
 // Of open files, what connections of callers do not take.
 constexpr std::size_t kReserve = 2048;
@@ -20,7 +27,8 @@ HttpLimits LimitsOf(const Config& config, int connections_max) {
   HttpLimits limits;
   limits.connections_max = connections_max;
   limits.connections_per_source_max = limits.connections_max / 2;
-  limits.in_flight_max = static_cast<int>(config.in_flight_max);
+  // They take no place of those that do not.
+  limits.in_flight_max = static_cast<int>(config.in_flight_max) + kWaitingMax;
   limits.body_bytes_in_flight_max = static_cast<std::size_t>(config.in_flight_bytes_max);
   return limits;
 }

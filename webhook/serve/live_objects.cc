@@ -8,10 +8,13 @@
 
 namespace truce {
 
-LiveObjects LiveObjectReader::Read(std::span<const Slot> slots, Deadline deadline) {
+LiveObjects LiveObjectReader::Read(std::string_view asker, std::span<const Slot> slots,
+                                   Deadline deadline) {
   LiveObjects out;
-  ClusterApi* const api = link_.api();
+  ClusterApi* const api = api_();
   if (api == nullptr) return out;
+  const Turnstile::Turn turn(turnstile_, std::string(asker));
+  if (!turn.inside()) return out;
   const BlockingRegion blocking;
   JsonReader reader;
   for (const Slot& slot : slots) {

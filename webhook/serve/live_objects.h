@@ -5,13 +5,20 @@
 #include <functional>
 #include <optional>
 #include <span>
+#include <string_view>
 #include <utility>
 
+#include "registry/base/turnstile.h"
 #include "registry/identity/values.h"
 #include "webhook/admission/live_reader.h"
 #include "webhook/kube/cluster_api.h"
 
 namespace truce {
+
+// Reviews that wait for such reads at once, and of them those of one asker: while the API server
+// hangs the others have the listener's places. Further ones do without: rules then warn.
+inline constexpr int kLooksAtOnce = 64;
+inline constexpr int kLooksOfOneAtOnce = 32;
 
 // Thread-safe.
 class LiveObjectReader final : public LiveReader {
@@ -19,16 +26,19 @@ class LiveObjectReader final : public LiveReader {
   // How a kind is served; nothing: it is not, as far as known.
   using KindFinder = std::function<std::optional<ServedKind>(const GroupKind&)>;
 
-  // `link` must outlive the reader.
-  LiveObjectReader(const ClusterLink& link, KindFinder kind_of)
-      : link_(link), kind_of_(std::move(kind_of)) {}
+  // Null while the cluster cannot be asked.
+  using ApiFinder = std::function<ClusterApi*()>;
+
+  LiveObjectReader(ApiFinder api, KindFinder kind_of)
+      : api_(std::move(api)), kind_of_(std::move(kind_of)) {}
 
   // One quorum read each, one after the other; what fails or comes too late is left out.
-  LiveObjects Read(std::span<const Slot> slots, Deadline deadline) override;
+  LiveObjects Read(std::string_view asker, std::span<const Slot> slots, Deadline deadline) override;
 
  private:
-  const ClusterLink& link_;
+  const ApiFinder api_;
   const KindFinder kind_of_;
+  Turnstile turnstile_{kLooksAtOnce, kLooksOfOneAtOnce};
 };
 
 }  // namespace truce

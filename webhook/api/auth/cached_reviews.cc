@@ -35,24 +35,6 @@ Error TooMany() {
   return {ErrorCode::kResourceExhausted, "too many callers wait for the API server's word on them"};
 }
 
-// Inside the turnstile while it lives.
-class Turn final {
- public:
-  Turn(Turnstile& turnstile, std::string asker)
-      : turnstile_(turnstile), asker_(std::move(asker)), inside_(turnstile.Enter(asker_)) {}
-  ~Turn() {
-    if (inside_) turnstile_.Leave(asker_);
-  }
-  Turn(const Turn&) = delete;
-  Turn& operator=(const Turn&) = delete;
-  bool inside() const { return inside_; }
-
- private:
-  Turnstile& turnstile_;
-  const std::string asker_;
-  const bool inside_;
-};
-
 // Whoever has one IPv6 address has its whole network of 64 bits.
 std::string SourceOf(const std::string& address) {
   constexpr std::size_t kNetworkBytes = 8;
@@ -69,7 +51,7 @@ Result<std::optional<KubernetesUser>> CachedTokenReviewer::FindUser(const std::s
   const Digest question = Sha256(token);
   const Deadline asked = now_();
   if (auto known = memory_.Find(question, asked)) return *known;
-  const Turn turn(turnstile_, SourceOf(source));
+  const Turnstile::Turn turn(turnstile_, SourceOf(source));
   if (!turn.inside()) return TooMany();
   const BlockingRegion blocking;
   TRUCE_ASSIGN_OR_RETURN(std::optional<KubernetesUser> user,
@@ -85,7 +67,7 @@ Result<bool> CachedAccessReviewer::Allowed(const KubernetesUser& user, const Per
   const Digest question = QuestionOf(user, permission);
   const Deadline asked = now_();
   if (const auto known = memory_.Find(question, asked)) return *known;
-  const Turn turn(turnstile_, user.name);
+  const Turnstile::Turn turn(turnstile_, user.name);
   if (!turn.inside()) return TooMany();
   const BlockingRegion blocking;
   TRUCE_ASSIGN_OR_RETURN(const bool allowed, source_.Allowed(user, permission, deadline));

@@ -10,6 +10,7 @@
 #include <string>
 
 #include "registry/base/guarded.h"
+#include "registry/base/turnstile.h"
 #include "webhook/api/auth/reviews.h"
 #include "webhook/wire/digest.h"
 
@@ -69,34 +70,6 @@ class AnswerMemory final {
   Guarded<Kept> kept_;
 };
 
-// Counts what is on its way, in all and of each asker. Thread-safe.
-class Turnstile final {
- public:
-  bool Enter(const std::string& asker) {
-    return inside_.With([&](Inside& inside) {
-      const auto own = inside.by_asker.find(asker);
-      const bool has_share = own != inside.by_asker.end() && own->second == kQuestionsOfOneAtOnce;
-      if (inside.all == kQuestionsAtOnce || has_share) return false;
-      ++inside.all;
-      ++inside.by_asker[asker];
-      return true;
-    });
-  }
-  void Leave(const std::string& asker) {
-    inside_.With([&](Inside& inside) {
-      --inside.all;
-      if (--inside.by_asker[asker] == 0) inside.by_asker.erase(asker);
-    });
-  }
-
- private:
-  struct Inside {
-    int all = 0;
-    std::map<std::string, int> by_asker;  // at most kQuestionsAtOnce
-  };
-  Guarded<Inside> inside_;
-};
-
 // Errors are not kept: the next caller asks again. One source, of IPv6 addresses their first 64
 // bits, has kQuestionsOfOneAtOnce questions on their way, and so has one user of the other class.
 class CachedTokenReviewer final : public TokenReviewer {
@@ -110,7 +83,7 @@ class CachedTokenReviewer final : public TokenReviewer {
  private:
   TokenReviewer& source_;
   MonotonicNow now_;
-  Turnstile turnstile_;
+  Turnstile turnstile_{kQuestionsAtOnce, kQuestionsOfOneAtOnce};
   AnswerMemory<std::optional<KubernetesUser>> memory_;
 };
 
@@ -124,7 +97,7 @@ class CachedAccessReviewer final : public AccessReviewer {
  private:
   AccessReviewer& source_;
   MonotonicNow now_;
-  Turnstile turnstile_;
+  Turnstile turnstile_{kQuestionsAtOnce, kQuestionsOfOneAtOnce};
   AnswerMemory<bool> memory_;
 };
 
