@@ -285,6 +285,28 @@ def test_backup_says_where_copies_of_a_database_come_from(cli, postgres, databas
     assert result.returncode == USAGE and "use pg_dump" in result.stderr
 
 
+def test_the_server_says_which_store_a_copy_is_of(cli, postgres, database, servers):
+    """A file that was left in the data directory is not the registry of the server that runs there."""
+    server = servers()
+    server.write_config({"logFormat": "json"})
+    server.start()
+    grant(server, "before")
+    before = server.directory / "before.db"
+    assert server.command("backup", str(before)).returncode == 0
+    assert server.stop() == 0
+    server.write_config({"logFormat": "json", "store": postgres.url(database)})
+    server.start()
+    data = str(server.data)
+    copy = server.directory / "copy.db"
+    for command in (["backup", str(copy)], ["backup", "-"], ["restore", str(before)]):
+        result = cli(*command, "--data-dir", data)
+        assert result.returncode == USAGE and "use pg_dump" in result.stderr, (command, result)
+        assert result.stdout == "" and not copy.exists(), command
+    # A server that was killed says nothing any more; its socket is there.
+    server.kill()
+    assert cli("backup", str(copy), "--data-dir", data).returncode == 0
+
+
 def test_readiness_and_doctor_name_what_the_database_does_not_promise(postgres, database, servers):
     server = servers(store=postgres.url(database), storeDurability="replicated")
     server.start()

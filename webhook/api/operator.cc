@@ -130,7 +130,13 @@ std::vector<HttpRoute> OperatorRoutes(OperatorPorts ports) {
     return HttpRoute{"POST", path, RouteMatch::kExact, "application/json",
                      [=](HttpRequest& request) { return AnswerOf(handler(*shared, request)); }};
   };
-  return {post("/api/v1/reservations:confirm", &Confirm), post("/api/v1/explain", &ExplainObject)};
+  return {post("/api/v1/reservations:confirm", &Confirm), post("/api/v1/explain", &ExplainObject),
+          HttpRoute{"GET", "/api/v1/store", RouteMatch::kExact, "", [shared](HttpRequest&) {
+                      JsonWriter json;
+                      const bool is_file = !shared->store.is_remote();
+                      json.BeginObject().Field("inDataDir", is_file).EndObject();
+                      return JsonResponse(json.Take());
+                    }}};
 }
 
 }  // namespace truce

@@ -1,9 +1,12 @@
 // backup, restore: the registry as one file.
 #include <algorithm>
+#include <cerrno>
 #include <chrono>
+#include <cstring>
 #include <filesystem>
 #include <functional>
 #include <memory>
+#include <nlohmann/json.hpp>
 #include <ostream>
 #include <sstream>
 #include <string>
@@ -20,6 +23,7 @@
 #include "webhook/cli/config_flags.h"
 #include "webhook/cli/server/api_call.h"
 #include "webhook/cli/server/server_finder.h"
+#include "webhook/wire/json_text.h"
 
 namespace truce {
 namespace {
@@ -32,6 +36,10 @@ constexpr std::string_view kCopyEnd = ".db";
 constexpr std::size_t kCopyTimeBytes = 16;
 constexpr int kKeepMax = 10'000;
 
+constexpr const char* kKeptElsewhere =
+    "the registry is in PostgreSQL, which keeps its own copies: use pg_dump, or snapshots and "
+    "recovery to a point in time of whoever runs it";
+constexpr std::chrono::seconds kServerTime{10};
 // A registry of a million ownerships over a slow line.
 constexpr std::chrono::seconds kCopyTime{3600};
 
@@ -56,13 +64,47 @@ std::string DataDirOf(const ConfigFlags& flags, CommandIo& io) {
   if (loaded.ok() && !IsPostgresUrl(loaded.value().config.store)) {
     return loaded.value().config.data_dir;
   }
-  Complain(io,
-           loaded.ok()
-               ? "the registry is in PostgreSQL, which keeps its own copies: use pg_dump, or "
-                 "snapshots and recovery to a point in time of whoever runs it"
-               : loaded.error().message,
-           ExitCode::kUsage);
+  Complain(io, loaded.ok() ? kKeptElsewhere : loaded.error().message.c_str(), ExitCode::kUsage);
   return {};
+}
+
+// The data directory that `flags` name, whose registry is a file there: as the server says that
+// runs on it, whose store counts and not a file beside it; empty after a complaint, with its code.
+struct FileRegistry {
+  std::string data_dir;
+  ExitCode code = ExitCode::kUsage;
+};
+FileRegistry FileRegistryOf(const ApiFlags& flags, CommandIo& io) {
+  FileRegistry out;
+  const std::string data_dir = DataDirOf(*flags.config, io);
+  if (data_dir.empty()) return out;
+  const Deadline deadline = std::chrono::steady_clock::now() + kServerTime;
+  Result<ServerPlace> place = FindServer(flags, io);
+  if (!place.ok()) {
+    Complain(io, place.error().message, out.code);
+    return out;
+  }
+  const auto server = ConnectTo(std::move(place).value(), deadline);
+  const auto reply = server.ok() ? server.value()->Send({"/api/v1/store"}, deadline)
+                                 : Result<ApiResponse>(server.error());
+  // A server that ended without its last words leaves its socket behind.
+  const bool is_gone =
+      !reply.ok() && (reply.error().code == ErrorCode::kNotFound ||
+                      reply.error().message.ends_with(std::strerror(ECONNREFUSED)));
+  if (!reply.ok() && !is_gone) {
+    out.code = Complain(
+        io,
+        "the server on " + data_dir + " does not say which store it has: " + reply.error().message,
+        ExitCode::kUnreachable);
+    return out;
+  }
+  const nlohmann::json answer = reply.ok() ? ParseJson(reply.value().body) : nlohmann::json();
+  if (answer.is_object() && !answer.value("inDataDir", true)) {
+    Complain(io, kKeptElsewhere, out.code);
+    return out;
+  }
+  out.data_dir = data_dir;
+  return out;
 }
 
 ExitCode Tell(const std::string& file, const Result<BackupContents>& contents, CommandIo& io) {
@@ -173,9 +215,10 @@ ExitCode MakeBackup(const ApiFlags& flags, const std::string& file, CommandIo& i
   if (place.value().socket.empty()) {
     return is_stream ? WriteCopyOfServer(flags, io) : FetchCopy(flags, file, io);
   }
-  const std::string data_dir = DataDirOf(*flags.config, io);
-  if (data_dir.empty()) return ExitCode::kUsage;
-  return is_stream ? WriteLocalCopy(data_dir, io) : Tell(file, BackUp(data_dir, file), io);
+  const FileRegistry registry = FileRegistryOf(flags, io);
+  if (registry.data_dir.empty()) return registry.code;
+  return is_stream ? WriteLocalCopy(registry.data_dir, io)
+                   : Tell(file, BackUp(registry.data_dir, file), io);
 }
 
 }  // namespace
@@ -222,7 +265,7 @@ CommandAction DeclareBackup(CommandLine& app) {
 }
 
 CommandAction DeclareRestore(CommandLine& app) {
-  const auto flags = AddConfigFlags(app, {"dataDir"});
+  const auto flags = AddOperatorFlags(app);
   const auto file = std::make_shared<std::string>();
   app.AddOption("FILE", *file, "The copy that `truce backup` made").Required();
   app.Footer(
@@ -232,9 +275,9 @@ CommandAction DeclareRestore(CommandLine& app) {
       "Example:\n"
       "  truce restore --data-dir /var/lib/truce registry-2026-11-21.db\n");
   return [=](CommandIo& io) {
-    const std::string data_dir = DataDirOf(*flags, io);
-    if (data_dir.empty()) return ExitCode::kUsage;
-    return Tell(data_dir, RestoreBackup(*file, data_dir), io);
+    const FileRegistry registry = FileRegistryOf(*flags, io);
+    if (registry.data_dir.empty()) return registry.code;
+    return Tell(registry.data_dir, RestoreBackup(*file, registry.data_dir), io);
   };
 }
 
