@@ -14,15 +14,6 @@ namespace {
 // What Go prints before the members of a map; Argo CD deletes what looks like one.
 constexpr std::string_view kMap = "map[";
 
-// Characters that change a line without being seen in it.
-bool IsInvisible(std::uint32_t code) {
-  return code < 0x20 || (code >= 0x7F && code <= 0xA0) || code == 0xAD || code == 0x61C ||
-         code == 0x180E || (code >= 0x200B && code <= 0x200F) ||
-         (code >= 0x2028 && code <= 0x202E) || (code >= 0x2060 && code <= 0x206F) ||
-         code == 0xFEFF || (code >= 0xFFF0 && code <= 0xFFFB) ||
-         (code >= 0xE0000 && code <= 0xE007F);
-}
-
 std::string Escaped(std::uint32_t code) {
   std::array<char, 16> out;
   const int length = std::snprintf(out.data(), out.size(), "\\u{%02x}", code);
@@ -38,6 +29,24 @@ std::size_t RunBytes(std::string_view text) {
 }
 
 }  // namespace
+
+// Controls, separators of lines, and what Unicode calls default ignorable.
+bool IsInvisible(std::uint32_t code) {
+  struct Range {
+    std::uint32_t first;
+    std::uint32_t last;
+  };
+  static constexpr std::array<Range, 20> kRanges = {{
+      {0x0, 0x1F},        {0x7F, 0xA0},       {0xAD, 0xAD},       {0x34F, 0x34F},
+      {0x61C, 0x61C},     {0x115F, 0x1160},   {0x17B4, 0x17B5},   {0x180B, 0x180F},
+      {0x200B, 0x200F},   {0x2028, 0x202E},   {0x2060, 0x206F},   {0x3164, 0x3164},
+      {0xFE00, 0xFE0F},   {0xFEFF, 0xFEFF},   {0xFFA0, 0xFFA0},   {0xFFF0, 0xFFFB},
+      {0x1BCA0, 0x1BCA3}, {0x1D173, 0x1D17A}, {0xE0000, 0xE0FFF}, {0x2800, 0x2800},
+  }};
+  return std::any_of(kRanges.begin(), kRanges.end(), [code](const Range& range) {
+    return code >= range.first && code <= range.last;
+  });
+}
 
 bool IsOneLine(std::string_view text) {
   return PlainRun<Quotes::kPlain>(text) == text.size() && text.find(kMap) == std::string_view::npos;
@@ -90,6 +99,26 @@ std::string OneLine(std::string_view text, std::size_t bytes_max) {
   std::string out;
   AppendLine(text, bytes_max, out);
   return out;
+}
+
+std::string Lines(std::string_view text) {
+  std::string out;
+  while (true) {
+    const std::size_t end = std::min(text.find_first_of("\n\t"), text.size());
+    AppendLine(text.substr(0, end), std::string_view::npos, out);
+    if (end == text.size()) return out;
+    out += text[end];
+    text.remove_prefix(end + 1);
+  }
+}
+
+std::string Folded(std::string_view text, std::size_t bytes_max) {
+  constexpr std::string_view kBlanks = " \t\r\n";
+  std::string folded(Trimmed(text, kBlanks));
+  std::replace_if(
+      folded.begin(), folded.end(), [](char c) { return c == '\n' || c == '\r' || c == '\t'; },
+      ' ');
+  return OneLine(folded, bytes_max);
 }
 
 std::string Quoted(std::string_view text) { return '"' + OneLine(text, kShownTextBytesMax) + '"'; }

@@ -1,18 +1,28 @@
-// Text of anybody's, safe to print on one line.
+// Text of anybody's, safe to print: the one escape for terminals, logs and workflow commands.
 #ifndef TRUCE_REGISTRY_BASE_ONE_LINE_H_
 #define TRUCE_REGISTRY_BASE_ONE_LINE_H_
 
 #include <cstddef>
+#include <cstdint>
 #include <string>
 #include <string_view>
 
 namespace truce {
 
-// `text` safe to print on one line: control and invisible characters as \u{…}, at most `bytes_max`
-// bytes, cut between characters with "…".
-std::string OneLine(std::string_view text, std::size_t bytes_max);
+// Whether the character changes what is seen without being seen: controls (line breaks, ESC, C1),
+// directional marks, what has no width.
+bool IsInvisible(std::uint32_t code);
+
+// `text` safe to print on one line: invisible characters as \u{…}, at most `bytes_max` bytes, cut
+// between characters with "…".
+std::string OneLine(std::string_view text, std::size_t bytes_max = std::string_view::npos);
 // The same, behind `out`.
 void AppendLine(std::string_view text, std::size_t bytes_max, std::string& out);
+
+// A text of several lines: each as OneLine, its tabs as they are.
+std::string Lines(std::string_view text);
+// The same as one line: a blank for each line break, none at its ends.
+std::string Folded(std::string_view text, std::size_t bytes_max = std::string_view::npos);
 
 // The most of a name or another text of an object that a finding shows.
 inline constexpr std::size_t kShownTextBytesMax = 256;

@@ -4,12 +4,6 @@
 
 namespace truce {
 
-std::string WithoutControl(std::string_view text, char instead) {
-  std::string out(text);
-  std::replace_if(out.begin(), out.end(), IsControl, instead);
-  return out;
-}
-
 std::string LowerOf(std::string_view text) {
   std::string lower(text);
   for (char& c : lower) c = Lower(c);

@@ -43,9 +43,6 @@ constexpr std::string_view Trimmed(std::string_view text, std::string_view blank
   return text.substr(0, text.find_last_not_of(blanks) + 1);
 }
 
-// `text` with `instead` for each control character.
-std::string WithoutControl(std::string_view text, char instead);
-
 // `text` with its letters of ASCII in lower case.
 std::string LowerOf(std::string_view text);
 

@@ -311,7 +311,8 @@ def test_a_reader_that_goes_away_is_no_crash():
     types = subprocess.Popen([str(BINARY), "types"], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
     assert types.stdout.readline()
     types.stdout.close()
-    assert types.wait(20) in (0, 2)
+    # All of it may have been written before.
+    assert types.wait(20) in (0, 5)
     assert types.stderr.read() == b""
     types.stderr.close()
 

@@ -32,6 +32,18 @@ TEST(OneLine, Vectors) {
   EXPECT_EQ(OneLine("abcdef", 2), "");
 }
 
+TEST(OneLine, NothingUnseenIsLeft) {
+  EXPECT_EQ(OneLine("a\x1b[2J\xC2\x9B\u202E\u2066\u200B\uFE0F\U000E0041\u3164"),
+            "a\\u{1b}[2J\\u{9b}\\u{202e}\\u{2066}\\u{200b}\\u{fe0f}\\u{e0041}\\u{3164}");
+}
+
+TEST(Lines, EachIsOne) {
+  EXPECT_EQ(Lines(""), "");
+  EXPECT_EQ(Lines("a\n\tb\x1b\n\n"), "a\n\tb\\u{1b}\n\n");
+  EXPECT_EQ(Folded(" a\r\nb\u200Bc\n"), "a  b\\u{200b}c");
+  EXPECT_EQ(Folded("abcdef", 5), "ab…");
+}
+
 std::vector<std::string> Pieces() {
   return {"m", "map", "map[", "[", "…", "é", "\n", "a", "0123456789abcdef", "\xFF", "\u200B", "p["};
 }

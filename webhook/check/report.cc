@@ -139,14 +139,14 @@ std::string TextReport(const CheckReport& report) {
   std::string out;
   for (const CheckFinding& finding : report.findings) {
     if (!finding.location.file.empty()) out.append(ForPeople(finding.location)).append(": ");
-    out.append(Name(finding.severity)).append(": ").append(finding.cause);
+    out.append(Name(finding.severity)).append(": ").append(OneLine(finding.cause));
     // To search for, and to name in an exemption.
     out.append(" [").append(finding.rule).append("]\n");
-    if (!finding.object.empty()) out.append("    in ").append(finding.object).append("\n");
-    if (!finding.remedy.empty()) out.append("    ").append(finding.remedy).append("\n");
-    if (!finding.link.empty()) out.append("    ").append(finding.link).append("\n");
+    if (!finding.object.empty()) out.append("    in ").append(OneLine(finding.object)).append("\n");
+    if (!finding.remedy.empty()) out.append("    ").append(OneLine(finding.remedy)).append("\n");
+    if (!finding.link.empty()) out.append("    ").append(OneLine(finding.link)).append("\n");
   }
-  return out + CountsOf(report) + "\n";
+  return out + OneLine(CountsOf(report)) + "\n";
 }
 
 std::string TerminationMessage(const CheckReport& report) {
@@ -156,6 +156,7 @@ std::string TerminationMessage(const CheckReport& report) {
     std::string line = ForPeople(finding.location) + ": " + finding.cause;
     if (!finding.remedy.empty()) line.append(" ").append(finding.remedy);
     if (!finding.link.empty()) line.append(" ").append(finding.link);
+    line = OneLine(line);
     if (out.size() + line.size() + 1 > kTerminationBytesMax) break;
     out.append(line).append("\n");
   }

@@ -42,7 +42,7 @@ std::string_view CommandOf(CheckSeverity severity) {
 
 std::string PlaceForGithub(const CheckLocation& location) {
   if (location.file.empty()) return {};
-  std::string out = "file=" + Escaped(location.file, true) + ",";
+  std::string out = "file=" + Escaped(OneLine(location.file), true) + ",";
   if (location.at.line == 0) return out;
   return out + "line=" + std::to_string(location.at.line) +
          ",col=" + std::to_string(location.at.column) + ",";
@@ -84,12 +84,12 @@ std::string GithubReport(const CheckReport& report, CheckSeverity silence) {
   std::string out;
   for (const CheckFinding& finding : report.findings) {
     out.append(CommandOf(finding.severity)).append(PlaceForGithub(finding.in_repository));
-    out.append("title=").append(Escaped("truce check (" + finding.rule + ")", true));
-    out.append("::").append(Escaped(MessageOf(finding), false)).append("\n");
+    out.append("title=").append(Escaped(OneLine("truce check (" + finding.rule + ")"), true));
+    out.append("::").append(Escaped(Lines(MessageOf(finding)), false)).append("\n");
   }
   if (!report.unreachable.empty()) {
     out.append(CommandOf(silence)).append("title=truce check::");
-    out.append(Escaped("nothing was decided, " + SilenceOf(report), false)).append("\n");
+    out.append(Escaped(Lines("nothing was decided, " + SilenceOf(report)), false)).append("\n");
   }
   return out + OneLine(CountsOf(report), kReviewTextBytesMax) + "\n";
 }

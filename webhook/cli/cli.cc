@@ -1,3 +1,6 @@
+#include <poll.h>
+#include <unistd.h>
+
 #include <algorithm>
 #include <array>
 #include <exception>
@@ -6,6 +9,7 @@
 #include <vector>
 
 #include "registry/base/nearest.h"
+#include "registry/base/one_line.h"
 #include "webhook/cli/command.h"
 #include "webhook/cli/command_line.h"
 
@@ -84,6 +88,11 @@ ExitCode RunCommand(const Command& command, std::span<const std::string> argumen
     case CommandLine::Outcome::kRefused: break;
   }
   return UsageError(command.name, line, reading, io);
+}
+
+bool IsReaderGone() {
+  pollfd out{STDOUT_FILENO, POLLOUT, 0};
+  return ::poll(&out, 1, 0) == 1 && (out.revents & POLLERR) != 0;
 }
 
 ExitCode Dispatch(std::span<const std::string> arguments, CommandIo& io) {
@@ -185,14 +194,22 @@ std::span<const Command> Commands() {
 }
 
 ExitCode Complain(CommandIo& io, std::string_view message, ExitCode code) {
-  io.err << "truce: " << message << "\n";
+  io.err << "truce: " << OneLine(message) << "\n";
   return code;
+}
+
+void Warn(CommandIo& io, std::string_view message) {
+  io.err << "truce: warning: " << OneLine(message) << "\n";
 }
 
 ExitCode RunCli(std::span<const std::string> arguments, CommandIo& io) {
   // Libraries may throw (out of memory); no exception leaves the program as a crash.
   try {
-    return Dispatch(arguments, io);
+    const ExitCode code = Dispatch(arguments, io);
+    // Whoever reads a pipe may have had enough, as head has: the code alone says that it is cut.
+    if (io.out.flush() || code == ExitCode::kCannotRun) return code;
+    if (!IsReaderGone()) Complain(io, "standard output cannot be written", code);
+    return ExitCode::kCannotRun;
   } catch (const std::exception& error) {
     return Complain(io, std::string("internal error: ") + error.what(), ExitCode::kBug);
   }

@@ -80,7 +80,9 @@ ExitCode Complete(std::span<const std::string> words, CommandIo& io);
 // `truce --version`, which no list of commands names.
 CommandAction DeclareVersion(CommandLine& app);
 
-// Writes "truce: message" to `io.err` and returns `code`.
+// Writes "truce: warning: message" to `io.err`, on one line.
+void Warn(CommandIo& io, std::string_view message);
+// Writes "truce: message" to `io.err`, on one line, and returns `code`.
 ExitCode Complain(CommandIo& io, std::string_view message, ExitCode code);
 
 // Reads arguments (without the program's name), runs one command. Never throws.

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <ostream>
 
+#include "registry/base/one_line.h"
 #include "registry/base/text.h"
 #include "webhook/cli/command_line.h"
 #include "webhook/config/keys.h"
@@ -100,7 +101,7 @@ ConfigSources SourcesOf(const ConfigFlags& flags, const CommandIo& io) {
 Result<LoadedConfig> LoadFor(const ConfigFlags& flags, CommandIo& io) {
   TRUCE_ASSIGN_OR_RETURN(LoadedConfig loaded, LoadConfig(SourcesOf(flags, io)));
   for (const std::string& warning : loaded.warnings) {
-    io.err << "truce: warning: " << warning << "\n";
+    Warn(io, warning);
   }
   return loaded;
 }

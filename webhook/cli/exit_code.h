@@ -15,7 +15,7 @@ enum class ExitCode {
   kUsage = 2,        // wrong arguments, configuration or input
   kUnreachable = 3,  // the server cannot be reached, or nobody asks it: nothing was decided
   kWarnings = 4,     // only warnings, where the caller asked that they count
-  kCannotRun = 5,   // cannot start or go on: address in use, data directory, database, certificates
+  kCannotRun = 5,   // cannot start, go on or print: address, data directory, database, certificates
   kDiskFailed = 6,  // a sync of the registry failed; started again, it recovers from its log
   kBug = 70,        // a fault of Truce itself
 };

@@ -3,6 +3,7 @@
 #include <nlohmann/json.hpp>
 #include <ostream>
 
+#include "registry/base/one_line.h"
 #include "registry/base/text.h"
 #include "webhook/cli/command.h"
 #include "webhook/cli/command_line.h"
@@ -36,8 +37,6 @@ YamlNode NodeOf(const OrderedJson& json) {
 
 }  // namespace
 
-std::string OnOneLine(const std::string& text) { return WithoutControl(text, '?'); }
-
 std::string IdOf(const nlohmann::json& item) { return TextIn(item, "id"); }
 
 std::string OrDash(const std::string& text) { return text.empty() ? "-" : text; }
@@ -65,7 +64,7 @@ TableRows WithHead(TableRows rows, bool has_head) {
 
 void PrintTable(TableRows rows, std::ostream& out) {
   for (auto& row : rows) {
-    for (std::string& cell : row) cell = OnOneLine(cell);
+    for (std::string& cell : row) cell = OneLine(cell);
   }
   out << AlignColumns(rows);
 }
@@ -89,7 +88,7 @@ bool PrintNames(const std::string& output, const nlohmann::json& items,
   if (output != "name") return false;
   for (const nlohmann::json& item : items) {
     const std::string name = name_of(item);
-    if (!name.empty()) out << OnOneLine(name) << "\n";
+    if (!name.empty()) out << OneLine(name) << "\n";
   }
   return true;
 }

@@ -16,8 +16,6 @@ class CommandLine;
 
 struct CommandIo;
 
-// A text of the server on one line of a terminal.
-std::string OnOneLine(const std::string& text);
 // The member "id".
 std::string IdOf(const nlohmann::json& item);
 
@@ -29,8 +27,8 @@ std::shared_ptr<bool> AddNoHeadersFlag(CommandLine& app);
 
 // The rows, without their head where it is not wanted.
 TableRows WithHead(TableRows rows, bool has_head);
-// Columns three spaces apart, the first row in capitals; control characters of cells as '?'. The
-// last column is not padded.
+// Columns three spaces apart, the first row in capitals; each cell as OneLine. The last column
+// is not padded.
 void PrintTable(TableRows rows, std::ostream& out);
 
 // The JSON text indented, or as YAML.

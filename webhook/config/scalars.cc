@@ -4,6 +4,7 @@
 #include <optional>
 
 #include "registry/base/name_table.h"
+#include "registry/base/one_line.h"
 #include "registry/base/text.h"
 #include "webhook/config/keys.h"
 
@@ -20,8 +21,7 @@ Error Wrong(std::string message) { return Error{ErrorCode::kInvalidArgument, std
 
 std::string Shown(std::string_view text) {
   constexpr std::size_t kShownMax = 80;
-  return "'" + WithoutControl(text.substr(0, kShownMax), '?') +
-         (text.size() > kShownMax ? "…'" : "'");
+  return "'" + OneLine(text, kShownMax) + "'";
 }
 
 bool IsDigits(std::string_view text) { return !text.empty() && AllDigits(text); }

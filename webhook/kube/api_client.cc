@@ -5,6 +5,7 @@
 #include <string>
 #include <utility>
 
+#include "registry/base/one_line.h"
 #include "webhook/kube/api_errors.h"
 #include "webhook/kube/api_json.h"
 #include "webhook/kube/http_call.h"
@@ -128,7 +129,7 @@ class HttpClusterApi final : public ClusterApi {
     }
     if (head.content_type != "application/json") {
       ApiError error =
-          Malformed("'" + OneLine(head.content_type) + "' instead of JSON: is '" +
+          Malformed("'" + Folded(head.content_type, kMessageBytesMax) + "' instead of JSON: is '" +
                     HostAndPort(session_->settings().address) + "' the API server's address?");
       error.status = head.status;
       return error;

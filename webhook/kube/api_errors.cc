@@ -3,12 +3,12 @@
 #include <algorithm>
 #include <optional>
 
+#include "registry/base/one_line.h"
 #include "registry/base/text.h"
 
 namespace truce {
 namespace {
 
-constexpr std::size_t kMessageBytesMax = 512;
 constexpr int kRetryAfterSecondsMax = 300;
 
 // A 404 proves that an object is missing only when it names that object of that kind; of anything
@@ -40,12 +40,6 @@ ApiErrorKind KindOf(int code, const std::optional<ApiStatus>& status, const Aske
 
 }  // namespace
 
-std::string OneLine(std::string_view text) {
-  std::string line = WithoutControl(text.substr(0, kMessageBytesMax), ' ');
-  while (!line.empty() && line.back() == ' ') line.pop_back();
-  return line;
-}
-
 ApiError ErrorOfReply(const ResponseHead& head, std::string_view body, const AskedFor& asked) {
   ApiJsonReader json;
   std::optional<ApiStatus> status;
@@ -59,15 +53,15 @@ ApiError ErrorOfReply(const ResponseHead& head, std::string_view body, const Ask
         std::chrono::seconds(std::min(status->details.retry_after_seconds, kRetryAfterSecondsMax));
   }
   if (head.status >= 300 && head.status < 400) {
-    error.message =
-        "the server redirects to '" + OneLine(head.location) + "'; redirects are not followed";
+    error.message = "the server redirects to '" + Folded(head.location, kMessageBytesMax) +
+                    "'; redirects are not followed";
   } else if (status && !status->message.empty()) {
-    error.message = OneLine(status->message);
+    error.message = Folded(status->message, kMessageBytesMax);
   } else if (head.content_type == "text/plain" && !body.empty()) {
-    error.message = OneLine(body.substr(0, body.find('\n')));
+    error.message = Folded(body.substr(0, body.find('\n')), kMessageBytesMax);
   } else {
     error.message = "status " + std::to_string(head.status) + " with '" +
-                    OneLine(head.content_type) + "' instead of a Status";
+                    Folded(head.content_type, kMessageBytesMax) + "' instead of a Status";
   }
   return error;
 }
@@ -83,7 +77,7 @@ ApiError ErrorOfStatus(const ApiStatus& status) {
     error.retry_after =
         std::chrono::seconds(std::min(status.details.retry_after_seconds, kRetryAfterSecondsMax));
   }
-  error.message = OneLine(status.message);
+  error.message = Folded(status.message, kMessageBytesMax);
   return error;
 }
 

@@ -19,8 +19,8 @@ struct AskedFor {
   bool is_write = false;
 };
 
-// `text` on one line, without control characters, cut: as it may stand in a message.
-std::string OneLine(std::string_view text);
+// The most of what a server says that a message shows.
+inline constexpr std::size_t kMessageBytesMax = 512;
 
 // The error of an answer with a status other than 2xx. `body` must be followed by kJsonPadding
 // readable bytes.

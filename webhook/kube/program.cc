@@ -14,6 +14,7 @@
 #include <cstring>
 #include <optional>
 
+#include "registry/base/one_line.h"
 #include "registry/base/text.h"
 
 extern char** environ;
@@ -182,7 +183,7 @@ std::string FirstPrintedLine(std::string_view text) {
   while (!text.empty() && std::isspace(static_cast<unsigned char>(text.front())) != 0) {
     text.remove_prefix(1);
   }
-  return WithoutControl(text.substr(0, std::min(text.find('\n'), kComplaintBytesMax)), ' ');
+  return Folded(text.substr(0, text.find('\n')), kComplaintBytesMax);
 }
 
 Result<std::string> RunProgram(const ProgramCall& call, Deadline deadline) {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "registry/base/one_line.h"
 #include "webhook/kube/api_errors.h"
 #include "webhook/kube/request_target.h"
 
@@ -169,7 +170,7 @@ WatchStream::Want WatchStream::TakeHead(std::string_view bytes, Deadline now) {
   if (head_.status != 200) {
     Enter(Phase::kRefusal, now);
   } else if (head_.content_type != "application/json") {
-    return Fail(ApiErrorKind::kMalformed, "'" + OneLine(head_.content_type) +
+    return Fail(ApiErrorKind::kMalformed, "'" + Folded(head_.content_type, kMessageBytesMax) +
                                               "' instead of JSON: is '" +
                                               HostAndPort(shared_.session.settings().address) +
                                               "' the API server's address?");

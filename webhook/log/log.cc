@@ -10,9 +10,11 @@
 #include <atomic>
 #include <cerrno>
 #include <climits>
+#include <cstdint>
 #include <mutex>
 
 #include "registry/base/name_table.h"
+#include "registry/base/one_line.h"
 #include "registry/base/plain_run.h"
 #include "registry/base/text.h"
 
@@ -25,22 +27,18 @@ constexpr NameTable<LogLevel::kError> kLogLevels("debug", "info", "warning", "er
 // Room for most lines.
 constexpr std::size_t kUsualLineBytes = 768;
 
-void AppendEscape(std::string& out, unsigned char byte) {
-  out += "\\u00";
-  AppendHex(byte, out);
+void AppendEscape(std::string& out, std::uint32_t unit) {
+  out += "\\u";
+  AppendHex(static_cast<unsigned char>(unit >> 8U), out);
+  AppendHex(static_cast<unsigned char>(unit & 0xFFU), out);
 }
 
-// True for code points that would rearrange or break the line on a terminal: C1 controls, line and
-// paragraph separators, directional marks.
-bool IsDisruptive(std::string_view sequence) {
-  if (sequence.size() == 2) {
-    return sequence[0] == '\xc2' && static_cast<unsigned char>(sequence[1]) < 0xa0;
-  }
-  if (sequence.size() != 3 || sequence[0] != '\xe2') return false;
-  const auto second = static_cast<unsigned char>(sequence[1]);
-  const auto third = static_cast<unsigned char>(sequence[2]);
-  if (second == 0x80) return third >= 0x8b && (third <= 0x8f || (third >= 0xa8 && third <= 0xae));
-  return second == 0x81 && third >= 0xa0 && third <= 0xaf;
+// As JSON has it: what is beyond the first plane in two units.
+void AppendEscapedCharacter(std::string& out, std::uint32_t code) {
+  constexpr std::uint32_t kFirstPlane = 0x10000;
+  if (code < kFirstPlane) return AppendEscape(out, code);
+  AppendEscape(out, 0xD800 + ((code - kFirstPlane) >> 10U));
+  AppendEscape(out, 0xDC00 + ((code - kFirstPlane) & 0x3FFU));
 }
 
 // Appends a JSON string's content.
@@ -53,14 +51,14 @@ void AppendEscaped(std::string& out, std::string_view text) {
     text.remove_prefix(plain);
     if (text.empty()) break;
     const auto byte = static_cast<unsigned char>(text[0]);
-    const std::size_t length = FirstCharacter(text).length;
+    const auto [length, code] = FirstCharacter(text);
     if (text[0] == '"' || text[0] == '\\') {
       out += '\\';
       out += text[0];
-    } else if (length == 0 || byte < 0x20 || byte == 0x7f) {
+    } else if (length == 0) {
       AppendEscape(out, byte);
-    } else if (IsDisruptive(text.substr(0, length))) {
-      for (const char c : text.substr(0, length)) AppendEscape(out, static_cast<unsigned char>(c));
+    } else if (IsInvisible(code)) {
+      AppendEscapedCharacter(out, code);
     } else {
       out.append(text.substr(0, length));
     }

@@ -5,6 +5,7 @@
 #include <string>
 #include <string_view>
 
+#include "registry/base/one_line.h"
 #include "registry/base/text.h"
 
 namespace truce {
@@ -92,7 +93,7 @@ const Libpq& Pq() { return Library().calls; }
 std::string PqLine(const char* said) {
   std::string_view text = said == nullptr ? "" : said;
   text = text.substr(0, text.find('\n'));
-  return text.empty() ? "no reason given" : WithoutControl(text, ' ');
+  return text.empty() ? "no reason given" : Folded(text);
 }
 
 }  // namespace truce

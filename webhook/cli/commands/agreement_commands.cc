@@ -3,6 +3,7 @@
 #include <optional>
 #include <ostream>
 
+#include "registry/base/one_line.h"
 #include "registry/base/text.h"
 #include "webhook/cli/command_line.h"
 #include "webhook/cli/commands/grant_manifest.h"
@@ -70,7 +71,7 @@ ExitCode EndShare(const ApiFlags& flags, const ShareArguments& given, CommandIo&
   question.method = "DELETE";
   question.if_match = "*";
   TRUCE_ASSIGN_OR_RETURN(const Json share, AskForObject(flags, question, io));
-  io.out << "ended the share of " << ResourceOf(share) << " with " << OnOneLine(TextIn(share, "to"))
+  io.out << "ended the share of " << ResourceOf(share) << " with " << OneLine(TextIn(share, "to"))
          << "\n";
   return ExitCode::kOk;
 }
@@ -122,14 +123,14 @@ bool PrintSteps(const Json& transfer, CommandIo& io) {
     const bool done = steps[i].value("done", false);
     if (!done && i + 1 < steps.size()) ready = false;
     io.out << "  " << (done ? "[done]" : "[todo]") << " " << i + 1 << ". "
-           << OnOneLine(TextIn(steps[i], "text")) << "\n";
+           << OneLine(TextIn(steps[i], "text")) << "\n";
   }
   return ready;
 }
 
 ExitCode PrintTransfer(const Json& transfer, const std::string& output, CommandIo& io) {
   if (output == "table" || output == "wide") {
-    io.out << ResourceOf(transfer) << " to " << OnOneLine(TextIn(transfer, "to")) << ": "
+    io.out << ResourceOf(transfer) << " to " << OneLine(TextIn(transfer, "to")) << ": "
            << TextIn(transfer, "state") << ", id " << TextIn(transfer, "id") << "\n";
     return PrintSteps(transfer, io) ? ExitCode::kOk : ExitCode::kNo;
   }
@@ -156,15 +157,15 @@ ExitCode ShowReadiness(const ApiFlags& flags, const NamedResource& named, const 
     return PrintTransfer(resource["transfer"], output, io);
   }
   io.out << "no transfer of " << TypeAndName(resource) << " is under way; it is owned by "
-         << OnOneLine(ObjectText(resource, "root")) << " since "
-         << OnOneLine(TextIn(resource, "since"));
+         << OneLine(ObjectText(resource, "root")) << " since "
+         << OneLine(TextIn(resource, "since"));
   const auto hand_over = resource.find("handOver");
   if (hand_over == resource.end() || !hand_over->is_object()) {
     io.out << "\n";
     return ExitCode::kOk;
   }
   io.out << ", whose annotation truce.dev/transfer-to names "
-         << OnOneLine(TextIn(*hand_over, "successor")) << ":\n";
+         << OneLine(TextIn(*hand_over, "successor")) << ":\n";
   return PrintSteps(*hand_over, io) ? ExitCode::kOk : ExitCode::kNo;
 }
 
@@ -231,14 +232,14 @@ void PrintProtection(const Json& resource, const Json& protection, CommandIo& io
     return;
   }
   io.out << TypeAndName(resource) << " is protected against deletion since "
-         << OnOneLine(TextIn(protection, "at")) << " by " << OnOneLine(TextIn(protection, "by"))
-         << ": " << OnOneLine(TextIn(protection, "reason")) << "\n";
+         << OneLine(TextIn(protection, "at")) << " by " << OneLine(TextIn(protection, "by")) << ": "
+         << OneLine(TextIn(protection, "reason")) << "\n";
   const Json hindrances = protection.value("hindrances", Json::array());
   if (hindrances.empty()) return;
   io.out << "but its deletion would not be refused:\n";
   for (const Json& each : hindrances) {
-    io.out << "  " << OnOneLine(TextIn(each, "what")) << "\n    "
-           << OnOneLine(TextIn(each, "remedy")) << "\n";
+    io.out << "  " << OneLine(TextIn(each, "what")) << "\n    " << OneLine(TextIn(each, "remedy"))
+           << "\n";
   }
 }
 
@@ -265,7 +266,7 @@ ExitCode SetProtection(const ApiFlags& flags, const Json& resource, const Protec
   const std::string declaring =
       protection.is_null() ? std::string() : TextIn(protection, "declaredBy");
   if (!declaring.empty()) {
-    io.err << OnOneLine(declaring) << " declares it and protects it again within seconds; remove "
+    io.err << OneLine(declaring) << " declares it and protects it again within seconds; remove "
            << "spec.protection there\n";
   }
   return ExitCode::kOk;

@@ -123,7 +123,7 @@ bool PrintAll(CheckReport report, const CheckArguments& arguments, CommandIo& io
     file << text;
     file.flush();
     if (file) continue;
-    io.err << "truce: " << OneLine(path, kShownTextBytesMax) << " cannot be written\n";
+    Complain(io, path + " cannot be written", ExitCode::kCannotRun);
     is_written = false;
   }
   if (!is_printed && says_more) io.out << TextReport(report);
@@ -138,7 +138,7 @@ void WriteTermination(const CheckArguments& arguments, const std::string& messag
   std::ofstream file(path, std::ios::trunc);
   file << message;
   file.flush();
-  if (!file && given) io.err << "truce: warning: " << path << " cannot be written\n";
+  if (!file && given) Warn(io, path + " cannot be written");
 }
 
 // Settings are wrong: the reports say so, too, as whoever reads them has no other word of it.
@@ -147,9 +147,10 @@ ExitCode Refuse(const CheckArguments& arguments, const std::string& message, Exi
   CheckReport report;
   report.unread = true;
   report.findings.push_back(UnreadFinding(message, {}));
-  PrintAll(report, arguments, io);
+  const bool is_written = PrintAll(report, arguments, io);
   WriteTermination(arguments, "truce check: " + message + "\n", io);
-  return Complain(io, message, code);
+  Complain(io, message, code);
+  return is_written ? code : ExitCode::kCannotRun;
 }
 
 ExitCode CodeOf(const CheckReport& report, const CheckArguments& arguments) {
@@ -201,21 +202,22 @@ ExitCode Run(const CheckArguments& arguments, Checker& checker, CommandIo& io) {
   }
   TakeFaults(faults, report.value());
   const bool is_written = PrintAll(report.value(), arguments, io);
-  for (const CheckInput::Fault& fault : faults) io.err << "truce: " << fault.message << "\n";
+  for (const CheckInput::Fault& fault : faults) Complain(io, fault.message, ExitCode::kUsage);
   WriteTermination(arguments, TerminationMessage(report.value()), io);
   const ExitCode code = CodeOf(report.value(), arguments);
   if (VerdictOf(report.value()) == CheckVerdict::kUnknown) {
-    io.err << "truce: " << (arguments.on_unreachable == "fail" ? "" : "warning: ")
-           << SilenceOf(report.value()) << "\n";
+    const std::string silence = SilenceOf(report.value());
+    if (arguments.on_unreachable != "fail") Warn(io, silence);
+    if (arguments.on_unreachable == "fail") Complain(io, silence, code);
   }
-  return is_written || code != ExitCode::kOk ? code : ExitCode::kUsage;
+  return is_written ? code : ExitCode::kCannotRun;
 }
 
 // Says that an attempt failed, so that a wait is not mistaken for a hang.
 auto TellerOf(CommandIo& io) {
   return [&io](const std::string& trouble, std::chrono::milliseconds wait) {
     const auto tenths = wait.count() / 100;
-    io.err << "truce: the registry did not answer: " << trouble << "; next attempt in "
+    io.err << "truce: the registry did not answer: " << OneLine(trouble) << "; next attempt in "
            << tenths / 10 << "." << tenths % 10 << " s" << std::endl;
   };
 }

@@ -61,7 +61,7 @@ ExitCode AskServer(const YamlNode& object, const ApiFlags& flags, CommandIo& io)
   ApiQuestion question{"/api/v1/explain"};
   AppendObject(object, question.body);
   TRUCE_ASSIGN_OR_RETURN(const Json answer, AskForObject(flags, question, io));
-  io.out << TextIn(answer, "text");
+  io.out << Lines(TextIn(answer, "text"));
   return ExitCode::kOk;
 }
 
@@ -76,7 +76,7 @@ ExitCode ExplainHere(const YamlNode& object, const ExplainArguments& arguments,
   if (!text.ok()) {
     return Complain(io, arguments.file + ": " + text.error().message, ExitCode::kUsage);
   }
-  io.out << text.value();
+  io.out << Lines(text.value());
   return ExitCode::kOk;
 }
 
@@ -132,7 +132,7 @@ CommandAction DeclareExplain(CommandLine& app) {
     const std::vector<const TypeSpec*> found = Candidates(catalogue, *word);
     if (found.empty()) return NotFound(catalogue, *word, io);
     if (found.size() > 1) return Ambiguous(found, *word, io);
-    io.out << Explain(*found.front());
+    io.out << Lines(Explain(*found.front()));
     return ExitCode::kOk;
   };
 }

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "registry/base/one_line.h"
 #include "registry/identity/values.h"
 #include "webhook/cli/command.h"
 #include "webhook/cli/command_line.h"
@@ -138,7 +139,7 @@ ExitCode RunGrants(const ApiFlags& flags, const ExportArguments& given, CommandI
     const std::string ns = TextIn(share.value("owner", Json::object()), "namespace");
     Json said = PartyOf(share);
     if (ns.empty() || said.empty()) {
-      io.err << "truce: share " << OnOneLine(TextIn(share, "id")) << " of " << TypeAndName(resource)
+      io.err << "truce: share " << OneLine(TextIn(share, "id")) << " of " << TypeAndName(resource)
              << " left out: no OwnershipGrant can say it\n";
       continue;
     }

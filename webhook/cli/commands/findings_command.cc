@@ -2,6 +2,7 @@
 #include <nlohmann/json.hpp>
 #include <ostream>
 
+#include "registry/base/one_line.h"
 #include "registry/base/random_id.h"
 #include "webhook/cli/command_line.h"
 #include "webhook/cli/duration.h"
@@ -38,7 +39,7 @@ Result<std::uint64_t, ExitCode> PrintText(const ApiFlags& flags, const ApiQuesti
   TRUCE_ASSIGN_OR_RETURN(const Json answer, AskForObject(flags, question, io));
   const auto counted = answer.find("count");
   if (counted == answer.end() || !counted->is_number_unsigned()) return NoServer(io);
-  io.out << TextIn(answer, "text");
+  io.out << Lines(TextIn(answer, "text"));
   return counted->get<std::uint64_t>();
 }
 
@@ -87,8 +88,8 @@ ExitCode MuteFinding(const ApiFlags& flags, const FindingsArguments& given, Comm
   ApiQuestion question{std::string(kFindingsPath) + "/" + given.mute + ":mute"};
   question.body = BodyOf({{"until", *until}, {"reason", given.reason}});
   TRUCE_ASSIGN_OR_RETURN(const Json made, AskForObject(flags, question, io));
-  io.out << "muted " << OnOneLine(IdOf(made)) << " (" << OnOneLine(TextIn(made, "rule")) << ", "
-         << OnOneLine(TextIn(made, "resource")) << ") until " << OnOneLine(TextIn(made, "until"))
+  io.out << "muted " << OneLine(IdOf(made)) << " (" << OneLine(TextIn(made, "rule")) << ", "
+         << OneLine(TextIn(made, "resource")) << ") until " << OneLine(TextIn(made, "until"))
          << "\n";
   return ExitCode::kOk;
 }
@@ -97,7 +98,7 @@ ExitCode UnmuteFinding(const ApiFlags& flags, const std::string& id, CommandIo& 
   ApiQuestion question{std::string(kFindingsPath) + "/" + id + ":unmute"};
   question.body = "{}";
   TRUCE_ASSIGN_OR_RETURN(const Json ended, AskForObject(flags, question, io));
-  io.out << "ended the mute of " << OnOneLine(IdOf(ended)) << "\n";
+  io.out << "ended the mute of " << OneLine(IdOf(ended)) << "\n";
   return ExitCode::kOk;
 }
 

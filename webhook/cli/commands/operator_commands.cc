@@ -127,7 +127,7 @@ CommandAction DeclareRecovery(CommandLine& app) {
     if (starts) question.body = Dump(Json{{"reason", arguments->reason}});
     if (arguments->verb == "finish") question.body = Dump(Json{{"force", arguments->force}});
     TRUCE_ASSIGN_OR_RETURN(const Json answer, AskForObject(*flags, question, io));
-    io.out << RecoveryText(answer);
+    io.out << Lines(RecoveryText(answer));
     return ExitCode::kOk;
   };
 }
@@ -161,7 +161,7 @@ CommandAction DeclareBrake(CommandLine& app) {
       io.out << "the brake lets " << Counted(answer.value("released", 0), "object")
              << " go; each is released after it was looked at once more\n";
     } else {
-      io.out << BrakeText(answer);
+      io.out << Lines(BrakeText(answer));
     }
     return ExitCode::kOk;
   };

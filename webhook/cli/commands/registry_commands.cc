@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "registry/base/clock.h"
+#include "registry/base/one_line.h"
 #include "webhook/cli/command.h"
 #include "webhook/cli/command_line.h"
 #include "webhook/cli/commands/manifest_file.h"
@@ -171,7 +172,7 @@ Asked FindDeclared(const ApiFlags& flags, const std::string& file, CommandIo& io
     }
   }
   if (!resources.empty()) return resources;
-  return Complain(io, "nobody owns what " + OnOneLine(file) + " declares", ExitCode::kNo);
+  return Complain(io, "nobody owns what " + OneLine(file) + " declares", ExitCode::kNo);
 }
 
 // How Truce knows a name.
@@ -187,7 +188,7 @@ void DescribeResource(const Json& resource, std::ostream& out) {
     if (text.empty()) return;
     std::string head(label);
     head.append(14 - std::min<std::size_t>(head.size(), 13), ' ');
-    out << head << OnOneLine(text) << "\n";
+    out << head << OneLine(text) << "\n";
   };
   line("Resource:", ResourceName(resource));
   line("ARN:", TextIn(resource, "arn"));

@@ -2,6 +2,7 @@
 #include <ostream>
 #include <vector>
 
+#include "registry/base/one_line.h"
 #include "registry/base/random_id.h"
 #include "webhook/cli/command_line.h"
 #include "webhook/cli/output.h"
@@ -45,7 +46,7 @@ ExitCode ReleaseOne(const ApiFlags& flags, const ReleaseArguments& given, Comman
         given.name.empty() ? "key " + given.key : given.type + " " + given.name;
     TRUCE_ASSIGN_OR_RETURN(const Json found, FindAll(flags, {which, word}, io));
     if (found["resources"].size() > 1) {
-      return ComplainOfSeveral(io, OnOneLine(word), found["resources"]);
+      return ComplainOfSeveral(io, OneLine(word), found["resources"]);
     }
     id = IdOf(found["resources"][0]);
     if (id.empty()) return Complain(io, "you may not read the ownership", ExitCode::kNo);
@@ -56,7 +57,7 @@ ExitCode ReleaseOne(const ApiFlags& flags, const ReleaseArguments& given, Comman
   TRUCE_ASSIGN_OR_RETURN(const Json answer, AskForObject(flags, question, io));
   const Json released = answer.value("released", Json::object());
   io.out << "released " << TypeAndName(released) << ", was "
-         << OnOneLine(TextIn(released, "state") + " by " + TextIn(released, "service")) << "\n";
+         << OneLine(TextIn(released, "state") + " by " + TextIn(released, "service")) << "\n";
   return ExitCode::kOk;
 }
 

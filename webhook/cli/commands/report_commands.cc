@@ -36,7 +36,7 @@ ExitCode PrintReport(const ApiFlags& flags, const ReportQuestion& report, Comman
   if (is_json) {
     PrintJson(reply.answer, io.out);
   } else {
-    io.out << TextIn(json, "text");
+    io.out << Lines(TextIn(json, "text"));
   }
   return ExitCode::kOk;
 }

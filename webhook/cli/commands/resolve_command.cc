@@ -1,6 +1,7 @@
 #include <nlohmann/json.hpp>
 #include <ostream>
 
+#include "registry/base/one_line.h"
 #include "webhook/cli/command_line.h"
 #include "webhook/cli/output.h"
 #include "webhook/cli/server/named_resource.h"
@@ -12,14 +13,14 @@ namespace {
 using Json = nlohmann::json;
 
 void PrintConflict(const Json& conflict, CommandIo& io) {
-  io.out << OnOneLine(TextIn(conflict, "name")) << " is managed by more than one owner. "
-         << OnOneLine(TextIn(conflict, "effect")) << "\n\n";
+  io.out << OneLine(TextIn(conflict, "name")) << " is managed by more than one owner. "
+         << OneLine(TextIn(conflict, "effect")) << "\n\n";
   TableRows rows = {{"OWNER", "SERVICE", "CONTACT", "SINCE", "RECORD"}};
   for (const Json& side : conflict.value("sides", Json::array())) {
     const std::string record = TextIn(side, "record");
     const bool is_list = record == "imported";
     const std::string root =
-        is_list ? "list " + OnOneLine(TextIn(side.value("root", Json::object()), "name"))
+        is_list ? "list " + OneLine(TextIn(side.value("root", Json::object()), "name"))
                 : ObjectText(side, "root") + (record == "none" ? "" : " (left it orphaned)");
     rows.push_back({root, OrDash(TextIn(side, "service")), OrDash(TextIn(side, "contact")),
                     TextIn(side, "since"), side.value("incumbent", false) ? "owner" : "conflict"});
@@ -29,7 +30,7 @@ void PrintConflict(const Json& conflict, CommandIo& io) {
   int number = 0;
   for (const Json& step : conflict.value("steps", Json::array())) {
     if (step.is_string()) {
-      io.out << "  " << ++number << ". " << OnOneLine(step.get<std::string>()) << "\n";
+      io.out << "  " << ++number << ". " << OneLine(step.get<std::string>()) << "\n";
     }
   }
 }

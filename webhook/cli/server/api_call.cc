@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 #include <ostream>
 
+#include "registry/base/one_line.h"
 #include "registry/base/text.h"
 #include "webhook/cli/command_line.h"
 #include "webhook/cli/output.h"
@@ -29,7 +30,7 @@ std::string TextOfProblem(const std::string& body, int status, bool with_remedy)
   } else if (const std::string message = TextIn(problem, "message"); !message.empty()) {
     text = "the API server answered: " + message;
   }
-  return WithoutControl(text, ' ');
+  return Folded(text);
 }
 
 template <typename AnyJson>
@@ -98,7 +99,7 @@ ApiReply AskApi(const ApiFlags& flags, const ApiQuestion& question, CommandIo& i
   const Result<ServerPlace> place = FindServer(flags, io);
   if (!place.ok()) return {Complain(io, place.error().message, ExitCode::kUsage), {}};
   for (const std::string& warning : place.value().warnings) {
-    io.err << "truce: warning: " << warning << "\n";
+    Warn(io, warning);
   }
   const auto connection = ConnectTo(place.value(), deadline);
   if (!connection.ok()) {

@@ -1,7 +1,9 @@
 #include "webhook/cli/server/named_resource.h"
 
 #include <nlohmann/json.hpp>
+#include <ostream>
 
+#include "registry/base/one_line.h"
 #include "webhook/cli/command_line.h"
 #include "webhook/cli/output.h"
 #include "webhook/wire/json_text.h"
@@ -35,12 +37,12 @@ Parameters ParametersOf(const NamedResource& named) {
 
 std::string AccountText(const nlohmann::json& resource) {
   std::string account = TextIn(resource, "account");
-  if (!account.starts_with('?')) return OnOneLine(account);
+  if (!account.starts_with('?')) return OneLine(account);
   // ?cluster/group/kind/namespace/name
   const std::size_t name = account.rfind('/');
-  return OnOneLine(name == std::string::npos
-                       ? std::string("unknown")
-                       : "unknown (ProviderConfig " + account.substr(name + 1) + ")");
+  return OneLine(name == std::string::npos
+                     ? std::string("unknown")
+                     : "unknown (ProviderConfig " + account.substr(name + 1) + ")");
 }
 
 std::string BodyOf(const std::vector<std::pair<const char*, std::string>>& texts) {
@@ -56,14 +58,14 @@ Asked FindAll(const ApiFlags& flags, const Sought& sought, CommandIo& io) {
   question.list = "resources";
   TRUCE_ASSIGN_OR_RETURN(Json answer, AskForList(flags, question, io));
   if (!answer["resources"].empty()) return answer;
-  return Complain(io, "nobody owns " + OnOneLine(sought.word), ExitCode::kNo);
+  return Complain(io, "nobody owns " + OneLine(sought.word), ExitCode::kNo);
 }
 
 Asked FindOne(const ApiFlags& flags, const NamedResource& named, CommandIo& io) {
   TRUCE_ASSIGN_OR_RETURN(const Json answer,
                          FindAll(flags, {ParametersOf(named), named.resource}, io));
   const Json& found = answer["resources"];
-  const std::string word = OnOneLine(named.resource);
+  const std::string word = OneLine(named.resource);
   if (found.size() > 1) return ComplainOfSeveral(io, word, found);
   const std::string id = TextIn(found[0], "id");
   if (id.empty()) {
@@ -76,21 +78,22 @@ ExitCode ComplainOfSeveral(CommandIo& io, const std::string& word, const nlohman
   std::string which;
   for (const Json& each : found) {
     const std::string id = TextIn(each, "id");
-    which.append("\n  ").append(id.empty() ? "(not shown)" : OnOneLine(id));
+    which.append("  ").append(id.empty() ? "(not shown)" : OneLine(id));
     which.append("  ").append(TypeAndName(each));
     const std::string account = AccountText(each);
-    const std::string region = OnOneLine(TextIn(each, "region"));
+    const std::string region = OneLine(TextIn(each, "region"));
     if (!account.empty()) which.append(", account ").append(account);
     if (!region.empty()) which.append(", ").append(region);
+    which += "\n";
   }
-  return Complain(
-      io,
-      word + " fits " + std::to_string(found.size()) + " resources; name one by its id:" + which,
-      ExitCode::kNo);
+  Complain(io, word + " fits " + std::to_string(found.size()) + " resources; name one by its id:",
+           ExitCode::kNo);
+  io.err << which;
+  return ExitCode::kNo;
 }
 
 std::string TypeAndName(const nlohmann::json& resource) {
-  return OnOneLine(TextIn(resource, "type") + " " + TextIn(resource, "name"));
+  return OneLine(TextIn(resource, "type") + " " + TextIn(resource, "name"));
 }
 
 std::string ResourceOf(const nlohmann::json& item) {
