@@ -14,7 +14,8 @@ import time
 import pytest
 
 from support.objects import bucket_review
-from support.truce_process import BINARY, TruceProcess
+from support.shifted_clock import ShiftedClock
+from support.truce_process import BINARY, Reviewer, TruceProcess
 
 OK, USAGE, CANNOT_RUN = 0, 2, 5
 
@@ -65,6 +66,32 @@ def test_health_metrics_and_files(truce):
     listening = {line["listener"]: line["address"] for line in events(truce, "listening")}
     assert listening["admission"] == f"https://{addresses['admission']}/validate"
     assert set(listening) == {"admission", "api", "metrics", "probes", "operator"}
+
+
+@pytest.mark.slow(25)
+def test_no_clock_replaces_the_authority(tmp_path):
+    """A caller that was given the first one verifies every leaf that follows it, once the clock is right again."""
+    clock = ShiftedClock(tmp_path)
+    day = 24 * 3600
+    with TruceProcess(tmp_path, config={"logFormat": "json"}, env=clock.env) as truce:
+        authority = truce.ca_file.read_bytes()
+        (given := tmp_path / "given.crt").write_bytes(authority)
+
+        def is_served() -> bool:
+            with contextlib.suppress(OSError), Reviewer(truce.admission_address, given) as caller:
+                return caller.review(bucket_review("artifacts"))[0] == 200
+            return False
+
+        leaf = truce.data / "certs/tls.crt"
+        for ahead in (-3 * day, 20 * 365 * day):
+            before = leaf.read_bytes()
+            clock.advance(ahead)
+            assert wait_for(lambda: leaf.read_bytes() != before), ahead  # noqa: B023
+            assert truce.ca_file.read_bytes() == authority
+            clock.advance(-ahead)
+            assert wait_for(is_served), ahead
+        assert truce.ca_file.read_bytes() == authority
+        assert not events(truce, "authority replaced")
 
 
 def test_clean_end_on_sigterm_and_sigint(tmp_path):
