@@ -283,6 +283,20 @@ def test_explain(cli, word):
     assert "partition" in result.stdout
 
 
+def test_explain_policy_has_a_configuration_or_says_that_it_has_none(cli):
+    """Defaults are nobody's rules: a developer who asks over the network is told that nobody answers."""
+    cli.file("bucket.yaml", "apiVersion: s3.aws.upbound.io/v1beta1\nkind: Bucket\nmetadata: {name: a-bucket}\n")
+    ask = ["explain", "--policy", "-f", "bucket.yaml", "--data-dir", "none"]
+    for words, variables in ((ask, {}), ([*ask, "--offline"], {}), (ask, {"TRUCE_SERVER": "https://127.0.0.1:1"})):
+        result = cli(*words, **variables)
+        assert (result.returncode, result.stdout) == (UNREACHABLE, ""), (words, result)
+        assert "no server runs on none" in result.stderr and "--config" in result.stderr, result.stderr
+    cli.file("truce.yaml", "mode: enforce\n")
+    for words in ([*ask, "--config", "truce.yaml"], [*ask, "--offline", "--config", "truce.yaml"], [*ask, "--mode", "warn"]):
+        result = cli(*words)
+        assert result.returncode == OK and "duplicate-ownership" in result.stdout, (words, result)
+
+
 def test_explain_of_an_unknown_type_is_no(cli):
     result = cli("explain", "s3/Bukcet")
     assert result.returncode == NO

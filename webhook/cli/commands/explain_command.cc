@@ -80,6 +80,13 @@ ExitCode ExplainHere(const YamlNode& object, const ExplainArguments& arguments,
   return ExitCode::kOk;
 }
 
+// Whether there is a configuration to explain by: defaults are nobody's.
+bool IsConfigured(const ConfigFlags& flags, const CommandIo& io) {
+  const bool has_flags = std::any_of(flags.values.begin(), flags.values.end(),
+                                     [](const auto& each) { return each.first != "dataDir"; });
+  return has_flags || !flags.file.empty() || io.variables.contains("TRUCE_CONFIG");
+}
+
 ExitCode ExplainObject(const ExplainArguments& arguments, const ApiFlags& flags,
                        const Settings& settings, CommandIo& io) {
   std::size_t bytes = 0;
@@ -91,6 +98,13 @@ ExitCode ExplainObject(const ExplainArguments& arguments, const ApiFlags& flags,
   const bool serves =
       !arguments.offline && std::filesystem::exists(data_dir + "/truce.sock", unknown);
   if (serves) return AskServer(object, flags, io);
+  if (!IsConfigured(*flags.config, io)) {
+    return Complain(io,
+                    "no server runs on " + data_dir +
+                        ", and the API does not tell which rules apply: ask on the server's own "
+                        "machine with --data-dir, or name its configuration with --config",
+                    ExitCode::kUnreachable);
+  }
   if (!arguments.offline) {
     io.err << "no server runs on " << data_dir
            << ": by the configuration alone, without NamingPolicy objects and overrides\n";
@@ -107,11 +121,12 @@ CommandAction DeclareExplain(CommandLine& app) {
   Argument type =
       app.AddOption("TYPE", given->word, "SERVICE/KIND, as s3/Bucket; KIND or KIND.GROUP do too");
   Argument policy = app.AddFlag("--policy", given->policy,
-                                "Tell which rule applies to an object, in which mode, and why");
+                                "Tell which rule applies to an object, in which mode, and why: as "
+                                "the server on this machine says, or by --config");
   Argument file =
       app.AddOption("-f,--file", given->file, "A Kubernetes object, YAML or JSON; with --policy");
   app.AddFlag("--offline", given->offline,
-              "With --policy: by the configuration alone, also while a server runs on --data-dir")
+              "With --policy: by --config alone, also while a server runs on --data-dir")
       .Needs(policy);
   type.Excludes(policy);
   file.Needs(policy);
