@@ -5,6 +5,7 @@ import json
 import socketserver
 import threading
 import time
+import urllib.parse
 
 import pytest
 
@@ -128,6 +129,14 @@ def test_as_and_the_namespace_are_those_of_kubectl(cli, places):
     # Through the service proxy, too: whoever it is requests the token, and passes the proxy.
     assert asked("list", "--kubeconfig", kubeconfig, "--service-account", "team-d/reader", "--as", "ann") == (
         "team-d", ["ann"])
+    # A list of one namespace is of the context's, unless another one or all are meant.
+    token = ["--kubeconfig", kubeconfig, "--token-file", cli.file("token", "x")]
+    for words, meant in ((["list"], "team-b"), (["denials"], "team-b"), (["list", "-n", "team-a"], "team-a"),
+                         (["list", "-A"], None), (["audit"], None), (["services"], None)):
+        places.seen.clear()
+        cli(*words, *token)
+        query = urllib.parse.parse_qs(urllib.parse.urlsplit(places.seen[0][0]).query)
+        assert query.get("namespace", [None]) == [meant], (words, places.seen)
     for words, message in ((["--as", "ann", *places.flags["network"]], "leave out --server"),
                            (["--as-group", "one", "--kubeconfig", kubeconfig], "--as-group needs --as"),
                            (["--as", "a\nb", "--kubeconfig", kubeconfig], "control characters")):

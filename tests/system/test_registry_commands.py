@@ -24,6 +24,11 @@ def test_commands_beside_the_server(api):  # noqa: F811
     listed = json.loads(truce.command("list", "-o", "json", "--sort-by", "name").stdout)["items"]
     assert [item["name"] for item in listed] == ["prod-one", "prod-three", "prod-two"]
     assert len(truce.command("list", "--limit", "1", "-o", "name").stdout.splitlines()) == 1
+    for pattern, names in (("prod-*", "one three two"), ("*-t*", "three two"), ("prod-t*o", "two"), ("prod-one", "one"),
+                           ("prod", ""), ("*", "one three two")):
+        for more in ([], ["--sort-by", "name"], ["--limit", "10", "--type", "s3/Bucket"]):
+            found = truce.command("list", "--name", pattern, "-o", "name", *more).stdout.split()
+            assert sorted(found) == [f"s3/Bucket/prod-{name}" for name in names.split()], (pattern, more)
     bare = truce.command("list", "--no-headers", "-A").stdout.splitlines()
     assert len(bare) == 3 and all(line.startswith("s3/Bucket ") for line in bare)
     for nothing in (["list", "-n", "team-z"], ["denials", "-n", "team-z"], ["audit", "--since", "2030-01-01T00:00:00Z"]):
@@ -64,6 +69,10 @@ def test_what_owners_agree_to(api):  # noqa: F811
     listed = truce.command("share", "prod-one").stdout
     assert "namespace team-b" in listed and "active" in listed
     assert json.loads(truce.command("share", "-o", "json").stdout)["items"][0]["level"] == "attach"
+    described = truce.command("describe", "prod-one").stdout
+    assert described.split("\nShares\n")[1].split()[:10] == [
+        "WITH", "LEVEL", "STATE", "UNTIL", "REASON", "ID", "namespace", "team-b", "attach", "active"], described
+    assert "Protection:" not in described and "Shares" not in truce.command("describe", "prod-two").stdout
     assert truce.command("share", "prod-two", "-o", "name").stdout == ""
     told = truce.command("share", "prod-two", "--with", "team-b", "--for", "1h", "--reason", "reads: it", "-o", "yaml")
     assert told.returncode == OK and told.stderr.startswith("Nothing was changed")
@@ -93,9 +102,11 @@ def test_what_owners_agree_to(api):  # noqa: F811
     assert truce.command("protect", "prod-one").returncode == NO
     assert "is protected" in truce.command("protect", "prod-one", "--reason", "customer data").stdout
     assert "customer data" in truce.command("protect", "prod-one").stdout
+    assert ": customer data\n" in truce.command("describe", "prod-one").stdout.split("\nProtection:")[1]
     assert truce.command("override", "--name", "prod-one", "--for", "1h", "--reason", "moves").returncode == OK
     told = truce.command("protect", "prod-one")
     assert told.returncode == WARNINGS and "but its deletion would not be refused" in told.stdout
+    assert "its deletion would pass: An override" in truce.command("describe", "prod-one").stdout
     assert "lets its deletion pass: moves" in told.stdout and "truce override --end" in told.stdout
     told = truce.command("protect", "prod-two", "--reason", "customer data", "-o", "yaml")
     assert told.returncode == OK and told.stderr.startswith("Nothing was changed")

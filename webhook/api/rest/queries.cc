@@ -5,6 +5,7 @@
 #include <map>
 #include <utility>
 
+#include "registry/base/text.h"
 #include "registry/ownership/names.h"
 #include "webhook/api/resource_json.h"
 #include "webhook/api/rest/agreement_json.h"
@@ -20,6 +21,11 @@ bool Same(const std::string& wanted, std::string_view value) {
   return wanted.empty() || wanted == value;
 }
 
+// Whether the index of names finds it.
+bool IsOneName(const std::string& name) {
+  return !name.empty() && name.find('*') == std::string::npos;
+}
+
 OwnerList ListFor(const ResourceFilter& filter) {
   if (filter.contested == true) return OwnerList::kContested;
   if (filter.state == "orphaned") return OwnerList::kOrphaned;
@@ -28,7 +34,7 @@ OwnerList ListFor(const ResourceFilter& filter) {
 }
 
 bool IsNarrow(const ResourceFilter& filter) {
-  return !filter.name.empty() || !filter.arn.empty() || !filter.service.empty();
+  return IsOneName(filter.name) || !filter.arn.empty() || !filter.service.empty();
 }
 
 // What every key of the type begins with; empty: all keys.
@@ -61,9 +67,9 @@ Visited VisitedFor(Owner owner, const ResourceQuery& query, const Facts& facts) 
 }  // namespace
 
 bool Fits(const Owner& owner, const ResourceFilter& filter) {
-  return Same(filter.name, owner.name) && Same(filter.arn, owner.arn) &&
-         Same(filter.type, owner.identity.type) && Same(filter.service, owner.service) &&
-         Same(filter.account, owner.identity.account) &&
+  return (filter.name.empty() || MatchesGlob(owner.name, filter.name)) &&
+         Same(filter.arn, owner.arn) && Same(filter.type, owner.identity.type) &&
+         Same(filter.service, owner.service) && Same(filter.account, owner.identity.account) &&
          Same(filter.region, owner.identity.region) && Same(filter.cluster, owner.root.cluster) &&
          (!filter.ns || *filter.ns == owner.root.ns) && Same(filter.state, StateOf(owner)) &&
          (!filter.contested || *filter.contested == owner.contested);
@@ -105,7 +111,7 @@ Result<std::vector<KeyText>> RegistryQueries::Candidates(const ResourceFilter& f
                                                          Deadline deadline) const {
   const auto all = [&] {
     if (!filter.arn.empty()) return store_.WithArn(filter.arn, kCandidatesMax, deadline);
-    if (!filter.name.empty()) return store_.WithName(filter.name, kCandidatesMax, deadline);
+    if (IsOneName(filter.name)) return store_.WithName(filter.name, kCandidatesMax, deadline);
     return store_.OfService(filter.service, after, limit, deadline);
   };
   TRUCE_ASSIGN_OR_RETURN(std::vector<KeyText> keys, all());

@@ -24,7 +24,7 @@ struct ResourceView;
 
 // Which resources a list shows; empty fields say nothing.
 struct ResourceFilter {
-  std::string name;
+  std::string name;  // a "*" in it stands for any run of characters
   std::string arn;
   std::string type;
   std::string service;

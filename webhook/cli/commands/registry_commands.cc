@@ -15,6 +15,7 @@
 #include "webhook/cli/output.h"
 #include "webhook/cli/server/api_call.h"
 #include "webhook/cli/server/named_resource.h"
+#include "webhook/cli/server/server_finder.h"
 #include "webhook/wire/json_text.h"
 
 namespace truce {
@@ -183,6 +184,20 @@ std::string SourceOf(const Json& name) {
   return sort == "located" ? "fields and account" : "fields";
 }
 
+// Since when it may not be deleted, by whom and why; empty: it is not protected.
+std::string ProtectionOf(const Json& resource) {
+  const auto found = resource.find("protection");
+  if (found == resource.end() || !found->is_object()) return {};
+  return "since " + TextIn(*found, "at") + " by " + TextIn(*found, "by") + ": " +
+         TextIn(*found, "reason");
+}
+
+Json HindrancesOf(const Json& resource) {
+  const auto found = resource.find("protection");
+  if (found == resource.end() || !found->is_object()) return Json::array();
+  return found->value("hindrances", Json::array());
+}
+
 void DescribeResource(const Json& resource, std::ostream& out) {
   const auto line = [&](const char* label, const std::string& text) {
     if (text.empty()) return;
@@ -216,6 +231,10 @@ void DescribeResource(const Json& resource, std::ostream& out) {
   }
   line("Former ids:", former);
   line("Key:", TextIn(resource, "key"));
+  line("Protection:", ProtectionOf(resource));
+  for (const Json& each : HindrancesOf(resource)) {
+    line("", "its deletion would pass: " + TextIn(each, "what"));
+  }
   const auto section = [&](const char* title, const char* member, TableRows rows,
                            const auto& row_of) {
     const auto found = resource.find(member);
@@ -238,6 +257,12 @@ void DescribeResource(const Json& resource, std::ostream& out) {
   const std::vector<std::string> columns = {"CLUSTER", "OBJECT", "INTENT", "STATE", "SINCE"};
   section("Declarations", "declarations", {columns}, declaration);
   section("Consumers", "consumers", {columns}, declaration);
+  section("Shares", "shares", {{"WITH", "LEVEL", "STATE", "UNTIL", "REASON", "ID"}},
+          [](const Json& each) -> std::vector<std::string> {
+            return {TextIn(each, "to"),     TextIn(each, "level"),
+                    TextIn(each, "state"),  OrDash(TextIn(each, "until")),
+                    TextIn(each, "reason"), TextIn(each, "id")};
+          });
   section("History", "history", {{"AT", "ACTION", "ACTOR", "CAUSE"}},
           [](const Json& each) -> std::vector<std::string> {
             return {TextIn(each, "at"), TextIn(each, "action"), TextIn(each, "actor"),
@@ -250,6 +275,21 @@ void DescribeResource(const Json& resource, std::ostream& out) {
           });
 }
 
+// As kubectl: where the kubeconfig leads to the server, its context says which namespace is meant.
+void AddContextNamespace(const ApiFlags& flags, ApiList& list, CommandIo& io) {
+  auto& parameters = list.question.parameters;
+  for (const auto& [name, value] : parameters) {
+    if (name == "namespace") return;
+  }
+  const Result<ServerPlace> place = FindServer(flags, io);
+  if (!place.ok() || place.value().network.ns.empty()) return;
+  const std::string& ns = place.value().network.ns;
+  parameters.emplace_back("namespace", ns);
+  if (io.err_is_terminal) {
+    io.err << "truce: of namespace " << OneLine(ns) << ", as the context says; -A lists all\n";
+  }
+}
+
 // A command that prints a list of the server; its flags are parameters of the question.
 class ListCommand final {
  public:
@@ -259,8 +299,10 @@ class ListCommand final {
   // A flag for a namespace, and one that says that all are meant, as nothing does.
   void Namespace(const std::string& help) {
     const Argument one = Filter("-n,--namespace", "namespace", help);
+    takes_context_ = std::make_shared<bool>(true);
     app_.AddFlag(
-            "-A,--all-namespaces", [](bool) {}, "Of all namespaces; the default")
+            "-A,--all-namespaces", [takes = takes_context_](bool) { *takes = false; },
+            "Of all namespaces; the default where the kubeconfig's context names none")
         .Excludes(one);
   }
   // A time, or how far back it lies.
@@ -302,8 +344,11 @@ class ListCommand final {
   CommandAction Printing(const char* path, RowsOf rows_of, NameOf name_of) {
     list_->question.path = path;
     const auto has_head = AddNoHeadersFlag(app_);
-    return [=, flags = flags_, output = output_, list = list_](CommandIo& io) {
-      TRUCE_ASSIGN_OR_RETURN(const Json items, AskForItems(*flags, *list, io));
+    return [=, flags = flags_, output = output_, list = list_,
+            takes_context = takes_context_](CommandIo& io) {
+      ApiList asked = *list;
+      if (takes_context && *takes_context) AddContextNamespace(*flags, asked, io);
+      TRUCE_ASSIGN_OR_RETURN(const Json items, AskForItems(*flags, asked, io));
       if (PrintNames(*output, items, name_of, io.out)) return ExitCode::kOk;
       PrintList(*output, items, WithHead(rows_of(items, IsWide(*output)), *has_head), io);
       return ExitCode::kOk;
@@ -314,6 +359,8 @@ class ListCommand final {
   CommandLine& app_;
   const std::shared_ptr<ApiFlags> flags_;
   const std::shared_ptr<std::string> output_;
+  // That a list without namespace is of the context's; null: it is of no namespace.
+  std::shared_ptr<bool> takes_context_;
   const std::shared_ptr<ApiList> list_ = std::make_shared<ApiList>(ApiList{.items_max = 1000});
 };
 
@@ -422,7 +469,8 @@ CommandAction DeclareDescribe(CommandLine& app) {
 
 CommandAction DeclareList(CommandLine& app) {
   ListCommand list(app);
-  list.Filter("--name", "name", "Only resources of that name");
+  list.Filter("--name", "name",
+              "Only resources of that name; * is any run of characters, as in 'acme-*'");
   list.Filter("--arn", "arn", "Only the one of that ARN");
   list.Filter("--type", "type", "Only that type, as s3/Bucket");
   list.Filter("--service", "service", "Only what that service owns");
