@@ -6,9 +6,12 @@
 #include <sys/statvfs.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
+#include <cstdint>
 #include <cstring>
 #include <filesystem>
+#include <optional>
 #include <system_error>
 
 #include "registry/base/file.h"
@@ -17,6 +20,26 @@ namespace truce {
 namespace {
 
 constexpr std::string_view kAddressesFile = "/addresses.json";
+
+constexpr std::uint64_t kReserveBytes = 16ULL << 20;
+constexpr std::uint64_t kReserveStep = 256ULL << 10;
+constexpr std::uint64_t kFullBelow = 1ULL << 20;
+
+std::string ReserveIn(const std::string& directory) { return directory + "/reserve"; }
+
+struct Room {
+  std::uint64_t free = 0;
+  std::uint64_t reserve = 0;  // how large the reserve is to be
+};
+
+// Nothing when it cannot be told.
+std::optional<Room> RoomIn(const std::string& directory) {
+  struct statvfs volume {};
+  if (statvfs(directory.c_str(), &volume) != 0) return std::nullopt;
+  constexpr std::uint64_t kShare = 16;  // of a small volume
+  return Room{volume.f_bavail * volume.f_frsize,
+              std::min<std::uint64_t>(kReserveBytes, volume.f_blocks * volume.f_frsize / kShare)};
+}
 
 Error CannotUse(const std::string& directory, std::string_view cause) {
   return Error{ErrorCode::kUnavailable, "data directory '" + directory +
@@ -49,7 +72,11 @@ Result<std::unique_ptr<DataDir>> DataDir::Open(const std::string& directory) {
       ::open((directory + "/serve.lock").c_str(), O_RDWR | O_CREAT | O_CLOEXEC, S_IRUSR | S_IWUSR);
   if (lock < 0) return CannotUse(directory, std::strerror(errno));
   std::unique_ptr<DataDir> held(new DataDir(lock));
-  if (::flock(lock, LOCK_EX | LOCK_NB) == 0) return held;
+  if (::flock(lock, LOCK_EX | LOCK_NB) == 0) {
+    const auto room = RoomIn(directory);
+    if (room && room->free < room->reserve) ::unlink(ReserveIn(directory).c_str());
+    return held;
+  }
   if (errno != EWOULDBLOCK) return CannotUse(directory, std::strerror(errno));
   return Error{ErrorCode::kConflict, "data directory '" + directory +
                                          "' is in use by another truce serve; end it, or set "
@@ -68,6 +95,33 @@ Result<void> WriteAddresses(const std::string& directory, const ListenAddresses&
 
 void RemoveAddresses(const std::string& directory) {
   ::unlink((directory + std::string(kAddressesFile)).c_str());
+}
+
+void KeepReserve(const std::string& directory) {
+  const auto room = RoomIn(directory);
+  if (!room) return;
+  const int file =
+      ::open(ReserveIn(directory).c_str(), O_RDWR | O_CREAT | O_CLOEXEC, S_IRUSR | S_IWUSR);
+  if (file < 0) return;
+  struct stat status {};
+  std::uint64_t size =
+      ::fstat(file, &status) == 0 ? static_cast<std::uint64_t>(status.st_size) : room->reserve;
+  while (size < room->reserve) {
+    const std::uint64_t step = std::min(kReserveStep, room->reserve - size);
+    // What is not there is not seen either: a step that fails may leave some of it behind.
+    if (::posix_fallocate(file, static_cast<off_t>(size), static_cast<off_t>(step)) != 0) break;
+    size += step;
+  }
+  ::close(file);
+}
+
+std::string RoomProblem(const std::string& directory) {
+  const auto room = RoomIn(directory);
+  if (!room || room->free >= kFullBelow) return {};
+  return "the volume of the data directory " + directory + " is full (" +
+         std::to_string(room->free >> 10) +
+         " KiB are free): make room or enlarge it; until then new grants get no verdict, and what "
+         "is taken stays refused";
 }
 
 void WriteVolumeMetrics(const std::string& directory, MetricWriter& writer) {

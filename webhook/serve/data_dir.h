@@ -27,7 +27,8 @@ Result<T> OfMachine(Result<T> found) {
 class DataDir final {
  public:
   // Makes `directory` with its parents (mode 0700) unless it exists, checks that it can be written,
-  // and locks it: a second server there would take over socket and addresses of the first.
+  // and locks it: a second server there would take over socket and addresses of the first. On a
+  // full volume it lets DIR/reserve go: a start writes a little before it can answer anything.
   // Errors: kUnavailable (cannot be made, written or locked), kConflict (another server uses it);
   //   each names the directory, the cause and the setting.
   static Result<std::unique_ptr<DataDir>> Open(const std::string& directory);
@@ -57,6 +58,14 @@ Result<void> WriteAddresses(const std::string& directory, const ListenAddresses&
 
 // Removes the file again; nothing listens there any more. Idempotent.
 void RemoveAddresses(const std::string& directory);
+
+// Takes back what DIR/reserve lacks of its size, as far as the volume has room: room that only a
+// start gets, never a grant.
+void KeepReserve(const std::string& directory);
+
+// That the volume of `directory` is as good as full, with what to do, in one line; empty: it is
+// not.
+std::string RoomProblem(const std::string& directory);
 
 // truce_volume_size_bytes and truce_volume_available_bytes: of the file system that holds
 // `directory`. Nothing when it cannot be told.

@@ -96,8 +96,34 @@ Result<std::unique_ptr<Store>> RegistryPart::OpenStore(const Config& config,
   SqliteOptions options;
   options.data_dir = config.data_dir;
   options.uids_get_clusters = true;
-  TRUCE_ASSIGN_OR_RETURN(std::unique_ptr<Store> store, SqliteStore::Open(options));
-  return store;
+  Result<std::unique_ptr<SqliteStore>> store = SqliteStore::Open(options);
+  if (store.ok()) return std::unique_ptr<Store>(std::move(store).value());
+  const std::string problem = RoomProblem(data_dir_);
+  if (problem.empty() || store.error().code != ErrorCode::kUnavailable) return store.error();
+  WaitFor("the registry cannot be opened: " + problem);
+  return std::unique_ptr<Store>();
+}
+
+std::string RegistryPart::WriteProblem() const {
+  return write_problem_.With([](const std::string& problem) { return problem; });
+}
+
+void RegistryPart::LookAtRoom() {
+  if (!is_file_) return;
+  KeepReserve(data_dir_);
+  std::string problem = RoomProblem(data_dir_);
+  if (const Result<void> health = store_.Health(); problem.empty() && !health.ok()) {
+    problem = health.error().message;
+  }
+  const bool is_new = write_problem_.With([&](std::string& last) {
+    const bool begins = last.empty() && !problem.empty();
+    last = problem;
+    return begins;
+  });
+  if (is_new) {
+    logger_.Log(LogLevel::kError, "registry cannot be written",
+                {{"message", std::string_view(problem)}});
+  }
 }
 
 Result<bool> RegistryPart::IsOurs(const Config& config, const KubeSystemFn& kube_system) {
@@ -256,6 +282,7 @@ Result<bool> RegistryPart::Open(const Config& config, const AdmissionPolicy& pol
                 {{"changed", static_cast<std::int64_t>(changed)}});
   }
   if (PostgresStore* database = active_.load()) watch_store_.Open(database->watch_store());
+  if (is_file_) KeepReserve(data_dir_);
   store_.Open(std::move(store));
   is_open_.store(true);
   filler_ = std::thread([this] { FillUntilDone(); });
@@ -294,6 +321,7 @@ void RegistryPart::Step(const Config& config) {
     watched_ = watched_ || watches_;
     return GiveWatchBack();
   }
+  LookAtRoom();
   TellMissing();
   if (std::chrono::steady_clock::now() >= witness_due_) KeepWitness();
   CompareClocks();

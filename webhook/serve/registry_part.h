@@ -62,12 +62,16 @@ class RegistryPart final {
   // of BackUp. Blocks as long as it takes. Once it is open, thread-safe.
   Result<RegistryCopy> Copy() const;
 
+  // What the registry lacks to be written, in one line; empty: nothing, as far as is known. As the
+  // last Step found it. Thread-safe.
+  std::string WriteProblem() const;
+
   // Opens the store that `config` names, brings its keys up to the catalogue of `policy`, and
   // begins to fill the directory; again and again until it works. False: another server is active
-  // on its database, or it is not known yet whose cluster this is; waiting_for says so, and it is
-  // to be called again until true. Blocks for some seconds where a database does not answer.
-  // Errors: as the store's Open, and of `kube_system`; kConflict: it is the registry of another
-  // cluster, and nothing was written to its database.
+  // on its database, it is not known yet whose cluster this is, or its volume is full; waiting_for
+  // says so, and it is to be called again until true. Blocks for some seconds where a database does
+  // not answer. Errors: as the store's Open, and of `kube_system`; kConflict: it is the registry of
+  // another cluster, and nothing was written to its database.
   Result<bool> Open(const Config& config, const AdmissionPolicy& policy,
                     const KubeSystemFn& kube_system);
   bool is_open() const { return is_open_.load(); }  // thread-safe
@@ -120,6 +124,7 @@ class RegistryPart final {
   void FillUntilDone();
   void KeepAudit(const Config& config);
   void KeepBooks();
+  void LookAtRoom();
   void TellMissing();
   // Whether `store`, not opened before, has what this server remembers of it.
   Result<void> CompareWithWitness(Store& store, bool has_cluster);
@@ -140,8 +145,9 @@ class RegistryPart final {
   std::string loss_;
   std::optional<AuditWitness> witness_;  // as its file has it
   Deadline witness_due_{};
-  std::string witness_problem_;   // the last one told
-  std::string clock_problem_;     // at the last step
+  std::string witness_problem_;  // the last one told
+  std::string clock_problem_;    // at the last step
+  Guarded<std::string> write_problem_;
   Guarded<std::string> watcher_;  // the server that watches, as it was told last
   bool is_ours_ = false;          // its registry is this cluster's, or free
   std::string waiting_for_;
