@@ -177,7 +177,7 @@ Mode Judgement::ModeOf(const RuleCase& c, Rule rule, const ModeTopic& topic) {
     override_reason_ = applied.overridden->reason;
   }
   // The registry may be behind the cluster: it warns of what it would refuse.
-  return std::min(applied.mode, policy_->recovering ? Mode::kWarn : Mode::kEnforce);
+  return std::min(applied.mode, policy_->recovery.empty() ? Mode::kEnforce : Mode::kWarn);
 }
 
 void Judgement::SetModes(const Slot& root) {

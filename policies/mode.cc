@@ -177,6 +177,13 @@ AppliedMode ModeFor(const ModeRules& rules, const ModeSubject& subject, Timestam
   return out;
 }
 
+std::string TargetText(const Override& what) {
+  if (!what.name.empty()) return "name " + what.name;
+  if (!what.object.empty()) return "object " + what.object;
+  if (!what.ns.empty()) return "namespace " + what.ns;
+  return "group " + what.group;
+}
+
 std::string_view Name(UnsureAction action) {
   return action == UnsureAction::kWarn ? "warn" : "deny";
 }

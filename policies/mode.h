@@ -40,6 +40,9 @@ struct Override {
   bool operator==(const Override&) const = default;
 };
 
+// "namespace team-a", "name prod-artifacts", "group s3.aws.upbound.io".
+std::string TargetText(const Override& what);
+
 // Labels that must all be there with these values; sorted by key.
 using Labels = std::vector<std::pair<std::string, std::string>>;
 

@@ -53,8 +53,9 @@ struct AdmissionPolicy {
   Disclosure disclosure = Disclosure::kFull;
   ReservationLimits limits;
   bool watched = false;  // a watcher of the cluster is there to prove reservations
-  // Recovery mode: nothing is denied, only warned of, because the registry may be behind.
-  bool recovering = false;
+  // Why recovery mode is on, in which nothing is denied, only warned of, because the registry may
+  // be behind; empty: it is not.
+  std::string recovery;
   // Types of which a served kind is not listed yet: a key without owner may be taken. False: that
   // is unknown; true: it takes too long, so it is allowed with a warning.
   std::map<std::string, bool, std::less<>> unlisted;

@@ -222,7 +222,7 @@ AppliedMode ModeIn(const RuleCase& c, Rule rule, const ModeTopic& topic) {
 Mode StrictestMode(const RuleCase& c, Rule rule) {
   if (c.requester == nullptr) return Mode::kEnforce;
   if (c.object->terminating && !SpecOf(rule).added) return Mode::kAudit;
-  return c.policy->recovering ? Mode::kWarn : Mode::kEnforce;
+  return c.policy->recovery.empty() ? Mode::kEnforce : Mode::kWarn;
 }
 
 void Keep(const RuleCase& c, Finding finding, const ModeTopic& topic, std::vector<Finding>& out) {

@@ -131,3 +131,29 @@ def test_a_second_registry_is_noticed_where_each_has_a_lease_in_its_own_namespac
     # Another cluster's registry is nobody's second one.
     other = follow(where("team-b"), failure_policy="", cluster_id="closed-2")
     assert other.metric("truce_recovery_mode") == 0
+
+
+def test_recovery_names_the_kinds_it_waits_for_and_ends_when_it_says_so(may, follow, user):
+    user("team-a").create(bucket("artifacts", NAME)).expect(201)
+    may(LOOK_AT_ALL)
+    truce = follow(FAST, user="truce")
+    may(LOOK_AT_ALL_BUT_BUCKETS)
+    assert truce.command("recovery", "start", "--reason", "a drill").returncode == 0
+    shown = wait_for(
+        lambda: (lambda text: text if "orbidden" in text else None)(
+            truce.command("recovery").stdout), 20, "the kind and why")
+    assert "waiting  Bucket.s3.aws.upbound.io: it cannot be listed" in shown, shown
+    refused = truce.command("recovery", "finish")
+    assert refused.returncode != 0 and "which kinds" in refused.stderr, refused
+    assert truce.metric("truce_recovery_mode") == 1
+    assert "refusals: recovery mode" in truce.metrics_get("/readyz?verbose")[1]
+    assert "[warn] refusals: recovery mode" in truce.command("doctor").stdout
+    assert "SUSPENDED  recovery mode" in truce.command("coverage").stdout
+    copy = bucket("copy", NAME)
+    user("team-b").create(copy, dry_run=True).expect(201)
+    ended = truce.command("recovery", "finish", "--force")
+    # Not a moment later: what it says is true when it says it.
+    denied = user("team-b").create(copy, dry_run=True)
+    assert ended.returncode == 0 and "conflicts are denied" in ended.stdout, ended
+    assert_refused(denied, NAME, "artifacts")
+    assert truce.metrics_get("/readyz?verbose")[1].endswith("refusals: mode enforce\n")

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "policies/suspensions.h"
 #include "tests/support/golden.h"
 #include "webhook/api/cluster_json.h"
 #include "webhook/findings/conflicts.h"
@@ -179,7 +180,7 @@ TEST_F(Reports, Coverage) {
       {GapReason::kWarnsOnly, "glue/Job", "Conflicts are not denied.", "Set its mode.", 0}};
   Expect("coverage.txt", CoverageText(coverage, false));
   Expect("coverage-all.txt", CoverageText(coverage, true));
-  Expect("coverage.json", CoverageJson(coverage, {}) + "\n");
+  Expect("coverage.json", CoverageJson(coverage, {}, {}) + "\n");
 }
 
 // The bucket's conflict, a war about it, and what a hostile name makes of a finding.

@@ -35,7 +35,7 @@ struct FakeClusterReports final : ClusterReports, WatchControls {
   Result<RecoveryView> StartRecovery(const OperatorWord& word) override {
     if (refusal) return *refusal;
     actor = word.actor;
-    recovery = {true, word.reason, now, false};
+    recovery = {true, word.reason, now, false, {}};
     return recovery;
   }
   Result<RecoveryView> EndRecovery(bool force, const OperatorWord& word) override {

@@ -165,6 +165,7 @@ def agree(api, resource: str) -> None:
 
 def test_every_operation_answers_as_described(api):
     assert api.get("/api/v1/version").json["version"]
+    assert api.get("/api/v1/refusals").json == {"mode": "enforce", "suspended": []}
     assert api.get("/openapi.yaml").body.decode() == SPECIFICATION.read_text()
     assert len(api.get("/api/v1/types").json["items"]) > 100
     page = api.get("/api/v1/resources", limit=2).json
@@ -212,7 +213,7 @@ def test_every_operation_answers_as_described(api):
     assert api.call("POST", "/api/v1/findings/aaaaaaaaaa:mute", until).status == 404
     assert api.call("POST", "/api/v1/findings/aaaaaaaaaa:unmute", {}).status == 404
     states = {each["name"]: each["state"] for each in api.get("/api/v1/doctor").json["items"]}
-    assert states == {"store": "ok", "readiness": "ok", "disk": "ok", "configuration": "ok",
+    assert states == {"store": "ok", "readiness": "ok", "refusals": "ok", "disk": "ok", "configuration": "ok",
                       "certificate": "ok", "cluster": "warning"}
     without_cluster(api)
     assert api.get("/api/v1/backup").body[:15] == b"SQLite format 3"

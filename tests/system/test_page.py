@@ -8,6 +8,7 @@ import http.client
 import json
 import re
 import ssl
+import time
 
 import pytest
 
@@ -315,6 +316,23 @@ def test_what_the_refused_did_then(world, page):
     page.wait_for_text("took another one: search-again")
     page.click_text("search-again")
     page.wait_for_text("What to do")
+
+
+def test_what_suspends_refusals_stands_on_every_view(world, page):
+    path = "/api/v1/overrides"
+    until = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(time.time() + 3600))
+    made = world.api.call("POST", path, {"namespace": "team-none", "until": until, "reason": "a drill"})
+    try:
+        sign_in(page, world, role="eve")
+        for view in ("/", "/matrix", "/resources", "/services", "/denials", "/findings"):
+            page.open(world.url(view))
+            page.wait("document.querySelector('.suspended')?.innerText.includes('refuses nothing of namespace team-none')",
+                      f"the line on {view}")
+    finally:
+        assert world.api.call("DELETE", f"{path}/{made.json['id']}").status == 200
+    page.open(world.url("/resources"))
+    is_settled(page)
+    assert page.look("!document.querySelector('.suspended')")
 
 
 def test_filters_stand_in_the_address(world, page):

@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "policies/suspensions.h"
 #include "tests/support/fake_cluster_reports.h"
 #include "webhook/api/cluster_routes.h"
 #include "webhook/findings/conflicts.h"
@@ -217,6 +218,24 @@ TEST_F(ClusterRoutesTest, RecoveryStartsAndEnds) {
   EXPECT_EQ(refused.status, 409);
   EXPECT_EQ(json::parse(refused.body).at("type"), "/problems/conflict");
   EXPECT_EQ(Call("POST", "/api/v1/recovery/finish", R"({"force":true})").status, 200);
+}
+
+TEST_F(ClusterRoutesTest, RecoverySaysWhichKindsItWaitsForAndWhy) {
+  cluster_.recovery = {
+      true, "restored", kNow, false, {{"Queue.sqs.aws.upbound.io", "forbidden: no right"}}};
+  const json waiting = json::parse(Call("GET", "/api/v1/recovery").body).at("waiting");
+  EXPECT_EQ(waiting, json::parse(R"([{"kind": "Queue.sqs.aws.upbound.io",
+                                      "why": "forbidden: no right"}])"));
+}
+
+TEST_F(ClusterRoutesTest, CoverageBeginsWithWhatSuspendsRefusals) {
+  ports_.suspensions = [] {
+    return std::vector<Suspension>{{SuspensionCause::kRecovery, "what", "why", "remedy"}};
+  };
+  const json coverage = json::parse(Call("GET", "/api/v1/coverage").body);
+  EXPECT_EQ(coverage.at("suspended").at(0).at("cause"), "recovery");
+  const json text = json::parse(Call("GET", "/api/v1/coverage", "", {{"output", "text"}}).body);
+  EXPECT_TRUE(text.at("text").get<std::string>().starts_with("SUSPENDED  what"));
 }
 
 TEST_F(ClusterRoutesTest, TheBrake) {

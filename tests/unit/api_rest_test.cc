@@ -550,6 +550,7 @@ TEST_F(RestTest, AboutTheServer) {
   user_ = "robot";
   EXPECT_EQ(Get("/api/v1/version").at("version"), "1.2.3");
   EXPECT_GT(Get("/api/v1/types").at("items").size(), 100U);
+  EXPECT_EQ(Get("/api/v1/refusals"), json::parse(R"({"mode": "enforce", "suspended": []})"));
   EXPECT_EQ(Call("GET", "/openapi.yaml").body, OpenApiText());
 }
 

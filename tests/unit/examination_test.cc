@@ -38,6 +38,17 @@ TEST_F(ExaminationTest, WarnsOfServersThatRenewOneSecret) {
   EXPECT_EQ(warned[0].remedy, kOneKeeper);
 }
 
+TEST_F(ExaminationTest, WarnsOfWhateverSuspendsRefusals) {
+  server_.mode = Mode::kAudit;
+  ASSERT_EQ(Named("refusals").size(), 1U);
+  EXPECT_EQ(Named("refusals")[0].state, Checkup::State::kOk);
+  EXPECT_EQ(Named("refusals")[0].what, "nothing suspends them; the mode is audit");
+  server_.suspensions = {{SuspensionCause::kOverride, "an override", "incident", "end it"}};
+  ASSERT_EQ(Named("refusals").size(), 1U);
+  EXPECT_EQ(Named("refusals")[0].state, Checkup::State::kWarning);
+  EXPECT_EQ(Named("refusals")[0].what, "an override; because: incident");
+}
+
 TEST_F(ExaminationTest, AServerWithoutAClusterSaysSo) {
   const auto told = Named("cluster");
   ASSERT_EQ(told.size(), 1U);

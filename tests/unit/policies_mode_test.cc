@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "policies/mode.h"
+#include "policies/suspensions.h"
 
 namespace truce {
 namespace policies_mode_test {
@@ -97,6 +98,27 @@ TEST(OverrideTest, AClusterScopedObjectIsInNoNamespace) {
   const ModeRules rules{
       .overrides = {{.ns = "", .group = "", .until = kNow + std::chrono::hours(1)}}};
   EXPECT_EQ(ModeFor(rules, subject, kNow).overridden, nullptr);
+}
+
+TEST(SuspensionsTest, AreRecoveryModeAndTheOverridesThatHold) {
+  AdmissionPolicy policy;
+  policy.modes.global = Mode::kAudit;
+  EXPECT_TRUE(SuspensionsAt(policy, kNow).empty()) << "a mode is a roll-out";
+  EXPECT_EQ(RefusalsText(policy, kNow), "mode audit");
+  const Timestamp later = kNow + std::chrono::hours(1);
+  policy.modes.overrides = {{.ns = "team-a", .until = later, .reason = "incident"},
+                            {.ns = "team-b", .until = kNow, .reason = "over"}};
+  policy.recovery = "restored";
+  const std::vector<Suspension> found = SuspensionsAt(policy, kNow);
+  ASSERT_EQ(found.size(), 2U);
+  EXPECT_EQ(found[0].cause, SuspensionCause::kRecovery);
+  EXPECT_EQ(found[0].why, "restored");
+  EXPECT_EQ(found[1].what,
+            "an override until 2026-11-21T09:00:00Z: Truce audits and refuses nothing of "
+            "namespace team-a");
+  EXPECT_EQ(found[1].why, "incident");
+  EXPECT_EQ(RefusalsText(policy, kNow), found[0].what + "; " + found[1].what);
+  EXPECT_EQ(SuspensionsAt(policy, later).size(), 1U);
 }
 
 }  // namespace policies_mode_test

@@ -5,6 +5,9 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
 
 namespace truce {
 namespace serve_listeners_test {
@@ -28,6 +31,29 @@ TEST(ConnectionShares, LeaveFilesForEverythingElse) {
     EXPECT_EQ(shares.admission, row.admission) << row.open_files;
     EXPECT_EQ(shares.other, row.other) << row.open_files;
   }
+}
+
+TEST(Readiness, SaysWhatTheServerLacksAndWithVerboseWhatSuspendsRefusals) {
+  Health health;
+  health.SetReady("store");
+  std::string lacks;
+  const auto ask = [&](std::vector<std::pair<std::string, std::string>> query) {
+    for (const HttpRoute& route :
+         ProbeRoutes({health, [] { return "recovery mode"; }, [&] { return lacks; }})) {
+      if (route.path != "/readyz") continue;
+      HttpRequest request;
+      request.query = std::move(query);
+      return route.handler(request);
+    }
+    return HttpResponse{};
+  };
+  EXPECT_EQ(ask({}).body, "[+] store: ok\n");
+  const HttpResponse verbose = ask({{"verbose", ""}});
+  EXPECT_EQ(verbose.status, 200) << "it makes nobody unready";
+  EXPECT_EQ(verbose.body, "[+] store: ok\n[i] refusals: recovery mode\n");
+  lacks = "the volume is full";
+  EXPECT_EQ(ask({}).status, 200);
+  EXPECT_EQ(ask({}).body, "[+] store: ok\n[!] store: the volume is full\n");
 }
 
 }  // namespace serve_listeners_test

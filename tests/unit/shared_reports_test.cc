@@ -63,6 +63,7 @@ SharedReports SomeReports() {
   kind.selection.kind = {"s3.aws.upbound.io", "v1beta2", "Bucket", "buckets", false};
   kind.role = Role::kManaged;
   reports.inhabited = {kind};
+  reports.waits = {{"Queue.sqs.aws.upbound.io", "forbidden"}};
   reports.brake = {
       5, 3, {{"Bucket.s3.aws.upbound.io", "too many"}}, {{"Queue.sqs.aws.upbound.io", 2, At(-9)}}};
   return reports;
@@ -95,6 +96,7 @@ void ExpectEqual(const SharedReports& got, const SharedReports& wanted) {
   EXPECT_EQ(got.watched.problems, wanted.watched.problems);
   EXPECT_EQ(got.inhabited, wanted.inhabited);
   ExpectEqual(got.brake, wanted.brake);
+  EXPECT_EQ(got.waits, wanted.waits);
 }
 
 TEST(SharedReportsText, ComesBackAsItWas) {

@@ -134,10 +134,10 @@ TEST_F(StatusGuard, FollowsTheModeOfTheTypeOverridesAndRecovery) {
   EXPECT_TRUE(By("ann").warnings.empty());
   ChangePolicy([](AdmissionPolicy& policy) { policy.modes.types.clear(); });
   EXPECT_FALSE(By("ann").allowed);
-  ChangePolicy([](AdmissionPolicy& policy) { policy.recovering = true; });
+  ChangePolicy([](AdmissionPolicy& policy) { policy.recovery = "restored"; });
   EXPECT_EQ(By("ann").warnings.size(), 1U);
   ChangePolicy([&](AdmissionPolicy& policy) {
-    policy.recovering = false;
+    policy.recovery.clear();
     policy.modes.overrides = {
         {"", "jobs", "", "", *ParseTimestamp("2026-11-21T09:00:00Z"), "provider is away"}};
   });

@@ -5,6 +5,7 @@
 #include <cstdio>
 #include <set>
 
+#include "policies/suspensions.h"
 #include "registry/identity/uids.h"
 #include "webhook/api/resource_json.h"
 #include "webhook/findings/conflicts.h"
@@ -161,7 +162,21 @@ std::string WithAsOf(const std::optional<Timestamp>& as_of, std::string text) {
   return line + "\n" + text;
 }
 
-std::string CoverageJson(const CoverageReport& report, const std::optional<Timestamp>& as_of) {
+void WriteSuspensions(const std::vector<Suspension>& suspended, JsonWriter& json) {
+  json.Key("suspended").BeginArray();
+  for (const Suspension& each : suspended) {
+    json.BeginObject()
+        .Field("cause", Name(each.cause))
+        .Field("what", each.what)
+        .Field("why", each.why)
+        .Field("remedy", each.remedy)
+        .EndObject();
+  }
+  json.EndArray();
+}
+
+std::string CoverageJson(const CoverageReport& report, const std::vector<Suspension>& suspended,
+                         const std::optional<Timestamp>& as_of) {
   JsonWriter json;
   json.BeginObject();
   WriteAsOf(as_of, json);
@@ -178,8 +193,9 @@ std::string CoverageJson(const CoverageReport& report, const std::optional<Times
         .Field("remedy", gap.remedy)
         .EndObject();
   }
-  json.EndArray().EndObject();
-  return json.Take();
+  json.EndArray();
+  WriteSuspensions(suspended, json);
+  return json.EndObject().Take();
 }
 
 namespace {

@@ -18,6 +18,7 @@ namespace truce {
 
 struct BaselineReport;
 struct Conflict;
+struct Suspension;
 struct TagWar;
 
 // Each writes one value.
@@ -36,7 +37,8 @@ void WriteFindingsOf(std::vector<LiveFinding> findings, const std::vector<KeyTex
 void WriteAsOf(const std::optional<Timestamp>& as_of, JsonWriter& json);
 std::string WithAsOf(const std::optional<Timestamp>& as_of, std::string text);
 
-std::string CoverageJson(const CoverageReport& report, const std::optional<Timestamp>& as_of);
+std::string CoverageJson(const CoverageReport& report, const std::vector<Suspension>& suspended,
+                         const std::optional<Timestamp>& as_of);
 std::string BaselineJson(const BaselineReport& report, const std::optional<Timestamp>& as_of);
 std::string NamesJson(const NameReport& report);
 

@@ -7,6 +7,7 @@
 #include <string_view>
 #include <utility>
 
+#include "policies/suspensions.h"
 #include "webhook/api/cluster_json.h"
 #include "webhook/api/problem.h"
 #include "webhook/api/rest/call.h"
@@ -78,8 +79,12 @@ Result<HttpResponse> RecoveryAnswer(const Result<RecoveryView>& view) {
       .Field("reason", value.reason)
       .Field("since", value.active ? FormatTimestamp(value.since) : std::string())
       .Field("resynced", value.resynced)
-      .EndObject();
-  return JsonResponse(json.Take());
+      .Key("waiting")
+      .BeginArray();
+  for (const RecoveryView::Wait& wait : value.waits) {
+    json.BeginObject().Field("kind", wait.kind).Field("why", wait.why).EndObject();
+  }
+  return JsonResponse(json.EndArray().EndObject().Take());
 }
 
 class Handlers final {
@@ -113,8 +118,15 @@ class Handlers final {
       return Malformed("output is json, text or wide");
     }
     const CoverageReport report = ports_.reports->Coverage();
-    if (output == "json") return JsonResponse(CoverageJson(report, AsOf()));
-    return ForPeople(report.gaps.size(), WithAsOf(AsOf(), CoverageText(report, output == "wide")));
+    const auto suspended = ports_.suspensions ? ports_.suspensions() : std::vector<Suspension>();
+    if (output == "json") return JsonResponse(CoverageJson(report, suspended, AsOf()));
+    std::string text;
+    for (const Suspension& each : suspended) {
+      text += "SUSPENDED  " + each.what + "\n           because: " + each.why + "\n           " +
+              each.remedy + "\n";
+    }
+    return ForPeople(report.gaps.size(),
+                     text + WithAsOf(AsOf(), CoverageText(report, output == "wide")));
   }
 
   Result<HttpResponse> Baseline(const HttpRequest& request, const std::string& /*actor*/) const {

@@ -5,7 +5,8 @@
 //   GET  /api/v1/conflicts[?limit=100][&cursor=…]
 //          → 200 {"items": [conflict, …], "nextCursor"?}   at most 1000 at once, by key
 //   GET  /api/v1/conflicts?output=text|wide → 200 {"count", "text"}       all of them, for people
-//   GET  /api/v1/coverage                   → 200 {"kinds", "protectedKinds", "gaps": [gap, …]}
+//   GET  /api/v1/coverage                   → 200 {"kinds", "protectedKinds", "gaps": [gap, …],
+//          "suspended": [{"cause", "what", "why", "remedy"}, …]}  what suspends refusals now
 //   GET  /api/v1/coverage?output=text|wide  → 200 {"count", "text"}       wide: every gap
 //   GET  /api/v1/baseline                   → 200 {"cluster", "complete", "at", "seconds", "kinds",
 //          "objects", "ownerships": {"held", "reserved", "orphaned", "imported"},
@@ -36,7 +37,7 @@
 //              "effect", "steps": [text, …], "war": {"since", "last", "writes", "writesPerMinute"}
 //              or null}
 //   gap:      {"reason", "subject", "objects", "why", "remedy"}
-//   recovery: {"active", "reason", "since", "resynced"}
+//   recovery: {"active", "reason", "since", "resynced", "waiting": [{"kind", "why"}, …]}
 //
 // Of several servers the one that watches the cluster tells the others. Where none has for a
 // minute, conflicts, coverage, baseline and brake have "asOf": the time of which they are, and
@@ -67,6 +68,7 @@ namespace truce {
 class MuteBook;
 struct BaselineReport;
 struct ConflictPage;
+struct Suspension;
 struct TagWar;
 
 struct RecoveryView {
@@ -74,6 +76,13 @@ struct RecoveryView {
   std::string reason;
   Timestamp since{};
   bool resynced = false;  // a full resync is done: it may be finished
+  struct Wait {
+    std::string kind;  // "Bucket.s3.aws.upbound.io"
+    std::string why;   // one line
+
+    bool operator==(const Wait&) const = default;
+  };
+  std::vector<Wait> waits;  // until then: the kinds that it waits for
 };
 
 // Whose word it is, for the audit log, and why.
@@ -121,6 +130,7 @@ class WatchControls {
   virtual ~WatchControls() = default;
   virtual Result<RecoveryView> Recovery() const = 0;
   virtual Result<RecoveryView> StartRecovery(const OperatorWord& word) = 0;
+  // Reviews at this server go by it on return.
   // Errors: kConflict: not in recovery mode, or no full resync is done yet and not `force`.
   virtual Result<RecoveryView> EndRecovery(bool force, const OperatorWord& word) = 0;
   virtual Result<BrakeView> Brake() = 0;
@@ -144,6 +154,7 @@ struct ClusterPorts {
   // Null: no cluster is followed: what is theirs is answered 404.
   ClusterReports* reports = nullptr;
   WatchControls* controls = nullptr;
+  std::function<std::vector<Suspension>()> suspensions = nullptr;  // null: nothing can
 };
 
 // One of the operations above, for a caller who may do it and is `actor` in the audit log.

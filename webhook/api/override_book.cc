@@ -57,13 +57,6 @@ void DropPast(std::vector<StoredOverride>& overrides, Timestamp now) {
 
 }  // namespace
 
-std::string TargetText(const Override& what) {
-  if (!what.name.empty()) return "name " + what.name;
-  if (!what.object.empty()) return "object " + what.object;
-  if (!what.ns.empty()) return "namespace " + what.ns;
-  return "group " + what.group;
-}
-
 Result<void> OverrideBook::LoadLocked(Deadline deadline) {
   std::string text;
   const auto look = [&](const Facts& facts) {

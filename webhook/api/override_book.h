@@ -70,9 +70,6 @@ class OverrideBook final {
   Guarded<std::vector<StoredOverride>> present_;
 };
 
-// "namespace team-a", "name prod-artifacts", "group s3.aws.upbound.io".
-std::string TargetText(const Override& what);
-
 }  // namespace truce
 
 #endif  // TRUCE_WEBHOOK_API_OVERRIDE_BOOK_H_

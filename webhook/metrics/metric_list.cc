@@ -58,6 +58,8 @@ constexpr auto kMetrics = std::to_array<MetricInfo>({
     {"truce_late_answers_total", "counter", "",
      "Refusals repeated by a composite controller whose answers came late."},
     {"truce_log_dropped_total", "counter", "", "Log lines dropped, not waited for."},
+    {"truce_overrides_in_force", "gauge", "",
+     "Timed overrides that hold now: what they name is audited, never refused."},
     {"truce_ownerships", "gauge", "state", "Ownerships by state."},
     {"truce_policy_reports_total", "counter", "outcome",
      "Writes of PolicyReports or Reports, by what became of them."},

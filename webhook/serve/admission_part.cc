@@ -1,9 +1,11 @@
 #include "webhook/serve/admission_part.h"
 
+#include <array>
 #include <chrono>
 #include <string_view>
 #include <utility>
 
+#include "policies/suspensions.h"
 #include "webhook/admission/codec.h"
 #include "webhook/watch/accounts.h"
 #include "webhook/watch/watcher.h"
@@ -31,6 +33,7 @@ class WatchedByView final : public WatchedNow {
 AdmissionPart::AdmissionPart(std::shared_ptr<const Catalogue> catalogue, Store& store,
                              Logger& logger, const Clock& clock)
     : logger_(logger),
+      clock_(clock),
       source_(std::move(catalogue), *this),
       overrides_(store, clock, RandomIds(), [this](const std::vector<Override>& overrides) {
         Publish([&](Policies& policies) { policies.overrides = overrides; });
@@ -59,7 +62,7 @@ void AdmissionPart::Publish(Change change) {
     policy->watched = !policies.configured.config->no_cluster;
     if (policies.view) {
       const ClusterView& view = *policies.view;
-      policy->recovering = !view.recovery.empty();
+      policy->recovery = view.recovery;
       policy->unlisted = {view.unlisted.begin(), view.unlisted.end()};
       policy->unwatched = view.unwatched;
       TakeLearned(view.learned, policy->identity);
@@ -131,6 +134,14 @@ Result<void> AdmissionPart::TryObject(const AdmissionRequest& review) const {
 
 void AdmissionPart::WriteMetrics(MetricWriter& writer) const {
   if (!service_) return;
+  std::array<int, 2> suspended{};
+  for (const Suspension& each : SuspensionsAt(*policy(), clock_.Now())) {
+    ++suspended[static_cast<std::size_t>(each.cause)];
+  }
+  writer.Family("truce_recovery_mode");
+  writer.Sample(suspended[static_cast<std::size_t>(SuspensionCause::kRecovery)]);
+  writer.Family("truce_overrides_in_force");
+  writer.Sample(suspended[static_cast<std::size_t>(SuspensionCause::kOverride)]);
   const LateAnswers& late = service_->late_answers();
   writer.Family("truce_late_answers");
   writer.Sample(static_cast<double>(late.kept_now()));

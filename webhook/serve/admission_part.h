@@ -83,6 +83,7 @@ class AdmissionPart final : public PolicyView, private PolicyListener {
   void Publish(Change change);
 
   Logger& logger_;
+  const Clock& clock_;
   DoubtBoard doubts_;
   Guarded<Policies> policies_;
   std::optional<AdmissionService> service_;

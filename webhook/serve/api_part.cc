@@ -5,6 +5,7 @@
 #include <string>
 #include <utility>
 
+#include "policies/suspensions.h"
 #include "registry/store/administration.h"
 #include "webhook/admission/codec.h"
 #include "webhook/api/cluster_json.h"
@@ -115,7 +116,8 @@ Result<ConflictPage> ApiPart::Conflicts(const KeyText& after, std::size_t limit)
 
 ClusterPorts ApiPart::Cluster() const {
   if (!ports_.cluster) return {*this};
-  return {*this, &ports_.cluster->reports, &ports_.cluster->controls};
+  return {*this, &ports_.cluster->reports, &ports_.cluster->controls,
+          [this] { return SuspensionsAt(*ports_.policy.policy(), ports_.clock.Now()); }};
 }
 
 std::vector<HttpRoute> ApiPart::OperatorClusterRoutes() const {

@@ -135,6 +135,8 @@ std::optional<SharedReports> ClusterPart::Gather() {
   Result<BrakeView> brake = watch_.Brake();
   if (!brake.ok()) return std::nullopt;
   reports->brake = std::move(brake).value();
+  Result<RecoveryView> recovery = watch_.Recovery();
+  if (recovery.ok()) reports->waits = std::move(recovery.value().waits);
   return reports;
 }
 

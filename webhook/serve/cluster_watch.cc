@@ -190,7 +190,7 @@ void ClusterWatch::Wake() {
   if (Engine* running = engine()) running->Wake();
 }
 
-Result<void> ClusterWatch::Ask(Engine::Work work, Deadline deadline) {
+Result<void> ClusterWatch::Ask(Engine::Work work, Deadline deadline) const {
   if (Engine* running = engine()) return running->Ask(std::move(work), deadline);
   return Error{ErrorCode::kUnavailable, "the cluster was not reached yet"};
 }
@@ -323,7 +323,8 @@ void ClusterWatch::KeepWitness() {
   if (!look.ok()) return;
   const WitnessLook& seen = look.value();
   // What is remembered stays until recovery mode is entered because of it.
-  if (!seen.loss.empty() && !StartRecovery({.actor = "server", .reason = seen.loss}).ok()) return;
+  if (!seen.loss.empty() && !EnterRecoveryMode({.actor = "server", .reason = seen.loss}).ok())
+    return;
   if (!seen.newest || seen.newest == witness_) return;
   LeaseMemory lease(*api_, ports_.lease_namespace, ports_.cluster);
   if (!lease.WriteWitness(*seen.newest, In(kWitnessTime))) witness_ = seen.newest;
@@ -411,7 +412,6 @@ void ClusterWatch::TellView() {
   }
   if (!report->ready) Report(Progress(report->status));
   NoteRecovery(report->resynced);
-  is_recovering_.store(!recovery_.empty(), std::memory_order_relaxed);
   held_back_.store(report->status.reconcile.held_back, std::memory_order_relaxed);
   frozen_.store(report->frozen, std::memory_order_relaxed);
   if (const ReconcileStatus& reconcile = report->status.reconcile; reconcile.breaches > breaches_) {
@@ -452,6 +452,11 @@ void ClusterWatch::Hand(ClusterView view) {
   view_ = std::move(view);
   view_told_ = true;
   ports_.listener.OnView(view_);
+  {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    is_recovering_ = !view_.recovery.empty();
+  }
+  changed_.notify_all();
 }
 
 // Reviews here go by nothing that the registry does not have for the others. False: it has not; a
@@ -509,7 +514,6 @@ void ClusterWatch::TakeView() {
     is_attempted = *attempted;
     if (!is_attempted) return Report("listing the objects of Truce");
   }
-  is_recovering_.store(!latest->view.recovery.empty(), std::memory_order_relaxed);
   if (!leads_.load()) {
     ports_.doubts.Take(latest->doubts);
     ports_.listener.OnUnseen(latest->unseen);
@@ -525,8 +529,6 @@ void ClusterWatch::WriteMetrics(MetricWriter& writer) const {
     writer.Family("truce_view_age_seconds");
     writer.Sample(static_cast<double>(view_age_.load(std::memory_order_relaxed)) / 1000);
   }
-  writer.Family("truce_recovery_mode");
-  writer.Sample(is_recovering_.load(std::memory_order_relaxed) ? 1 : 0);
   writer.Family("truce_brake_held_objects");
   writer.Sample(static_cast<double>(held_back_.load(std::memory_order_relaxed)));
   writer.Family("truce_brake_frozen_kinds");
@@ -560,15 +562,42 @@ void ClusterWatch::Report(const std::string& problem) {
 Result<RecoveryView> ClusterWatch::Recovery() const {
   TRUCE_ASSIGN_OR_RETURN(const auto state, ReadRecovery(ports_.store, In(kControlTime)));
   if (!state) return RecoveryView();
-  return RecoveryView{true, state->reason, state->since, state->resynced};
+  RecoveryView view{true, state->reason, state->since, state->resynced, {}};
+  if (state->resynced || !leads()) return view;
+  const auto kinds = std::make_shared<std::vector<KindStatus>>();
+  const Result<void> asked =
+      Ask([kinds](Watcher& watcher, Moment) { *kinds = watcher.Unresynced(); }, In(kControlTime));
+  if (!asked.ok()) view.waits.push_back({"every kind", asked.error().message});
+  for (const KindStatus& status : *kinds) {
+    const GroupKind kind = status.kind.group_kind();
+    view.waits.push_back(
+        {KindForPeople(kind.kind, kind.group),
+         status.problem.empty() ? "it is being listed" : "it cannot be listed: " + status.problem});
+  }
+  return view;
 }
 
-Result<RecoveryView> ClusterWatch::StartRecovery(const OperatorWord& word) {
+Result<void> ClusterWatch::EnterRecoveryMode(const OperatorWord& word) {
   TRUCE_RETURN_IF_ERROR(
       Administer(ports_.store, ports_.clock.Now(), In(kControlTime),
                  [&](Administration& books) { EnterRecovery(word.reason, word.actor, books); }));
-  TRUCE_RETURN_IF_ERROR(
-      Ask([](Watcher& watcher, Moment now) { watcher.Resync(now); }, In(kControlTime)));
+  return Ask([](Watcher& watcher, Moment now) { watcher.Resync(now); }, In(kControlTime));
+}
+
+Result<void> ClusterWatch::AwaitRecovery(bool on, std::chrono::seconds time) {
+  std::unique_lock<std::mutex> lock(mutex_);
+  view_due_ = true;
+  changed_.notify_all();
+  changed_.wait_for(lock, time, [&] { return stopping_ || is_recovering_ == on; });
+  if (is_recovering_ == on) return {};
+  return Error{ErrorCode::kUnavailable,
+               "the registry has it, but reviews at this server do not go by it yet"};
+}
+
+Result<RecoveryView> ClusterWatch::StartRecovery(const OperatorWord& word) {
+  TRUCE_RETURN_IF_ERROR(EnterRecoveryMode(word));
+  // The registry has it: what hinders reviews here from going by it is told elsewhere.
+  static_cast<void>(AwaitRecovery(true, kOthersTime).ok());
   return Recovery();
 }
 
@@ -580,8 +609,10 @@ Result<RecoveryView> ClusterWatch::EndRecovery(bool force, const OperatorWord& w
   if (end == RecoveryEnd::kNotEntered) return Error{ErrorCode::kConflict, "not in recovery mode"};
   if (end == RecoveryEnd::kNotResynced) {
     return Error{ErrorCode::kConflict,
-                 "the full resync is not done yet: wait for it, or finish with force"};
+                 "the full resync is not done yet: `truce recovery` says which kinds it waits for; "
+                 "wait for them, or finish with --force"};
   }
+  TRUCE_RETURN_IF_ERROR(AwaitRecovery(false, kControlTime));
   return Recovery();
 }
 

@@ -117,8 +117,8 @@ class ClusterWatch final : public ClusterLink, public WatchControls, private Lea
   // for them.
   ClusterApi* looks() const;
 
-  // truce_recovery_mode, truce_brake_held_objects, truce_brake_frozen_kinds, as last told; with
-  // others: truce_watcher_leader, truce_view_age_seconds.
+  // truce_brake_held_objects, truce_brake_frozen_kinds, as last told; with others:
+  // truce_watcher_leader, truce_view_age_seconds.
   void WriteMetrics(MetricWriter& writer) const;
 
   Result<RecoveryView> Recovery() const override;
@@ -145,9 +145,12 @@ class ClusterWatch final : public ClusterLink, public WatchControls, private Lea
   void Hand(ClusterView view);
   void NoteRecovery(bool resynced);
   void Report(const std::string& problem);
+  Result<void> EnterRecoveryMode(const OperatorWord& word);
+  // Waits until reviews go by it, or no longer. Not on the keeper's thread. Errors: kUnavailable.
+  Result<void> AwaitRecovery(bool on, std::chrono::seconds time);
   // Runs `work` between two steps of the watch. Errors: kUnavailable (the cluster was not reached
   // yet, or the server ends), kDeadlineExceeded.
-  Result<void> Ask(Engine::Work work, Deadline deadline);
+  Result<void> Ask(Engine::Work work, Deadline deadline) const;
 
   const ClusterWatchPorts ports_;
   const IdSource ids_ = RandomIds();
@@ -164,6 +167,7 @@ class ClusterWatch final : public ClusterLink, public WatchControls, private Lea
   std::map<GroupKind, Timestamp> unseen_;  // under mutex_
   ReconcileRules rules_;                   // under mutex_; as given last
   LearnedIdentity learned_;                // under mutex_
+  bool is_recovering_ = false;             // under mutex_; as the listener knows
   std::unique_ptr<ClusterApi> api_;        // set once, under mutex_, as the next
   std::unique_ptr<ClusterApi> looks_;
   std::unique_ptr<Engine> engine_;  // set once, under mutex_
@@ -186,7 +190,6 @@ class ClusterWatch final : public ClusterLink, public WatchControls, private Lea
   std::atomic<bool> leads_{false};
   std::atomic<bool> is_followed_{false};
   std::atomic<std::int64_t> view_age_{0};  // ms
-  std::atomic<bool> is_recovering_{false};
   std::atomic<std::uint64_t> held_back_{0};
   std::atomic<std::uint64_t> frozen_{0};
   std::thread keeper_;

@@ -48,7 +48,9 @@ void ExamineChanges(const ExaminedServer& server, std::vector<Checkup>& out) {
 }
 
 void ExamineServer(const ExaminedServer& server, std::vector<Checkup>& out) {
-  const Result<void> store = server.store.Health();
+  const Result<void> store = server.lacks.empty()
+                                 ? server.store.Health()
+                                 : Result<void>(Error{ErrorCode::kUnavailable, server.lacks});
   out.push_back(store.ok() ? Ok("store", "the registry can be written")
                            : Checkup{"store", State::kFailed, store.error().message,
                                      server.in_database
@@ -101,6 +103,16 @@ void ExamineServer(const ExaminedServer& server, std::vector<Checkup>& out) {
                    left.count() <= 0 ? "the server certificate is over"
                                      : "the server certificate ends in " + Days(left),
                    "renew it; the server takes changed files over without a restart"});
+  }
+}
+
+void ExamineRefusals(const ExaminedServer& server, std::vector<Checkup>& out) {
+  for (const Suspension& each : server.suspensions) {
+    out.push_back({"refusals", State::kWarning, each.what + "; because: " + each.why, each.remedy});
+  }
+  if (server.suspensions.empty()) {
+    out.push_back(
+        Ok("refusals", "nothing suspends them; the mode is " + std::string(Name(server.mode))));
   }
 }
 
@@ -327,6 +339,7 @@ std::vector<NeededRight> NeededRights(const std::string& cluster,
 std::vector<Checkup> ExamineInstallation(const ExaminedServer& server, Deadline deadline) {
   std::vector<Checkup> out;
   ExamineServer(server, out);
+  ExamineRefusals(server, out);
   if (server.reports == nullptr) {
     out.push_back({"cluster", State::kWarning, "the server follows no cluster",
                    "start it with --kubeconfig or --in-cluster"});

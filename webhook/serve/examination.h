@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "policies/suspensions.h"
 #include "registry/base/clock.h"
 #include "registry/store/store.h"
 #include "webhook/api/cluster_routes.h"
@@ -30,6 +31,9 @@ struct ExaminedServer {
   std::string durability;                // what the database does not promise; empty: nothing
   std::string clocks;                    // that the database's is apart; empty: it is not
   bool has_two_keepers = false;          // as kTwoKeepers
+  std::string lacks = {};                // what the registry lacks to be written; empty: nothing
+  Mode mode = Mode::kEnforce;
+  std::vector<Suspension> suspensions = {};  // of refusals, now
   // All below only where a cluster is followed: `reports` is null otherwise.
   const ClusterReports* reports = nullptr;
   ClusterApi* api = nullptr;  // null until the cluster was reached

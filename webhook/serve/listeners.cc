@@ -66,22 +66,27 @@ ConnectionShares SharesOf(std::size_t open_files, std::int64_t wanted) {
           std::clamp(other, kOtherMin, kOtherMax)};
 }
 
-std::vector<HttpRoute> ProbeRoutes(const Health& health) {
+std::vector<HttpRoute> ProbeRoutes(const Probed& probed) {
   const HttpHandler alive = [](HttpRequest&) { return PlainText(200, "ok"); };
-  const HttpHandler ready = [&health](HttpRequest&) {
-    return HttpResponse{.status = health.IsReady() ? 200 : 503, .body = health.Report()};
+  const HttpHandler ready = [probed](HttpRequest& request) {
+    std::string report = probed.health.Report();
+    if (const std::string lacks = probed.lacks(); !lacks.empty()) {
+      report += "[!] store: " + lacks + "\n";
+    }
+    if (request.Query("verbose")) report += "[i] refusals: " + probed.refusals() + "\n";
+    return HttpResponse{.status = probed.health.IsReady() ? 200 : 503, .body = std::move(report)};
   };
   return {{.method = "GET", .path = "/livez", .handler = alive},
           {.method = "GET", .path = "/readyz", .handler = ready}};
 }
 
-std::vector<HttpRoute> HealthRoutes(const Health& health, const Metrics& metrics,
+std::vector<HttpRoute> HealthRoutes(const Probed& probed, const Metrics& metrics,
                                     std::function<void()> refresh) {
   const HttpHandler numbers = [&metrics, refresh = std::move(refresh)](HttpRequest&) {
     refresh();
     return HttpResponse{.content_type = std::string(kMetricsMediaType), .body = metrics.Render()};
   };
-  std::vector<HttpRoute> routes = ProbeRoutes(health);
+  std::vector<HttpRoute> routes = ProbeRoutes(probed);
   routes.push_back({.method = "GET", .path = "/metrics", .handler = numbers});
   return routes;
 }

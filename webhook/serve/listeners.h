@@ -35,12 +35,19 @@ struct ListenerCertificates {
   const CertificateStore* api = nullptr;
 };
 
-// /livez and /readyz; `health` must outlive the routes.
-std::vector<HttpRoute> ProbeRoutes(const Health& health);
+// What probes ask; `health` must outlive the routes.
+struct Probed {
+  const Health& health;
+  std::function<std::string()> refusals;  // RefusalsText
+  std::function<std::string()> lacks;     // what it lacks to write; empty: nothing
+};
+// /livez and /readyz, which also says what the server lacks, and with ?verbose what suspends
+// refusals: neither makes it unready, for then nothing at all would be refused.
+std::vector<HttpRoute> ProbeRoutes(const Probed& probed);
 
 // The same and /metrics; `refresh` is called before metrics are rendered. References must outlive
 // the routes.
-std::vector<HttpRoute> HealthRoutes(const Health& health, const Metrics& metrics,
+std::vector<HttpRoute> HealthRoutes(const Probed& probed, const Metrics& metrics,
                                     std::function<void()> refresh);
 
 // What the API listener answers so far: GET /version.

@@ -8,6 +8,7 @@
 #include "policies/policy.h"
 #include "policies/quotas.h"
 #include "policies/rule_case.h"
+#include "policies/suspensions.h"
 #include "registry/base/open_files.h"
 #include "webhook/admission/routes.h"
 #include "webhook/admission/service.h"
@@ -251,8 +252,11 @@ class Server final : private OwnReviewHost {
   ListenerRoutes Routes() {
     ListenerRoutes routes;
     routes.admission = AdmissionRoutes(admission_->service(), credentials_->access());
-    routes.metrics = HealthRoutes(health_, metrics_, [this] { Refresh(); });
-    routes.probes = ProbeRoutes(health_);
+    const Probed probed{health_,
+                        [this] { return RefusalsText(*admission_->policy(), clock_.Now()); },
+                        [this] { return registry_->WriteProblem(); }};
+    routes.metrics = HealthRoutes(probed, metrics_, [this] { Refresh(); });
+    routes.probes = ProbeRoutes(probed);
     std::vector<HttpRoute> both = api_->Routes();
     both.push_back(DoctorRoute(api_->rest(), [this](Deadline deadline) {
       return ExamineInstallation(Examined(), deadline);
@@ -286,7 +290,12 @@ class Server final : private OwnReviewHost {
                                                         Routes()));
     metrics_.AddCollector([this](MetricWriter& writer) { WriteMetrics(writer); });
     const ListenAddresses& addresses = listeners_->addresses();
-    TRUCE_RETURN_IF_ERROR(WriteAddresses(config.data_dir, addresses));
+    // Commands beside the server take the socket: a full disk does not keep it from its work.
+    const Result<void> written = WriteAddresses(config.data_dir, addresses);
+    if (!written.ok()) {
+      logger_.Log(LogLevel::kWarning, "addresses not written",
+                  {{"message", std::string_view(written.error().message)}});
+    }
     LogListener("admission", "https://" + addresses.admission + "/validate");
     LogListener("api", "https://" + addresses.api);
     LogListener("metrics", "http://" + addresses.metrics + "/metrics");
@@ -350,7 +359,10 @@ class Server final : private OwnReviewHost {
                        IsPostgresUrl(holder_.Current()->store),
                        registry_->is_open() ? registry_->durability() : std::string(),
                        registry_->ClockProblem(),
-                       HasTwoKeepers()};
+                       HasTwoKeepers(),
+                       registry_->WriteProblem(),
+                       admission_->policy()->modes.global,
+                       SuspensionsAt(*admission_->policy(), clock_.Now())};
     if (!cluster_) return out;
     out.reports = &cluster_->reports();
     out.api = cluster_->link().api();

@@ -524,10 +524,13 @@ void Watcher::Resync(Moment now) {
   ListAllAgain(now);
 }
 
-bool Watcher::resynced() const {
-  return ready() && std::none_of(by_role_.begin(), by_role_.end(), [](const Followed* followed) {
-           return IsRecorded(followed->role()) && followed->served() && followed->resync;
-         });
+std::vector<KindStatus> Watcher::Unresynced() const {
+  std::vector<KindStatus> out;
+  for (const Followed* followed : by_role_) {
+    if (IsRecorded(followed->role()) && followed->served() && followed->resync)
+      out.push_back(StatusOf(*followed));
+  }
+  return out;
 }
 
 Result<std::size_t> Watcher::ReleaseBrake(Moment now, const std::optional<GroupKind>& kind,

@@ -144,7 +144,9 @@ class Watcher final {
   // Lists everything again (truce baseline, recovery).
   void Resync(Moment now);
   // A complete list of every recorded kind was applied since the start or the last Resync.
-  bool resynced() const;
+  bool resynced() const { return ready() && Unresynced().empty(); }
+  // The kinds of which that is not so yet.
+  std::vector<KindStatus> Unresynced() const;
   // See Absence::ReleaseBrake; kinds frozen for an empty list are listed again. Errors: kNotFound:
   // the kind is not followed.
   Result<std::size_t> ReleaseBrake(Moment now, const std::optional<GroupKind>& kind,

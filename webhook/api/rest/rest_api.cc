@@ -3,6 +3,8 @@
 #include <chrono>
 #include <utility>
 
+#include "policies/policy.h"
+#include "policies/suspensions.h"
 #include "registry/base/threads.h"
 #include "registry/catalogue/explain.h"
 #include "webhook/api/rest/openapi.h"
@@ -72,6 +74,7 @@ std::vector<HttpRoute> RestApi::Routes() const {
       At("GET", base + "/audit", kExact, &RestApi::ListAudit),
       At("GET", base + "/types", kExact, &RestApi::ListTypes),
       At("GET", base + "/version", kExact, &RestApi::Version),
+      At("GET", base + "/refusals", kExact, &RestApi::Refusals),
       At("GET", "/openapi.yaml", kExact, &RestApi::Specification),
       At("GET", "/api/", kPrefix, &RestApi::NoSuchPath),
   };
@@ -135,6 +138,18 @@ Result<HttpResponse> RestApi::Version(RestCall& call) const {
   JsonWriter json;
   json.BeginObject().Field("version", ports_.version).EndObject();
   return JsonResponse(json.Take());
+}
+
+// For everybody who is known: a refusal that does not come is seen by everybody too. Why it does
+// not is for those who may ask doctor.
+Result<HttpResponse> RestApi::Refusals(RestCall& call) const {
+  TRUCE_RETURN_IF_ERROR(call.AllowOnly({}));
+  JsonWriter json;
+  json.BeginObject().Field("mode", Name(call.policy->modes.global)).Key("suspended").BeginArray();
+  for (const Suspension& each : SuspensionsAt(*call.policy, ports_.clock.Now())) {
+    json.BeginObject().Field("cause", Name(each.cause)).Field("what", each.what).EndObject();
+  }
+  return JsonResponse(json.EndArray().EndObject().Take());
 }
 
 Result<HttpResponse> RestApi::Specification(RestCall& call) const {

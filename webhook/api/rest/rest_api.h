@@ -123,6 +123,7 @@ class RestApi final {
                                             const std::set<std::string>& namespaces) const;
   Result<HttpResponse> ListTypes(RestCall& call) const;
   Result<HttpResponse> Version(RestCall& call) const;
+  Result<HttpResponse> Refusals(RestCall& call) const;
   Result<HttpResponse> Specification(RestCall& call) const;
   Result<HttpResponse> NoSuchPath(RestCall& call) const;
 

@@ -384,7 +384,7 @@ std::vector<Hindrance> RestApi::HindrancesOf(const ResourceView& view, const Res
   if (ProtectionIn(view.agreements) == nullptr) return out;
   if (ports_.findings != nullptr) out = ports_.findings->DeletionsUnsent();
   const AdmissionPolicy& policy = *call.policy;
-  if (policy.recovering) {
+  if (!policy.recovery.empty()) {
     out.push_back({"The server is in recovery mode, in which it refuses nothing",
                    "Finish it: `truce recovery finish`"});
   }

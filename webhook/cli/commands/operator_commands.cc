@@ -50,11 +50,16 @@ struct RecoveryArguments {
 
 std::string RecoveryText(const Json& answer) {
   if (!answer.value("active", false)) return "not in recovery mode: conflicts are denied\n";
-  return "in recovery mode since " + TextIn(answer, "since") + ": " + TextIn(answer, "reason") +
-         "\nconflicts only warn; a full resync is " +
-         (answer.value("resynced", false)
-              ? "done: look at `truce conflicts`, then `truce recovery finish`\n"
-              : "still running\n");
+  std::string out = "in recovery mode since " + TextIn(answer, "since") + ": " +
+                    TextIn(answer, "reason") + "\nconflicts only warn; a full resync is ";
+  if (answer.value("resynced", false)) {
+    return out + "done: look at `truce conflicts`, then `truce recovery finish`\n";
+  }
+  out += "still running\n";
+  for (const Json& each : answer.value("waiting", Json::array())) {
+    out += "waiting  " + TextIn(each, "kind") + ": " + TextIn(each, "why") + "\n";
+  }
+  return out;
 }
 
 struct BrakeArguments {

@@ -2,7 +2,7 @@
 
 import {session, useAnswer, useSession} from './client.js';
 import {Denials} from './denials.js';
-import {Fragment, go, h, seen} from './elements.js';
+import {Fragment, go, h, Name, seen} from './elements.js';
 import {Findings} from './findings.js';
 import {Matrix} from './matrix.js';
 import {Overview} from './overview.js';
@@ -65,6 +65,13 @@ function followLinks(event) {
   window.scrollTo(0, 0);
 }
 
+// What suspends refusals, on every view: nobody may take silence for peace.
+function Suspended() {
+  const {suspended = []} = useAnswer('/refusals', {}, {every: 30}).value || {};
+  if (suspended.length === 0) return null;
+  return h('div', {class: 'suspended', role: 'alert'}, suspended.map(each => h('p', null, h(Name, {text: each.what}), '.')));
+}
+
 function App() {
   useSession();
   usePlace();
@@ -87,6 +94,7 @@ function App() {
         h('a', {href: to, 'aria-current': path === to || (to !== '/' && path.startsWith(to + '/')) ? 'page' : undefined},
           name))))),
       session.hasToken && h('button', {type: 'button', class: 'quiet-button', onClick: () => session.signOut()}, 'Sign out')),
+    h(Suspended),
     h('main', {id: 'main', tabIndex: -1, ref: main}, view),
     h('footer', null, 'One owner for every cloud resource', version.value ? ` · ${version.value.version}` : '',
       ' · ', h('a', {href: '/openapi.yaml', target: '_blank', rel: 'noopener'}, 'API')));

@@ -60,6 +60,13 @@ std::optional<Timestamp> ClusterAnswers::AsOf() const {
   return at + kReportsFresh < ports_.clock.Now() ? std::optional(at) : std::nullopt;
 }
 
+Result<RecoveryView> ClusterAnswers::Recovery() const {
+  TRUCE_ASSIGN_OR_RETURN(RecoveryView view, ports_.controls.Recovery());
+  if (view.active && !view.resynced && !ports_.server.AnswersItself())
+    view.waits = reader_.Latest().reports->waits;
+  return view;
+}
+
 Result<RecoveryView> ClusterAnswers::StartRecovery(const OperatorWord& word) {
   if (ports_.server.AnswersItself()) return ports_.controls.StartRecovery(word);
   TRUCE_RETURN_IF_ERROR(Ask({.act = Order::Act::kStartRecovery, .word = word}));

@@ -57,7 +57,7 @@ class ClusterAnswers final : public ClusterReports, public WatchControls {
   Result<NameReport> Names() override;
   std::optional<Timestamp> AsOf() const override;
 
-  Result<RecoveryView> Recovery() const override { return ports_.controls.Recovery(); }
+  Result<RecoveryView> Recovery() const override;
   Result<RecoveryView> StartRecovery(const OperatorWord& word) override;
   Result<RecoveryView> EndRecovery(bool force, const OperatorWord& word) override {
     return ports_.controls.EndRecovery(force, word);

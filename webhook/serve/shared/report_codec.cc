@@ -279,7 +279,10 @@ std::string ToText(const SharedReports& reports) {
   // What is short by its nature, and what fits beside it.
   Json json = {{"watched", WatchedOut(reports.watched)},
                {"inhabited", ListOut(reports.inhabited, KindOut)},
-               {"brake", BrakeOut(reports.brake)}};
+               {"brake", BrakeOut(reports.brake)},
+               {"waits", ListOut(reports.waits, [](const RecoveryView::Wait& wait) {
+                  return Json{{"kind", wait.kind}, {"why", wait.why}};
+                })}};
   json["coverage"] = {{"kinds", reports.coverage.kinds},
                       {"protectedKinds", reports.coverage.protected_kinds},
                       {"xrdGroups", reports.coverage.xrd_groups},
@@ -308,6 +311,9 @@ std::optional<SharedReports> ReportsFromText(std::string_view text) {
   reports.watched = WatchedIn(ObjectIn(json, "watched"));
   reports.inhabited = ListIn<FollowedKind>(json, "inhabited", KindIn);
   reports.brake = BrakeIn(ObjectIn(json, "brake"));
+  reports.waits = ListIn<RecoveryView::Wait>(json, "waits", [](const Json& each) {
+    return std::optional(RecoveryView::Wait{TextIn(each, "kind"), TextIn(each, "why")});
+  });
   return reports;
 }
 

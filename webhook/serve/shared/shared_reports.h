@@ -36,6 +36,7 @@ struct SharedReports {
   std::vector<FollowedKind>
       inhabited;  // kinds that have objects, or may have: selection.kind, role
   BrakeView brake;
+  std::vector<RecoveryView::Wait> waits;  // of recovery mode
 };
 
 // At most kReportsBytesMax: of findings the least severe are left out, of gaps the last.
