@@ -225,7 +225,7 @@ def test_a_copy_comes_over_the_network_and_as_a_stream(api, tmp_path):  # noqa: 
     assert copy.stat().st_mode & 0o077 == 0
     assert run("backup", str(copy), *root).returncode == USAGE
     refused = run("backup", str(tmp_path / "eve.db"), *eve)
-    assert refused.returncode == NO and b"eve may not get backups" in refused.stderr
+    assert refused.returncode == NO and b'user "eve" may not get backups' in refused.stderr
     piped = run("backup", "-", *root)
     assert piped.returncode == OK and piped.stderr == b"", piped.stderr
     beside = run("backup", "-", "--data-dir", str(truce.data))

@@ -3,11 +3,13 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
 #include <chrono>
 #include <nlohmann/json.hpp>
 #include <set>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "registry/ownership/rows.h"
 #include "tests/support/rest_fixture.h"
@@ -192,6 +194,50 @@ TEST_F(RestTest, EachSideOfATransferNeedsItsOwnRight) {
   EXPECT_EQ(Call("POST", path, offer(R"(,"force":"yes")")).status, 400);
   EXPECT_EQ(Call("POST", path, offer(R"(,"force":"true","successor":"Bucket/team-b/x")")).status,
             201);
+}
+
+// A refusal names the right and the namespace; below full disclosure no id tells a namespace.
+TEST_F(RestTest, ARefusalNamesTheRightToWhoMayKnow) {
+  Declare("team-a", "artifacts", "storage");
+  const std::string id = IdOf("artifacts");
+  const std::string given = R"({"resource":")" + id + R"(","namespace":"team-b","reason":"r")";
+  const std::string share = given + R"(,"level":"attach"})";
+  const std::string shared = json::parse(Call("POST", "/api/v1/shares", share).body).at("id");
+  const std::string offered =
+      json::parse(Call("POST", "/api/v1/transfers", given + "}").body).at("id");
+  user_ = "Jane";
+  const auto refused = [&](const std::string& method, const std::string& path,
+                           const std::string& body) {
+    const HttpResponse response = Call(method, path, body, "*");
+    EXPECT_EQ(response.status, 403) << path;
+    return json::parse(response.body);
+  };
+  const std::string reason = R"({"reason":"r"})";
+  const std::vector<std::array<std::string, 3>> calls = {
+      {"POST", "/api/v1/resources/" + id + ":release", reason},
+      {"POST", "/api/v1/resources/" + id + ":protect", reason},
+      {"POST", "/api/v1/resources/" + id + ":unprotect", reason},
+      {"POST", "/api/v1/shares", share},
+      {"GET", "/api/v1/shares/" + shared, ""},
+      {"DELETE", "/api/v1/shares/" + shared, ""},
+      {"POST", "/api/v1/transfers", given + "}"},
+      {"GET", "/api/v1/transfers/" + offered, ""},
+      {"POST", "/api/v1/transfers/" + offered + ":accept", "{}"},
+      {"POST", "/api/v1/transfers/" + offered + ":withdraw", reason}};
+  const json first = refused(calls[0][0], calls[0][1], calls[0][2]);
+  EXPECT_EQ(first.at("detail"),
+            "user \"Jane\" may not create ownerships/release in namespace team-a");
+  EXPECT_EQ(first.at("remedy"),
+            "ask whoever administers Truce, or the namespace, for verb create on "
+            "ownerships/release in API group truce.dev");
+  EXPECT_EQ(refused("GET", "/api/v1/audit", "").at("detail"),
+            "user \"Jane\" may not list audit in all namespaces");
+  ChangePolicy([](AdmissionPolicy& policy) { policy.disclosure = Disclosure::kService; });
+  for (const auto& [method, path, body] : calls) {
+    const std::string detail = refused(method, path, body).at("detail");
+    EXPECT_EQ(detail.find("team-"), std::string::npos) << path << ": " << detail;
+    EXPECT_TRUE(detail.ends_with(" in the namespace that it belongs to")) << detail;
+  }
 }
 
 TEST_F(RestTest, ProtectionIsAuditedAndConditional) {

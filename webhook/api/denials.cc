@@ -91,7 +91,7 @@ class Denials final {
     std::erase_if(denials, [&](const Denial& each) { return each.id != id; });
     // Of one that is not there nobody can tell whose it was.
     const std::string ns = denials.empty() ? std::string() : denials.front().ns;
-    if (auto refusal = ports_.rest.Refuse(call, {"ownerships", "", "list", ns})) {
+    if (auto refusal = ports_.rest.RefuseById(call, {"ownerships", "", "list", ns})) {
       return *std::move(refusal);
     }
     if (denials.empty()) {

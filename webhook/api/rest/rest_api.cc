@@ -5,6 +5,7 @@
 
 #include "policies/policy.h"
 #include "policies/suspensions.h"
+#include "registry/base/one_line.h"
 #include "registry/base/threads.h"
 #include "registry/catalogue/explain.h"
 #include "webhook/api/rest/openapi.h"
@@ -89,8 +90,42 @@ HttpRoute RestApi::Authenticated(const char* method, std::string path, RouteMatc
           }};
 }
 
+namespace {
+
+// How to come by the right.
+std::string RemedyFor(const Caller& caller, const Permission& permission) {
+  std::string ask = "ask whoever administers Truce";
+  if (caller.kind != CallerKind::kProxied && caller.kind != CallerKind::kKubernetes) {
+    return ask.append(" for the role ").append(Name(RoleFor(permission)));
+  }
+  ask.append(", or the namespace, for verb ").append(permission.verb).append(" on ");
+  ask.append(permission.resource);
+  if (!permission.sub_resource.empty()) ask.append("/").append(permission.sub_resource);
+  ask += " in API group truce.dev";
+  if (caller.kind == CallerKind::kProxied) {
+    ask += "; behind a proxy everybody only reads: `truce` with a token of your own does more";
+  }
+  return ask;
+}
+
+}  // namespace
+
 std::optional<HttpResponse> RestApi::Refuse(const RestCall& call,
                                             const Permission& permission) const {
+  return Refusal(call, permission,
+                 ToText(permission) + (permission.ns.empty() ? " in all namespaces" : ""));
+}
+
+std::optional<HttpResponse> RestApi::RefuseById(const RestCall& call,
+                                                const Permission& permission) const {
+  if (call.policy->disclosure == Disclosure::kFull) return Refuse(call, permission);
+  Permission anywhere = permission;
+  anywhere.ns = {};
+  return Refusal(call, permission, ToText(anywhere) + " in the namespace that it belongs to");
+}
+
+std::optional<HttpResponse> RestApi::Refusal(const RestCall& call, const Permission& permission,
+                                             const std::string& right) const {
   const Result<bool> allowed = ports_.access.Allows(call.caller, permission, call.deadline);
   if (!allowed.ok()) {
     const bool too_many = allowed.error().code == ErrorCode::kResourceExhausted;
@@ -98,8 +133,9 @@ std::optional<HttpResponse> RestApi::Refuse(const RestCall& call,
                            allowed.error().message);
   }
   if (allowed.value()) return std::nullopt;
-  return ProblemResponse(ProblemType::kForbidden,
-                         call.caller.name + " may not " + ToText(permission));
+  return ProblemResponse({ProblemType::kForbidden,
+                          "user " + Quoted(call.caller.name) + " may not " + right,
+                          RemedyFor(call.caller, permission)});
 }
 
 bool RestApi::SpeaksAsUser(const RestCall& call, const std::string& ns) const {

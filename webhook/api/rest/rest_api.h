@@ -72,8 +72,10 @@ class RestApi final {
   using Operation = std::function<Result<HttpResponse>(RestCall&)>;
   HttpRoute Authenticated(const char* method, std::string path, RouteMatch match,
                           Operation operation) const;
-  // A response when `call` may not do it, else nothing.
+  // A response when `call` may not do it, else nothing. It names the right and the namespace.
   std::optional<HttpResponse> Refuse(const RestCall& call, const Permission& permission) const;
+  // The same in the namespace that an id stands for: below disclosure "full" it is not named.
+  std::optional<HttpResponse> RefuseById(const RestCall& call, const Permission& permission) const;
   // Whether `call` may do it. Errors: as ApiAccess::Allows.
   Result<bool> Allows(const RestCall& call, const Permission& permission) const {
     return ports_.access.Allows(call.caller, permission, call.deadline);
@@ -119,6 +121,8 @@ class RestApi final {
   Result<HttpResponse> GetService(RestCall& call) const;
   Result<HttpResponse> ListAudit(RestCall& call) const;
   Result<HttpResponse> Check(RestCall& call) const;
+  std::optional<HttpResponse> Refusal(const RestCall& call, const Permission& permission,
+                                      const std::string& right) const;
   std::optional<HttpResponse> RefuseToSpeak(const RestCall& call,
                                             const std::set<std::string>& namespaces) const;
   Result<HttpResponse> ListTypes(RestCall& call) const;

@@ -75,7 +75,7 @@ class Overrides final {
                                     [&](const StoredOverride& each) { return each.id == id; });
     // Whoever may end none learns nothing of which there are.
     const std::string ns = found == present.end() ? std::string() : found->what.ns;
-    if (auto refusal = rest_.Refuse(call, {"overrides", "", "delete", ns})) {
+    if (auto refusal = rest_.RefuseById(call, {"overrides", "", "delete", ns})) {
       return *std::move(refusal);
     }
     TRUCE_ASSIGN_OR_RETURN(const auto ended, book_.End(id, ActorOf(call.caller), call.deadline));

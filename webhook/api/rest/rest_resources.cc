@@ -291,7 +291,7 @@ std::optional<HttpResponse> RestApi::Change(RestCall& call, const PublicId& id,
   const Owner& owner = seen.value().owner;
   Permission permission = what.permission;
   permission.ns = owner.root.ns;
-  if (auto refusal = Refuse(call, permission)) return refusal;
+  if (auto refusal = RefuseById(call, permission)) return refusal;
   const Result<std::string> reason = ReadReason(call.request);
   if (!reason.ok()) return ProblemResponse(reason.error());
   const std::string_view expected = call.request.Header("if-match");

@@ -19,7 +19,7 @@ Result<HttpResponse> Give(const AgreementDesk& desk, RestCall& call) {
   TRUCE_ASSIGN_OR_RETURN(const auto view, desk.Resource(given["resource"], call.deadline));
   const Owner& owner = view.owner;
   const Permission permission{"ownerships", "share", "create", owner.root.ns};
-  if (auto refusal = desk.rest().Refuse(call, permission)) return *std::move(refusal);
+  if (auto refusal = desk.rest().RefuseById(call, permission)) return *std::move(refusal);
   TRUCE_ASSIGN_OR_RETURN(const auto party, AgreementDesk::PartyIn(given, owner.root));
   const auto level = ShareLevelFromName(given["level"]);
   if (!level) return Refused(ProblemType::kMalformed, "\"level\" is neither observe nor attach");
@@ -44,7 +44,7 @@ Result<HttpResponse> GetShare(const AgreementDesk& desk, RestCall& call) {
   TRUCE_ASSIGN_OR_RETURN(
       const auto view, desk.ById(call.request.path.substr(kSharesPath.size() + 1), call.deadline));
   const Permission permission{"ownerships", "", "get", view.owner.root.ns};
-  if (auto refusal = desk.rest().Refuse(call, permission)) return *std::move(refusal);
+  if (auto refusal = desk.rest().RefuseById(call, permission)) return *std::move(refusal);
   return desk.Answer(view, 200);
 }
 
@@ -55,7 +55,7 @@ Result<HttpResponse> EndShare(const AgreementDesk& desk, RestCall& call) {
   const Owner& owner = view.owner;
   const PublicId id = view.agreement.id;
   const Permission permission{"ownerships", "share", "update", owner.root.ns};
-  if (auto refusal = desk.rest().Refuse(call, permission)) return *std::move(refusal);
+  if (auto refusal = desk.rest().RefuseById(call, permission)) return *std::move(refusal);
   if (auto refusal = AgreementDesk::NeedsMatch(call)) return *std::move(refusal);
   const ByWhom by{ActorOf(call.caller), call.Parameter("reason")};
   const std::string if_match(call.request.Header("if-match"));

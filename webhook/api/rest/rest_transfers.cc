@@ -29,7 +29,7 @@ Result<HttpResponse> Offer(const AgreementDesk& desk, RestCall& call) {
   const bool forced = force == "true";
   const Permission permission{"ownerships", "transfer", "create",
                               forced ? std::string_view() : std::string_view(owner.root.ns)};
-  if (auto refusal = desk.rest().Refuse(call, permission)) return *std::move(refusal);
+  if (auto refusal = desk.rest().RefuseById(call, permission)) return *std::move(refusal);
   TRUCE_ASSIGN_OR_RETURN(const auto party, AgreementDesk::PartyIn(given, owner.root));
   if (given["reason"].empty()) return Malformed("\"reason\" is missing");
   const TransferTerms terms{party, given["successor"], forced};
@@ -43,10 +43,10 @@ Result<HttpResponse> Offer(const AgreementDesk& desk, RestCall& call) {
 // A right over ownerships in the owner's or the receiver's namespace.
 std::optional<HttpResponse> RefuseBoth(const AgreementDesk& desk, const RestCall& call,
                                        const AgreementView& view) {
-  auto refusal = desk.rest().Refuse(call, {"ownerships", "", "get", view.owner.root.ns});
+  auto refusal = desk.rest().RefuseById(call, {"ownerships", "", "get", view.owner.root.ns});
   const std::string receiver = AgreementDesk::NamespaceOf(view.agreement.party);
   if (!refusal || receiver.empty()) return refusal;
-  return desk.rest().Refuse(call, {"ownerships", "", "get", receiver});
+  return desk.rest().RefuseById(call, {"ownerships", "", "get", receiver});
 }
 
 Result<HttpResponse> GetTransfer(const AgreementDesk& desk, RestCall& call) {
@@ -74,7 +74,7 @@ Result<HttpResponse> ActOn(const AgreementDesk& desk, RestCall& call) {
   const std::string receiver = AgreementDesk::NamespaceOf(view.agreement.party);
   const Permission permission{"ownerships", "transfer", "update",
                               accepts || declines ? receiver : owner.root.ns};
-  if (auto refusal = desk.rest().Refuse(call, permission)) return *std::move(refusal);
+  if (auto refusal = desk.rest().RefuseById(call, permission)) return *std::move(refusal);
   TRUCE_ASSIGN_OR_RETURN(Texts given, ReadTexts(call.request, {"successor", "reason"}));
   if (given["reason"].empty() && !accepts) return Malformed("\"reason\" is missing");
   if (!given["successor"].empty() && !accepts)
