@@ -404,6 +404,17 @@ void DecidePair(const Case& c, const Pair& pair, Decision& decision) {
   Grant(c, pair, meanings);
 }
 
+// The update takes from the object the name of a resource that it managed.
+bool GivesUpAName(const ReviewRequest& request) {
+  if (!request.old_object) return false;
+  const std::vector<DeclaredResource>& now = request.object.resources;
+  return std::ranges::any_of(request.old_object->resources, [&](const DeclaredResource& before) {
+    return before.intent != Intent::kObserves && !before.key.empty() &&
+           std::ranges::none_of(
+               now, [&](const DeclaredResource& each) { return each.key == before.key; });
+  });
+}
+
 // Whether `range` holds `limit` reservations of kinds that are watched. Those of others are looked
 // at only when the limit seems reached: one by one.
 bool Holds(const Case& c, const ReservedRange& range, std::size_t limit) {
@@ -422,6 +433,9 @@ ReservationLimit LimitReached(const Case& c) {
   if (old == 0 || !IsLimited(c.request.requester) || c.pairs.empty())
     return ReservationLimit::kNone;
   const Facts& facts = c.ledger.facts();
+  // A renamed object leaves what it made: without end it could keep names from everybody.
+  const bool is_rename = GivesUpAName(c.request);
+  if (is_rename && c.ledger.OrphansOf(c.object.root).size() >= old) return ReservationLimit::kLeft;
   const ReservedRange all{.ns = c.object.slot.ns, .user = c.request.requester.user};
   // Mostly there are few, and one count is enough.
   if (facts.CountReserved(all, {}, std::min(old, young)) < std::min(old, young)) {
@@ -578,6 +592,10 @@ Object ReviewedObject(const ReviewRequest& request, const std::optional<Object>&
   // What a restorer brings is old, and no news later (W6).
   if (!request.watched || IsRestored(request)) object.transfer_to = request.object.transfer_to;
   if (TellsCreation(request) && !request.requester.provider && !request.requester.restorer) {
+    object.told = request.object.created_marks;
+  }
+  // The marks of a renamed object are of what it made under the former name.
+  if (GivesUpAName(request) && !request.requester.provider) {
     object.told = request.object.created_marks;
   }
   return object;

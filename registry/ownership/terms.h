@@ -78,12 +78,18 @@ struct Requester {
 // How many reservations a namespace may have, whoever made them, or a user of what is
 // cluster-scoped. Composite controllers, providers and restorers are neither limited nor counted.
 struct ReservationLimits {
-  std::size_t old = 0;    // made a minute ago and not seen since; 0: there are no limits
+  // Made a minute ago and not seen since; and of one root, left orphaned. 0: there are no limits.
+  std::size_t old = 0;
   std::size_t young = 0;  // made within the last minute and not seen yet; as `old` or more
 
   bool operator==(const ReservationLimits&) const = default;
 };
-enum class ReservationLimit : std::uint8_t { kNone, kOld, kYoung };
+enum class ReservationLimit : std::uint8_t {
+  kNone,
+  kOld,
+  kYoung,
+  kLeft,  // as many as `old`: resources that renames of the chain left orphaned
+};
 
 enum class AgreementKind : std::uint8_t {
   kShare,       // another party may observe the resource, or attach to it

@@ -61,6 +61,68 @@ TEST_F(HistoriesOfLimits, ReservationsOfOneMinuteAreLimitedAcrossUsers) {
   EXPECT_TRUE(create(7, "team-a", "user-0").allowed) << "what was seen counts no more";
 }
 
+// A rename whose former name was never made leaves nothing: what the provider wrote when it made
+// the first one is no word about those that came later.
+TEST_F(HistoriesOfLimits, ARenameOfWhatWasNeverMadeLeavesNothing) {
+  registry_.limits = {3, 100};
+  ObjectFacts before =
+      ManagedBucket(SlotOf("Bucket", "team-a", "x"), "x", "n0", Intent::kDeletes, 1);
+  ASSERT_TRUE(registry_.Create(before, "ann").allowed);
+  registry_.See(before);
+  ObjectFacts made = before;
+  made.version = 2;
+  made.created_marks = "2026-11-21T07:52:08Z 2026-11-21T07:52:09Z ";
+  ASSERT_TRUE(registry_.Update(before, made, scene::kProvider).allowed);
+  registry_.See(made);
+  for (int i = 1; i <= 20; ++i) {
+    ObjectFacts now =
+        ManagedBucket(made.slot, "x", "n" + std::to_string(i), Intent::kDeletes, i + 2);
+    now.created_marks = made.created_marks;
+    ASSERT_TRUE(registry_.Update(i == 1 ? made : before, now, "ann").allowed) << i;
+    registry_.See(now);
+    if (i > 1) {
+      EXPECT_FALSE(registry_.OwnerOf("n" + std::to_string(i - 1))) << i;
+    }
+    before = now;
+  }
+  EXPECT_EQ(registry_.OwnerOf("n0")->record, Record::kOrphaned) << "that one was made";
+  EXPECT_EQ(registry_.Contents().owners.size(), 2U);
+}
+
+// What renames do leave is bounded by the cap: it may exist, and nothing frees it by itself.
+TEST_F(HistoriesOfLimits, WhatRenamesLeaveCountsToTheCap) {
+  registry_.limits = {3, 100};
+  ObjectFacts before =
+      ManagedBucket(SlotOf("Bucket", "team-a", "x"), "x", "n0", Intent::kDeletes, 1);
+  before.real = true;
+  ASSERT_TRUE(registry_.Create(before, "ann").allowed);
+  registry_.See(before);
+  const auto rename = [&](int i) {
+    ObjectFacts now =
+        ManagedBucket(before.slot, "x", "n" + std::to_string(i), Intent::kDeletes, i + 1);
+    now.real = true;
+    const Decision decision = registry_.Update(before, now, "ann");
+    if (!decision.allowed) return decision;
+    registry_.See(now);
+    before = now;
+    return decision;
+  };
+  for (int i = 1; i <= 3; ++i) {
+    ASSERT_TRUE(rename(i).allowed) << i;
+    EXPECT_EQ(registry_.OwnerOf("n" + std::to_string(i - 1))->record, Record::kOrphaned);
+  }
+  const Decision decision = rename(4);
+  EXPECT_FALSE(decision.allowed);
+  EXPECT_EQ(decision.limit, ReservationLimit::kLeft);
+  EXPECT_FALSE(registry_.OwnerOf("n4"));
+  // What adds a name and gives none up goes on, and so does every other chain.
+  EXPECT_TRUE(
+      registry_
+          .Create(ManagedBucket(SlotOf("Bucket", "team-a", "y"), "y", "y", Intent::kDeletes, 1),
+                  "ann")
+          .allowed);
+}
+
 // What a creation writes that another admission plugin refuses: all that a flood of them can add.
 TEST_F(HistoriesOfLimits, ARefusedCreationAddsTwoLinesToTheAuditLog) {
   const std::size_t before = registry_.Contents().audit.size();

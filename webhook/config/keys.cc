@@ -201,7 +201,7 @@ const std::array kKeys = {
   Key{.name = "disclosure", .field = &Config::disclosure, .fallback = "full",
       .type = "full|service|taken", .help = "How much of the owner a denial names", .reloads = true},
   Key{.name = "reservationCap", .field = &Config::reservation_cap, .fallback = "100", .type = "number",
-      .help = "Reservations of a namespace, whoever made them (of cluster-scoped objects: of a user), that are older than a minute and not seen, 1 to 1000000; in every mode; off with noCluster",
+      .help = "Reservations of a namespace, whoever made them (of cluster-scoped objects: of a user), that are older than a minute and not seen, and resources that renames of one root left orphaned, 1 to 1000000; in every mode; off with noCluster",
       .minimum = 1, .maximum = 1'000'000, .reloads = true},
   Key{.name = "reservationBurst", .field = &Config::reservation_burst, .fallback = "1000", .type = "number",
       .help = "The same of those that are younger, at least reservationCap, 1 to 1000000",
