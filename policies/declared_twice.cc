@@ -19,7 +19,8 @@ std::optional<Declarant> DeclaredTwice::FirstOf(const DeclaredResource& resource
 }
 
 std::string DeclaredTwice::By(const Slot& second, const Slot& first) {
-  return "by " + ObjectForPeople(second) + " and " + ObjectForPeople(first) + " of this check";
+  return "by " + ObjectBeside(second, first) + " and " + ObjectBeside(first, second) +
+         " of this check";
 }
 
 Finding DeclaredTwice::FindingOf(const DeclaredResource& resource, Mode mode,

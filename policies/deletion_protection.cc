@@ -45,7 +45,8 @@ void AddDeclared(const ObjectFacts& object, const Ledger& ledger, std::set<KeyTe
 }
 
 // "service \"a\", Bucket team-a/artifacts", as far as `level` allows.
-std::string InWords(const Slot& root, std::string_view service, Disclosure level) {
+std::string InWords(const Slot& root, const Slot& beside, std::string_view service,
+                    Disclosure level) {
   if (const std::string_view list = SourceOf(root); !list.empty()) {
     return "list " + Quoted(list) + " of what is owned outside";
   }
@@ -55,7 +56,7 @@ std::string InWords(const Slot& root, std::string_view service, Disclosure level
   std::string out = named ? "service " + Quoted(service) : std::string();
   if (level == Disclosure::kService) return named ? out : "another service";
   if (named) out += ", ";
-  return out + OneLine(ObjectForPeople(root), kOwnerTextBytesMax);
+  return out + OneLine(ObjectBeside(root, beside), kOwnerTextBytesMax);
 }
 
 // Another side of a conflict about the resource, in words; empty: none.
@@ -76,7 +77,7 @@ std::string OtherSide(const DeletionFacts& facts, const Facts& registry, Disclos
   const bool by_owner = others.contains(owner.root);
   const Slot& first = by_owner ? owner.root : *others.begin();
   const auto object = registry.ObjectBySlot(first);
-  std::string out = InWords(first,
+  std::string out = InWords(first, facts.root,
                             by_owner ? owner.service
                             : object ? object->service
                                      : "",
@@ -188,7 +189,7 @@ std::optional<Finding> DeletionProtection(const DeletionFacts& facts, const Word
   } else if (by_other) {
     out.cause = start + "managed by " + facts.other_side + ", too.";
     const std::string step =
-        facts.managed ? "`" + OneLine(ObserveCommand(*facts.managed), kCommandBytesMax) + "`"
+        facts.managed ? "`" + OneLine(KeepCommand(*facts.managed), kCommandBytesMax) + "`"
                       : "set spec.managementPolicies: [\"Observe\"] on its managed resource";
     out.remedy = "To leave it to them, first " + step + ", then delete it; `truce resolve " +
                  command + "` tells all steps.";

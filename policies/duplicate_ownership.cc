@@ -3,6 +3,7 @@
 #include <array>
 #include <string>
 #include <string_view>
+#include <tuple>
 #include <utility>
 
 #include "policies/name_rules.h"
@@ -12,6 +13,7 @@
 #include "registry/base/one_line.h"
 #include "registry/base/text.h"
 #include "registry/identity/evidence.h"
+#include "registry/ownership/agreements.h"
 #include "registry/ownership/review.h"
 #include "registry/ownership/rows.h"
 
@@ -93,7 +95,7 @@ class Words final {
     level_ = DisclosureOf(clash, wording.disclosure);
     resource_ = ResourceForPeople(clash.resource, wording);
     speaker_ = clash.speaker.name.empty() ? &clash.holder.root : &clash.speaker;
-    root_ = OneLine(ObjectForPeople(*speaker_), kShownTextBytesMax);
+    root_ = OneLine(ObjectBeside(*speaker_, *wording.root), kShownTextBytesMax);
   }
 
   const std::string& resource() const { return resource_; }
@@ -109,7 +111,8 @@ class Words final {
         out += ": only one object may manage a resource.";
         return out;
       case ClashReason::kTransferring:
-        out.append(" is offered to ").append(ObjectForPeople(*wording_.root)).append(", but ");
+        out.append(" is offered to ").append(ObjectBeside(*wording_.root, *speaker_));
+        out += ", but ";
         out += root_;
         AppendWhere(out);
         out += " can still change or delete it.";
@@ -290,18 +293,49 @@ class Words final {
 
   std::string Kind() const { return KindForPeople(clash_.resource.identity.type); }
 
+  // Written by hand, and but for its kind the same object as the holder: somebody may be moving
+  // from one provider to another, or into a namespace.
+  bool IsMoveToNewKind() const {
+    const Slot& root = *wording_.root;
+    return level_ == Disclosure::kFull && wording_.object->managed &&
+           root == wording_.object->slot && root.name == speaker_->name &&
+           std::tie(root.group, root.kind) != std::tie(speaker_->group, speaker_->kind) &&
+           wording_.catalogue->FindKind(speaker_->group, speaker_->kind) != nullptr;
+  }
+
+  // How the same party goes on under another kind.
+  void AppendNewKind(std::string& out) const {
+    out += "If it is yours, under a new kind: ";
+    if (clash_.holder.record != Record::kNone) {
+      out += "an operator hands it over, ";
+      AppendLine(ForcedTransfer(), kCommandBytesMax, out);
+      out += '.';
+      return;
+    }
+    out += "run ";
+    AppendTransfer(out);
+    if (!clash_.incumbent || clash_.incumbent->deletes) {
+      out.append(", set ").append(KeepingField(*speaker_)).append(" on ").append(root_);
+      out += ", delete that one";
+    } else {
+      out.append(", delete ").append(root_);
+    }
+    out += " and apply this one again.";
+  }
+
   void AppendSiblingRemedy(std::string& out) const {
     const auto& incumbent = clash_.incumbent;
     if (!incumbent || !incumbent->managed) {
-      out += "Remove one of the two, or give them different names.";
+      out +=
+          "Keep one of the two; before the other goes, set spec.managementPolicies: "
+          "[\"Observe\"] on it, which leaves the ";
+      out.append(Kind()).append(" as it is.");
     } else if (!incumbent->deletes) {
       out.append("Remove ").append(Other()).append(", which leaves the ").append(Kind());
       out += " as it is; then this one manages it.";
     } else {
-      const bool is_older = incumbent->slot.group.ends_with(".aws.crossplane.io");
       out.append("Removing ").append(Other()).append(" now deletes the ").append(Kind());
-      out += is_older ? ": first set its deletionPolicy to Orphan."
-                      : ": first set its managementPolicies to [\"Observe\"].";
+      out.append(": first set ").append(KeepingField(incumbent->slot)).append(" on it.");
     }
   }
 
@@ -310,20 +344,23 @@ class Words final {
   void AppendOwnRemedy(std::string& out) const {
     out += "Both are yours: ";
     const auto& incumbent = clash_.incumbent;
-    const std::string what = incumbent && incumbent->slot == *speaker_ ? "it" : root_;
+    // Of a claim the end is the end of all that it declares.
+    const bool is_by_hand = incumbent && incumbent->managed && incumbent->slot == *speaker_;
     if (!incumbent) {
       out += "keep one of the two declarations, or hand it over: ";
-    } else if (!incumbent->deletes) {
+    } else if (is_by_hand && !incumbent->deletes) {
       out.append("delete ").append(root_).append(", which leaves the ").append(Kind());
       out += " as it is, or hand it over: ";
-    } else if (incumbent->managed) {
-      out += "first set managementPolicies of ";
-      AppendLine(ObjectForPeople(incumbent->slot), kShownTextBytesMax, out);
-      out.append(" to [\"Observe\"] (deleting ").append(what).append(" now deletes the ");
-      out.append(Kind()).append("), then delete ").append(what).append(", or hand it over: ");
+    } else if (is_by_hand) {
+      out.append("first set ").append(KeepingField(*speaker_)).append(" on ").append(root_);
+      out.append(" (deleting it now deletes the ").append(Kind());
+      out += "), then delete it, or hand it over: ";
     } else {
-      out.append("deleting ").append(root_).append(" deletes the ").append(Kind());
-      out += ", so hand it over: ";
+      if (incumbent->deletes) {
+        out.append("deleting ").append(root_).append(" deletes the ").append(Kind());
+        out += ", so ";
+      }
+      out += "hand it over: ";
     }
   }
 
@@ -335,8 +372,7 @@ class Words final {
     } else if (clash_.in_own && clash_.holder.state != HolderState::kTerminating) {
       out += "Only one may write it. Ask ";
       AppendContact(out);
-      out.append(" to delete ").append(root_);
-      out += ", which deletes it in AWS, or to hand it over: ";
+      out += " to hand it over: ";
       AppendTransfer(out);
       out.append(". If nobody answers, an operator runs: ");
       AppendLine(ForcedTransfer(), kCommandBytesMax, out);
@@ -349,6 +385,10 @@ class Words final {
       AppendRenameFirst(out);
       out += ", or ask your platform team about it.";
       return;
+    } else if (IsMoveToNewKind()) {
+      AppendNewKind(out);
+      out += " Otherwise ";
+      AppendRename(out);
     } else {
       AppendRenameFirst(out);
       out += ". To take it over, ask ";
@@ -435,7 +475,13 @@ class Words final {
 
   // Whom to ask, and what an operator does `when`.
   void AppendRelease(std::string_view when, std::string& out) const {
-    AppendRenameFirst(out);
+    if (IsMoveToNewKind()) {
+      AppendNewKind(out);
+      out += " Otherwise ";
+      AppendRename(out);
+    } else {
+      AppendRenameFirst(out);
+    }
     out += ", or ask ";
     AppendContact(out);
     out.append(" for it. ").append(when).append(", an operator frees the name: ");
@@ -534,7 +580,7 @@ Finding PerhapsElsewhere(const Clash& clash, const Wording& wording) {
       "Platform team: tell Truce the AWS account of the ProviderConfig (setting providerConfigs).";
   std::string who = "another declaration";
   if (wording.disclosure == Disclosure::kFull || clash.same_party) {
-    who = ObjectForPeople(clash.holder.root);
+    who = ObjectBeside(clash.holder.root, *wording.root);
   }
   out.warning = OneLine("truce: " + resource + " may be the one of " + who + ": account not known",
                         kWarningBytesMax);

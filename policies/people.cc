@@ -9,6 +9,7 @@
 #include "registry/base/text.h"
 #include "registry/identity/evidence.h"
 #include "registry/identity/successors.h"
+#include "registry/ownership/agreements.h"
 #include "registry/ownership/rows.h"
 
 namespace truce {
@@ -135,6 +136,14 @@ std::string ObjectForPeople(const Slot& slot) {
   return out;
 }
 
+bool OnlyGroupsDiffer(const Slot& a, const Slot& b) {
+  return a.group != b.group && a.name == b.name && a.kind == b.kind && a.ns == b.ns;
+}
+
+std::string ObjectBeside(const Slot& slot, const Slot& other) {
+  return OnlyGroupsDiffer(slot, other) ? ForPeople(slot) : ObjectForPeople(slot);
+}
+
 void AppendSaid(std::string_view text, std::string& out) {
   const std::size_t begin = out.size();
   AppendLine(text, kShownTextBytesMax, out);
@@ -218,14 +227,14 @@ bool IsPlain(const Slot& slot) {
          IsPlainWord(slot.name) && (slot.ns.empty() || IsPlainWord(slot.ns));
 }
 
-void AppendSuccessor(const Slot& root, std::string& out) {
+void AppendSuccessor(const Slot& root, bool with_group, std::string& out) {
   if (!IsPlain(root)) {
     out += root.ns.empty() ? "KIND.GROUP/NAME" : "KIND/NAMESPACE/NAME";
     return;
   }
   out += root.kind;
   // Cluster-scoped objects of one kind and name in two groups are strangers to each other.
-  if (root.ns.empty() && !root.group.empty()) out.append(".").append(root.group);
+  if ((with_group || root.ns.empty()) && !root.group.empty()) out.append(".").append(root.group);
   out.append("/").append(root.ns).append(root.ns.empty() ? "" : "/").append(root.name);
 }
 
@@ -247,18 +256,22 @@ std::string KubectlTarget(const Slot& slot) {
   return out;
 }
 
-std::string ObserveCommand(const Slot& slot) {
-  return "kubectl patch " + KubectlTarget(slot) +
-         R"( --type merge -p '{"spec":{"managementPolicies":["Observe"]}}')";
+std::string KeepCommand(const Slot& slot) {
+  // A list that names Delete would count for more than the policy.
+  const std::string_view field = IsKeptByPolicy(slot)
+                                     ? R"("deletionPolicy":"Orphan","managementPolicies":["*"])"
+                                     : R"("managementPolicies":["Observe"])";
+  return "kubectl patch " + KubectlTarget(slot) + R"( --type merge -p '{"spec":{)" +
+         std::string(field) + "}}'";
 }
 
 std::string LetGoCommand(const Slot& slot) {
-  return ObserveCommand(slot) + " && kubectl delete " + KubectlTarget(slot);
+  return KeepCommand(slot) + " && kubectl delete " + KubectlTarget(slot);
 }
 
 std::string SuccessorWord(const Slot& root) {
   std::string out;
-  AppendSuccessor(root, out);
+  AppendSuccessor(root, false, out);
   return out;
 }
 
@@ -270,7 +283,7 @@ void AppendWord(const Slot& owner, const Slot& successor, std::string& out) {
   if (owner.cluster != successor.cluster) {
     out.append(IsPlainWord(successor.cluster) ? successor.cluster : "CLUSTER").append(":");
   }
-  AppendSuccessor(successor, out);
+  AppendSuccessor(successor, OnlyGroupsDiffer(owner, successor), out);
 }
 
 }  // namespace

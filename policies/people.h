@@ -21,6 +21,9 @@ void AppendType(std::string_view type, std::string& out);  // the same, behind `
 // "ObjectStorage team-a/artifacts"; "Bucket artifacts" when cluster-scoped.
 std::string ObjectForPeople(const Slot& slot);
 void AppendObject(const Slot& slot, std::string& out);  // the same, behind `out`
+// The same in a text that names `other` too: with the group where only that tells the two apart.
+std::string ObjectBeside(const Slot& slot, const Slot& other);
+bool OnlyGroupsDiffer(const Slot& a, const Slot& b);
 
 // What an object says of itself, on one line: without backquotes, which in a text stand around
 // commands of ours alone.
@@ -44,13 +47,13 @@ std::string KubectlKind(const Slot& slot);
 // Which object kubectl is to act on: "queue.sqs.aws.upbound.io jobs -n team-a", or placeholders
 // where a word of it could mean something to a shell.
 std::string KubectlTarget(const Slot& slot);
-// What makes a managed resource only observe: with that its deletion leaves what it has in AWS,
-// which deletionPolicy: Orphan does not do for every kind (namespaced ones have none).
-std::string ObserveCommand(const Slot& slot);
+// What makes the deletion of a managed resource leave what it has in AWS (KeepingField).
+std::string KeepCommand(const Slot& slot);
 // Behind it the deletion, which is not run where that failed.
 std::string LetGoCommand(const Slot& slot);
 // `root` as truce.dev/transfer-to takes it: "ObjectStorage/team-b/files", of a cluster-scoped one
-// "Bucket.s3.aws.upbound.io/files". Placeholders as in KubectlTarget, here and below.
+// "Bucket.s3.aws.upbound.io/files". Placeholders as in KubectlTarget, here and below, where a group
+// stands too when it alone tells the successor from the owner.
 std::string SuccessorWord(const Slot& root);
 // The annotation with which `owner` hands over to `successor`:
 // "truce.dev/transfer-to=ObjectStorage/team-b/files", to one of another cluster

@@ -157,13 +157,10 @@ std::optional<Finding> QuotaFull(const QuotaReached& reached) {
   out.resource = reached.resource;
   out.cause = out.resource + (is_full ? " is beyond a quota: " : " nearly fills a quota: ") +
               where + " " + CountOf(reached) + " " + how_many + ".";
-  out.remedy =
-      is_full ? "Delete or release one that nobody needs (`" + ListCommand(reached) +
-                    "` shows them; orphaned ones count too), or ask your platform team for more "
-                    "(setting quotas)."
-              : "Ask your platform team for more in time (setting quotas), or delete what nobody "
-                "needs: `" +
-                    ListCommand(reached) + "` shows them.";
+  out.remedy = (is_full ? "Ask your platform team for more (setting quotas)"
+                        : "Ask your platform team for more in time (setting quotas)") +
+               std::string(", or give up what nobody needs: `") + ListCommand(reached) +
+               "` shows them, orphaned ones too.";
   out.warning = OneLine("truce: quota: " + where + " has " + std::to_string(reached.used) + " of " +
                             std::to_string(quota.max) + " " + quota.type,
                         kWarningBytesMax);

@@ -126,9 +126,10 @@ Finding ClaimBinding(const BoundElsewhere& bound, const Wording& wording) {
   const Slot& claim = wording.object->slot;
   Finding out{.rule = Rule::kClaimBinding};
   out.resource = "composite " + OneLine(ObjectForPeople(bound.composite), kShownTextBytesMax);
-  std::string holder = told == Disclosure::kFull
-                           ? "claim " + OneLine(ObjectForPeople(bound.holder), kShownTextBytesMax)
-                           : std::string("another claim");
+  std::string holder =
+      told == Disclosure::kFull
+          ? "claim " + OneLine(ObjectBeside(bound.holder, claim), kShownTextBytesMax)
+          : std::string("another claim");
   if (told != Disclosure::kTaken && !bound.service.empty()) {
     holder += " (service " + Said(bound.service) + ")";
   }

@@ -65,9 +65,11 @@ std::vector<Finding> JudgeClaimTakeovers(const RuleCase& c) {
 }
 
 Finding ClaimTakeover(const ClaimChange& change, const Wording& wording) {
-  const std::string from = OneLine(ObjectForPeople(change.from), kShownTextBytesMax);
-  const std::string to =
-      change.to ? OneLine(ObjectForPeople(*change.to), kShownTextBytesMax) : std::string();
+  const Slot& beside = change.to ? *change.to : change.from;
+  const std::string from = OneLine(ObjectBeside(change.from, beside), kShownTextBytesMax);
+  const std::string to = change.to
+                             ? OneLine(ObjectBeside(*change.to, change.from), kShownTextBytesMax)
+                             : std::string();
   Finding out{.rule = Rule::kClaimTakeover};
   out.resource = "composite " + OneLine(ObjectForPeople(wording.object->slot), kShownTextBytesMax);
   out.cause = "User " + Quoted(change.user) + " may not take " + out.resource + " from claim " +

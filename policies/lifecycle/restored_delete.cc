@@ -60,8 +60,8 @@ Finding RestoredDelete(std::string_view declared, const std::optional<Slot>& com
                " drops it, but has not adopted it since it was restored (it has no controller).";
   out.remedy =
       "To keep it, put its template back into the Composition: at its next look Crossplane adopts "
-      "it, and then it can be dropped. To delete it all the same: `kubectl delete " +
-      KubectlTarget(slot) + "`.";
+      "it, and then it can be dropped. To delete it and keep what it has in AWS: `" +
+      OneLine(LetGoCommand(slot), kCommandBytesMax) + "`.";
   out.warning = OneLine("truce: " + object + ", restored and not adopted, is deleted by Crossplane",
                         kWarningBytesMax);
   return out;

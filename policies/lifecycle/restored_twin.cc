@@ -85,10 +85,10 @@ std::vector<Finding> JudgeTwins(const RuleCase& c) {
 }
 
 Finding RestoredTwin(const DeclaredResource& resource, const Slot& elder, const Wording& wording) {
-  const std::string object = OneLine(ObjectForPeople(elder), kShownTextBytesMax);
+  const std::string object = OneLine(ObjectBeside(elder, wording.object->slot), kShownTextBytesMax);
   Finding out{.rule = Rule::kRestoredTwin};
   out.resource = DeclaredInWords(resource);
-  out.cause = OneLine(ObjectForPeople(wording.object->slot), kShownTextBytesMax) +
+  out.cause = OneLine(ObjectBeside(wording.object->slot, elder), kShownTextBytesMax) +
               " would be a second object of " + out.resource + ": " + object +
               " has it already, for the same " + OneLine(wording.root->kind, kShownTextBytesMax) +
               ", but has no controller, as a restored backup leaves it. Whichever of both is "

@@ -166,18 +166,23 @@ std::string ClusterOf(const PartyId& party) {
 
 // `successor`, which is of `party`, as `owner` says it: with its cluster where that is another one,
 // and with its group where the party is one object and thereby says which: kinds of one name in two
-// groups are two parties.
+// groups are two parties. Such a party needs no word.
 std::string InFull(std::string successor, const PartyId& party, const Owner& owner) {
   const std::string cluster = ClusterOf(party);
   if (party.text.starts_with("slot:")) {
     const auto slot = SlotFromText(party.text.substr(5));
-    const bool names_it = slot && NamesSuccessor(successor, cluster, *slot);
-    if (names_it && !slot->group.empty()) {
-      successor = slot->kind + "." + slot->group + "/" + slot->name;
+    const bool names_it = slot && (successor.empty() || NamesSuccessor(successor, cluster, *slot));
+    if (names_it) {
+      successor = slot->kind + (slot->group.empty() ? "" : "." + slot->group) + "/" + slot->name;
     }
   }
   return cluster.empty() ? successor
                          : SuccessorIn(owner.root.cluster, std::move(successor), cluster);
+}
+
+Error NoSuccessor(const PartyId& party) {
+  return InvalidArgument("\"successor\" is missing: which object of " + ForPeople(party) +
+                         " takes over, as <kind>/<namespace>/<name>");
 }
 
 }  // namespace
@@ -214,9 +219,7 @@ Result<Agreement> OfferTransfer(const KeyText& key, const TransferTerms& terms, 
   // Within a party there is nobody else to ask.
   const bool at_once = terms.forced || ledger.OneParty(terms.party, owner->party);
   const std::string successor = InFull(terms.successor, terms.party, *owner);
-  if (at_once && successor.empty()) {
-    return InvalidArgument("name the successor, as <kind>/<namespace>/<name>");
-  }
+  if (at_once && successor.empty()) return NoSuccessor(terms.party);
   if (!successor.empty()) {
     TRUCE_RETURN_IF_ERROR(CheckSuccessor(*owner, successor, terms.party));
   }
@@ -272,8 +275,7 @@ Result<Agreement> AcceptTransfer(const PublicId& id, const std::string& named, c
   // Said twice it is no error: the caller may not have heard the first answer.
   if (offer->accepted) return *std::move(offer);
   if (!successor.empty()) offer->successor = successor;
-  if (offer->successor.empty())
-    return InvalidArgument("name the successor, as <kind>/<namespace>/<name>");
+  if (offer->successor.empty()) return NoSuccessor(offer->party);
   TRUCE_RETURN_IF_ERROR(CheckSuccessor(*owner, offer->successor, offer->party));
   offer->accepted = true;
   AuditAct(*owner, "transfer accepted, successor " + offer->successor, by, ledger);
@@ -299,16 +301,27 @@ Result<Agreement> EndTransfer(const PublicId& id, std::string_view how, const By
   return *std::move(offer);
 }
 
+bool IsKeptByPolicy(const Slot& slot) { return slot.group.ends_with(".aws.crossplane.io"); }
+
+std::string KeepingField(const Slot& slot) {
+  return IsKeptByPolicy(slot) ? "spec.deletionPolicy: Orphan"
+                              : "spec.managementPolicies: [\"Observe\"]";
+}
+
 namespace {
 
 // What must still happen to `row` before another chain may manage its resource; empty: nothing.
 std::string StepFor(const Row& row) {
   if (Passive(row)) return {};
-  if (row.id.state == RowState::kReserved)
-    return "wait until " + ForPeople(row.slot) + " is settled";
-  if (!row.managed) return "delete " + ForPeople(row.slot) + " in a way that keeps the resource";
-  return "set spec.managementPolicies of " + ForPeople(row.slot) +
-         " to [\"Observe\"], or delete it with a policy that keeps the resource";
+  const std::string object = ForPeople(row.slot);
+  if (row.id.state == RowState::kReserved) return "wait until " + object + " is settled";
+  // What else it declares would go with it.
+  if (!row.managed) {
+    return "take the resource out of " + object + " when what it composes only observes";
+  }
+  if (row.intent == Intent::kManages) return "delete " + object + ", which keeps the resource";
+  return "set " + KeepingField(row.slot) + " on " + object + ", which keeps the resource" +
+         (IsKeptByPolicy(row.slot) ? ", then delete it" : "");
 }
 
 }  // namespace

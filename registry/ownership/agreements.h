@@ -79,8 +79,8 @@ struct TransferTerms {
 // Offers the ownership of `key`. Within one party no acceptance is needed. An open offer to the
 // same party is changed in place and keeps its id. Errors: kNotFound (nobody owns the key);
 // kInvalidArgument (no successor where nobody else will name one, it is not of the receiving party,
-// it is the owner); kConflict (imported; offered to another party; a successor is named already by
-// annotation).
+// it is the owner; a party of one object is its own successor); kConflict (imported; offered to
+// another party; a successor is named already by annotation).
 Result<Agreement> OfferTransfer(const KeyText& key, const TransferTerms& terms, const ByWhom& by,
                                 Ledger& ledger);
 
@@ -105,6 +105,13 @@ struct Step {
 
   bool operator==(const Step&) const = default;
 };
+
+// The field by which the deletion of the managed resource in `slot` leaves what it has in AWS:
+// `spec.managementPolicies: ["Observe"]`; of the community's kinds, for which a flag must allow
+// that one, `spec.deletionPolicy: Orphan`.
+std::string KeepingField(const Slot& slot);
+// Whether it is the latter.
+bool IsKeptByPolicy(const Slot& slot);
 
 // The first managing row of the owner's chain that can still write or delete, and what ends that,
 // in words; empty when there is none.

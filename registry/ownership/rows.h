@@ -37,7 +37,8 @@ struct Row {
   std::optional<std::uint64_t> base;
   std::string user;  // who asked, for limits; empty: it counts for none, or was seen
   Timestamp at{};    // when the declaration was first recorded; survives confirmation
-  std::optional<Timestamp> created;  // the object's creationTimestamp, for incumbency
+  // The object's creationTimestamp, or when its provider made the resource, if that was earlier.
+  std::optional<Timestamp> created;
   // Of a seen row: ObjectFacts::account_fields, or a mark. Of an object that is not deleted, a
   // later version heals the mark whose status was written under the fields of now and shows the
   // resource, in its account (E8).
@@ -93,7 +94,7 @@ struct Owner {
   std::string name;  // of the resource, for people
   ResourceIdentity identity;
   std::string shape;  // the key with its account left out; empty where the key has no account
-  Timestamp since{};
+  Timestamp since{};  // that its root has it; of an orphan, that nobody declares it
   // The resource was seen to exist. Cleared only by a witnessed end of its last managed resource
   // while claims or composites still declare it (E2).
   bool real = false;
@@ -153,8 +154,8 @@ struct Object {
   std::string service;  // for people
   std::string contact;
   std::string transfer_to;  // the annotation as last known: only another word is news (W6)
-  // The marks of creation (ObjectFacts::created_marks) that somebody else than a provider wrote:
-  // no proof that anything exists (E3).
+  // The marks of creation (ObjectFacts::created_marks) that somebody else than a provider wrote, or
+  // that stood when the object was renamed: no proof that what it declares exists (E3).
   std::string told;
   // The version from which somebody else than a provider removed the provider's finalizer; the
   // newest such review counts, until a provider removes it too (W7).

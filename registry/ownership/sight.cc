@@ -128,6 +128,7 @@ void EndOwnership(Owner owner, const Row& row, const HowEnded& how, Ledger& ledg
     }
     owner.record = owner.successor.empty() ? Record::kOrphaned : Record::kTransferring;
     owner.record_reason = cause;
+    owner.since = ledger.now();
     ledger.Audit(Entry(AuditAction::kOrphaned, owner, row, cause));
     ledger.PutOwner(std::move(owner));
     return;
@@ -187,6 +188,19 @@ bool Witnesses(const ObjectFacts& object, const Owner& owner) {
 // The provider began to create the resource, by a mark that nobody else wrote (E3).
 bool WasCreated(const ObjectFacts& object, const Object& known) {
   return !object.created_marks.empty() && object.created_marks != known.told;
+}
+
+// When the object was made, or its resource where that was earlier, by its provider's marks: a
+// restored object is younger than what it made.
+std::optional<Timestamp> MadeAt(const ObjectFacts& object, const Object& known) {
+  std::optional<Timestamp> out = object.created;
+  if (!out || !WasCreated(object, known)) return out;
+  for (std::string_view rest = object.created_marks; !rest.empty();) {
+    const std::size_t end = std::min(rest.find(' '), rest.size());
+    if (const auto at = ParseTimestamp(rest.substr(0, end))) out = std::min(*out, *at);
+    rest.remove_prefix(std::min(end + 1, rest.size()));
+  }
+  return out;
 }
 
 // A resource as a version of an object declares it.
@@ -255,7 +269,7 @@ void PutSeen(const KeyText& key, const SeenDeclaration& seen, Ledger& ledger) {
   row.terminating = object.terminating;
   row.managed = object.managed;
   row.identity = DeclaredIdentity(resource);
-  row.created = object.created;
+  row.created = MadeAt(object, grantee.object);
   row.at = ledger.now();
   const auto before = ledger.FindRow(row.id);
   const auto reserved = ledger.FindRow({key, object.uid, RowState::kReserved});

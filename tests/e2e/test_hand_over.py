@@ -66,7 +66,7 @@ def test_hand_over_to_another_team(run, user):
     ident = command("transfer", "-o", "name").strip()
     assert_refused(user("team-b").create(new), NAME)  # An offer gives nothing yet.
     accepted = command("transfer", "--accept", ident, "--successor", "Bucket/team-b/artifacts")
-    assert '[todo] 3. set spec.managementPolicies of Bucket' in accepted
+    assert '[todo] 3. set spec.managementPolicies: ["Observe"] on Bucket' in accepted
     assert_refused(user("team-b").create(new), "Observe")  # Never two managers.
     command("transfer", RESOURCE, code=MISSING)
     user("team-a").patch(old, OBSERVE).expect()

@@ -161,6 +161,54 @@ TEST_F(Texts, OwnedByTheSamePartyAndManaged) {
   Expect("owned-same-party-mapped");
 }
 
+// From the community's kind to the provider's: the same party, which nothing in a cluster-scoped
+// object tells. Both are called Queue jobs.
+TEST_F(Texts, OwnedByTheSameUnderAnotherKind) {
+  ByHand();
+  Queue();
+  clash.holder.root = {"prod-eu", "sqs.aws.crossplane.io", "Queue", "", "orders"};
+  clash.holder.service = "orders";
+  clash.holder.contact.clear();
+  object.slot = {"prod-eu", "sqs.aws.upbound.io", "Queue", "", "orders"};
+  root = object.slot;
+  clash.incumbent = {.slot = clash.holder.root, .managed = true, .deletes = true, .seen = true};
+  Expect("owned-new-kind");
+  clash.incumbent->deletes = false;
+  Expect("owned-new-kind-leaves");
+  clash.reason = ClashReason::kTransferring;
+  clash.step =
+      "set spec.deletionPolicy: Orphan on Queue.sqs.aws.crossplane.io orders, which keeps "
+      "the resource, then delete it";
+  Expect("transferring-new-kind");
+  clash.reason = ClashReason::kOrphaned;
+  clash.holder.record = Record::kOrphaned;
+  clash.incumbent.reset();
+  Expect("orphaned-new-kind");
+  disclosure = Disclosure::kService;
+  EXPECT_EQ(Refusal().remedy.find("new kind"), std::string::npos) << "whose it was is not told";
+}
+
+// In one namespace the party is known, and the successor's word needs the group.
+TEST_F(Texts, OwnedByTheSamePartyUnderAnotherKind) {
+  ByHand();
+  clash.same_party = true;
+  clash.resource.identity = {"dynamodb/Table", "aws", "", "us-east-1", {{"name", "orders"}}};
+  clash.resource.name = "orders";
+  clash.holder.root = {"prod-eu", "dynamodb.aws.m.upbound.io", "Table", "team-a", "orders"};
+  clash.incumbent = {.slot = clash.holder.root, .managed = true, .deletes = true, .seen = true};
+  object.slot = {"prod-eu", "dynamodb.other.example.org", "Table", "team-a", "orders"};
+  root = object.slot;
+  Expect("owned-same-party-new-kind");
+}
+
+// Whose bucket the policy is in asks for it, and has nobody delete it.
+TEST_F(Texts, OwnedInAResourceOfTheReaders) {
+  ByHand();
+  clash.resource.identity.type = "s3/BucketPolicy";
+  clash.in_own = true;
+  Expect("owned-in-own");
+}
+
 // A root of record that is gone: its bucket speaks for it.
 TEST_F(Texts, OwnedByAChainWhoseRootIsGone) {
   clash.speaker = {"prod-eu", "s3.aws.upbound.io", "Bucket", "", "files-b"};
@@ -299,8 +347,8 @@ TEST_F(Texts, ImportedFromASourceThatNamesNoTool) {
 TEST_F(Texts, Transferring) {
   clash.reason = ClashReason::kTransferring;
   clash.step =
-      "set spec.managementPolicies of Bucket.s3.aws.upbound.io artifacts-1 to [\"Observe\"], or "
-      "delete it with a policy that keeps the resource";
+      "set spec.managementPolicies: [\"Observe\"] on Bucket.s3.aws.upbound.io artifacts-1, which "
+      "keeps the resource";
   Expect("transferring");
 }
 

@@ -335,6 +335,20 @@ def test_what_suspends_refusals_stands_on_every_view(world, page):
     assert page.look("!document.querySelector('.suspended')")
 
 
+def test_objects_of_two_groups_are_told_apart(world, page):
+    """A group stands only where nothing else tells two objects of one view apart."""
+    sign_in(page, world)
+    [module] = [name for name in files_of_the_page(world) if "elements" in name]
+    queue = {"kind": "Queue", "namespace": "", "name": "jobs", "group": "sqs.aws.upbound.io"}
+    older = {**queue, "group": "sqs.aws.crossplane.io"}
+    other = {**older, "name": "other"}
+    shown = page.look(f"import('{module}').then(page => {json.dumps([[older, other], [queue, older]])}"
+                      f".map(beside => page.objectText({json.dumps(queue)}, beside)))")
+    assert shown == ["Queue.sqs.aws.upbound.io jobs"] * 2
+    assert page.look(f"import('{module}').then(page => page.objectText({json.dumps(queue)}, "
+                     f"{json.dumps([queue, other])}))") == "Queue jobs"
+
+
 def test_filters_stand_in_the_address(world, page):
     sign_in(page, world, "/resources")
     page.wait("document.querySelectorAll('.rows-body .row').length >= 20")

@@ -88,6 +88,8 @@ def test_what_owners_agree_to(api):  # noqa: F811
     assert truce.command("transfer", "-o", "name").stdout == ""
     assert truce.command("transfer", "prod-two", "--to", "team-b", "--force", "--reason", "r", "-o",
                          "yaml").returncode == USAGE
+    lacking = truce.command("transfer", "prod-two", "--to", "team-b", "--force", "--reason", "r")
+    assert lacking.returncode == USAGE and "--force needs --successor" in lacking.stderr
     ended = truce.command("share", "--end", given.stdout.strip(), "--reason", "r")
     assert (ended.returncode, ended.stdout) == (OK, "ended the share of s3/Bucket prod-one with namespace team-b\n")
     assert truce.command("share", "--end", given.stdout.strip()).returncode == NO
@@ -163,7 +165,7 @@ def test_commands_over_the_network(api):  # noqa: F811
     server = ["--server", f"https://{api.address}", "--ca-file", str(truce.ca_file)]
     assert truce.command("list", *server, "--token-file", str(token)).returncode == OK
     refused = truce.command("audit", *server, "--token-file", str(token))
-    assert refused.returncode == NO and "eve may not list audit" in refused.stderr
+    assert refused.returncode == NO and 'user "eve" may not list audit' in refused.stderr
     for report in ("simulate", "conflicts"):
         shown = truce.command(report, *server, "--token-file", str(token))
         assert shown.returncode == OK, shown.stderr
@@ -172,7 +174,7 @@ def test_commands_over_the_network(api):  # noqa: F811
         assert none.returncode == NO and "follows no cluster" in none.stderr, none.stderr
     for command in (["recovery", "start"], ["recovery", "finish"], ["brake", "release"]):
         may_not = truce.command(*command, "--reason", "r", *server, "--token-file", str(token))
-        assert may_not.returncode == NO and f"eve may not update {command[0]}" in may_not.stderr
+        assert may_not.returncode == NO and f'user "eve" may not update {command[0]}' in may_not.stderr
     unknown = truce.command("list", *server)
     assert unknown.returncode == NO and "no bearer token" in unknown.stderr
     nobody = truce.command("list", "--server", "https://127.0.0.1:1")

@@ -490,8 +490,8 @@ TEST_F(AdmissionRulesTest, TheOwnerOfTheParentIsToldWhoWritesIntoIt) {
             "into a resource of yours.");
   EXPECT_EQ(
       OnlyFinding().remedy,
-      "Only one may write it. Ask its owner to delete BucketPolicy team-b/mine, which deletes it "
-      "in AWS, or to hand it over: `kubectl -n team-b annotate --overwrite "
+      "Only one may write it. Ask its owner to hand it over: `kubectl -n team-b annotate "
+      "--overwrite "
       "bucketpolicy.s3.aws.m.upbound.io mine truce.dev/transfer-to=BucketPolicy/team-a/own`. If "
       "nobody answers, an operator runs: `truce transfer s3/BucketPolicy/prod-artifacts --to "
       "team-a --successor BucketPolicy/team-a/own --force --reason '…'`. To only read it, set "

@@ -353,10 +353,12 @@ TEST_F(RestTest, AReleaseOfWhatLivesOrIsProtectedIsRefused) {
   EXPECT_EQ(problem.at("detail"),
             "ObjectStorage team-a/prod-artifacts manages S3 bucket \"prod-artifacts\" and lives: "
             "released, the name would be anybody's");
-  EXPECT_EQ(problem.at("remedy"),
-            "end it: delete ObjectStorage team-a/prod-artifacts; or hand it over: `truce transfer "
-            "s3/Bucket/prod-artifacts --to NAMESPACE --successor KIND/NAMESPACE/NAME --force "
-            "--reason '…'`");
+  EXPECT_EQ(
+      problem.at("remedy"),
+      "end it: take it out of ObjectStorage team-a/prod-artifacts when what that composes only "
+      "observes; or hand it over: `truce transfer "
+      "s3/Bucket/prod-artifacts --to NAMESPACE --successor KIND/NAMESPACE/NAME --force "
+      "--reason '…'`");
   EXPECT_EQ(Call("POST", path + "protect", R"({"reason":"customer data"})", "*").status, 200);
   problem = refusal();
   EXPECT_EQ(problem.at("detail"), "S3 bucket \"prod-artifacts\" is protected: customer data");

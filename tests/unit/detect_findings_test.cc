@@ -163,6 +163,67 @@ TEST_F(ConflictsTest, NamesTheOwnerOfRecordFirst) {
             "1970-02-11T16:01:00Z. Deleting either deletes the S3 bucket \"logs\" of both.");
 }
 
+// Of one name in two groups: each text tells the two apart, and its command is the kind's.
+TEST_F(ConflictsTest, OneNameInTwoGroupsIsToldApart) {
+  ObjectFacts bucket =
+      scene::ManagedBucket(scene::SlotOf("Bucket", "", "a"), "u1", "logs", Intent::kDeletes, 1);
+  registry_.See(bucket);
+  bucket.slot.group = "s3.aws.crossplane.io";
+  bucket.uid.text = "u2";
+  registry_.See(bucket);
+  const Conflict conflict = Conflicts().at(0);
+  const LiveFinding finding = FindingOf(conflict);
+  EXPECT_EQ(
+      finding.cause,
+      "S3 bucket \"logs\" is managed by 2 owners: Bucket.s3.aws.m.upbound.io a in cluster "
+      "\"local\" since 1970-02-11T16:00:00Z (owner of record); Bucket.s3.aws.crossplane.io a "
+      "in cluster \"local\" since 1970-02-11T16:00:00Z. Deleting either deletes the S3 bucket "
+      "\"logs\" of both.");
+  const std::vector<std::string> steps = ResolutionSteps(conflict);
+  EXPECT_EQ(steps.at(1),
+            "Make Bucket.s3.aws.crossplane.io a leave the resource when it goes: `kubectl patch "
+            "bucket.s3.aws.crossplane.io a --type merge -p "
+            R"('{"spec":{"deletionPolicy":"Orphan","managementPolicies":["*"]}}'`.)");
+  EXPECT_EQ(steps.at(2),
+            "Remove Bucket.s3.aws.crossplane.io a from Git or delete it: it stays in AWS.");
+}
+
+// Both were there before Truce: the objects tell since when, and a restored one what it made.
+TEST_F(ConflictsTest, SinceIsWhenTheObjectsOrTheirResourcesWereMade) {
+  ObjectFacts bucket =
+      scene::ManagedBucket(scene::SlotOf("Bucket", "", "a"), "u1", "logs", Intent::kDeletes, 1);
+  bucket.created = ParseTimestamp("1970-01-03T00:00:00Z");
+  registry_.See(bucket);
+  bucket.slot.name = "b";
+  bucket.uid.text = "u2";
+  bucket.created = ParseTimestamp("1970-01-09T00:00:00Z");
+  bucket.created_marks = "1970-01-02T00:00:00Z 1970-01-02T00:00:01Z ";
+  registry_.See(bucket);
+  const Conflict conflict = Conflicts().at(0);
+  EXPECT_EQ(FormatTimestamp(conflict.sides.at(0).since), "1970-01-03T00:00:00Z");
+  EXPECT_EQ(FormatTimestamp(conflict.sides.at(1).since), "1970-01-02T00:00:00Z");
+  EXPECT_EQ(FormatTimestamp(FindingOf(conflict).since), "1970-01-03T00:00:00Z")
+      << "there were two from then on";
+}
+
+// A step names an object that lives, and never the end of a claim, which is the end of all it has.
+TEST_F(ConflictsTest, StepsNameWhatLives) {
+  const Slot gone = scene::SlotOf("Storage", "", "gone");
+  std::vector<ConflictObject> objects(1);
+  objects[0].slot = scene::SlotOf("Bucket", "", "a-x7f2k");
+  Conflict conflict;
+  conflict.resource = "S3 bucket \"logs\"";
+  conflict.sides = {{.root = scene::SlotOf("Bucket", "", "keeper"), .objects = objects},
+                    {.root = gone, .objects = objects},
+                    {.root = gone, .speaker = objects[0].slot, .objects = objects}};
+  const std::vector<std::string> steps = ResolutionSteps(conflict);
+  EXPECT_EQ(steps.at(2),
+            "Take Bucket a-x7f2k out of Storage gone: what only observes deletes nothing in AWS.");
+  EXPECT_EQ(steps.at(4),
+            "Remove Bucket a-x7f2k from Git or delete it: what only observes deletes nothing in "
+            "AWS.");
+}
+
 TEST_F(ConflictsTest, ThreeManagersAndManagersThatDeleteNothing) {
   SeeBucket("a", "logs", Intent::kManages);
   SeeBucket("b", "logs", Intent::kManages);
@@ -286,7 +347,8 @@ TEST_F(ConflictsTest, AnOrphanBesideAManager) {
   ObjectFacts bucket = scene::ManagedBucket(slot, "uid-a", "logs", Intent::kManages, 1);
   bucket.real = true;
   registry_.See(bucket);
-  registry_.SeeDeleted(bucket);
+  registry_.Advance(minutes(5));
+  registry_.SeeDeleted(bucket);  // an orphan since then
   EXPECT_TRUE(Conflicts().empty());
   SeeBucket("c", "logs");
   const auto conflicts = Conflicts();
@@ -296,8 +358,8 @@ TEST_F(ConflictsTest, AnOrphanBesideAManager) {
   EXPECT_EQ(
       FindingOf(conflicts[0]).cause,
       "S3 bucket \"logs\" is managed by 2 owners: Bucket a, which left it orphaned, in cluster "
-      "\"local\" since 1970-02-11T16:01:00Z (owner of record); Bucket c in cluster \"local\" "
-      "since 1970-02-11T16:01:00Z. Deleting Bucket c deletes the S3 bucket \"logs\" of all.");
+      "\"local\" since 1970-02-11T16:06:00Z (owner of record); Bucket c in cluster \"local\" "
+      "since 1970-02-11T16:06:00Z. Deleting Bucket c deletes the S3 bucket \"logs\" of all.");
 }
 
 Owner SomeOwner(const std::string& name, Record record, bool real, HolderState state) {

@@ -152,8 +152,8 @@ TEST(MovedTest, OneFindingForEachMoveWhileSomethingIsLeftBehind) {
   EXPECT_EQ(found[0].remedy,
             "If the move was a mistake, point the ProviderConfig back to account 111111111111. "
             "Else the owners declare what they still need through another ProviderConfig of that "
-            "account; find the rest with `truce list --state orphaned`, delete it in AWS, and free "
-            "each name with `truce release`.");
+            "account; find the rest with `truce list --state orphaned`, ask each owner whether it "
+            "may go, and free the names of what is gone from AWS with `truce release`.");
   EXPECT_TRUE(registry.Release(scene::QueueName("jobs", "111111111111")).done);
   EXPECT_EQ(find().at(0).evidence, "1 resource is orphaned in account 111111111111");
   EXPECT_TRUE(registry.Release(scene::QueueName("mail", "111111111111")).done);

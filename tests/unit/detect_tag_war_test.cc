@@ -138,10 +138,11 @@ TEST(TagWarRecorded, TheWarIsFoundWithinTwoMinutesAndStays) {
       "search-logs instead, first run `kubectl annotate --overwrite bucket.s3.aws.crossplane.io "
       "payments-logs "
       "truce.dev/transfer-to=Bucket.s3.aws.crossplane.io/search-logs`; then take the next steps "
-      "with the objects of Bucket payments-logs. Make Bucket search-logs only observe, so that it "
-      "neither writes nor deletes: `kubectl patch bucket.s3.aws.crossplane.io search-logs --type "
-      "merge -p '{\"spec\":{\"managementPolicies\":[\"Observe\"]}}'`. Remove Bucket search-logs "
-      "from Git or delete it: what only observes deletes nothing in AWS. Whoever gave it up and "
+      "with the objects of Bucket payments-logs. Make Bucket search-logs leave the resource when "
+      "it "
+      "goes: `kubectl patch bucket.s3.aws.crossplane.io search-logs --type merge -p "
+      "'{\"spec\":{\"deletionPolicy\":\"Orphan\",\"managementPolicies\":[\"*\"]}}'`. Remove Bucket "
+      "search-logs from Git or delete it: it stays in AWS. Whoever gave it up and "
       "needs such a resource declares one under a name of its own.");
   EXPECT_EQ(war.objects.size(), 2U);
   EXPECT_EQ(war.mode, Mode::kEnforce);

@@ -35,8 +35,10 @@ TEST(Commands, HandOversHoldPlainWordsOnly) {
     odd.*part = kHostile;
     EXPECT_EQ(TransferCommand(kClaim, odd), way + "truce.dev/transfer-to=KIND/NAMESPACE/NAME");
     EXPECT_EQ(TransferCommand(odd, kClaim),
-              "kubectl -n NAMESPACE annotate --overwrite KIND NAME "
-              "truce.dev/transfer-to=ObjectStorage/team-b/files");
+              "kubectl -n NAMESPACE annotate --overwrite KIND NAME truce.dev/transfer-to=" +
+                  std::string(part == &Slot::group ? "ObjectStorage.platform.example.org"
+                                                   : "ObjectStorage") +
+                  "/team-b/files");
     EXPECT_EQ(KubectlTarget(odd), "KIND NAME -n NAMESPACE");
     if (part == &Slot::ns) continue;
     odd = kBucket;
@@ -101,11 +103,35 @@ TEST(Commands, WhatOwnersSayIsNone) {
 
 TEST(Commands, WhatIsToObserveIsNamedByPlainWordsOnly) {
   const std::string patch = R"( --type merge -p '{"spec":{"managementPolicies":["Observe"]}}')";
-  EXPECT_EQ(ObserveCommand(kBucket), "kubectl patch bucket.s3.aws.upbound.io files" + patch);
+  EXPECT_EQ(KeepCommand(kBucket), "kubectl patch bucket.s3.aws.upbound.io files" + patch);
+  // Of the community's kinds a flag must allow managementPolicies: without it a deletion hangs.
+  Slot older = kBucket;
+  older.group = "s3.aws.crossplane.io";
+  EXPECT_EQ(LetGoCommand(older),
+            "kubectl patch bucket.s3.aws.crossplane.io files --type merge -p "
+            R"('{"spec":{"deletionPolicy":"Orphan","managementPolicies":["*"]}}')"
+            " && kubectl delete bucket.s3.aws.crossplane.io files");
   Slot odd = kBucket;
   odd.ns = "team-b";
   odd.name = kHostile;
-  EXPECT_EQ(ObserveCommand(odd), "kubectl patch KIND NAME -n NAMESPACE" + patch);
+  EXPECT_EQ(KeepCommand(odd), "kubectl patch KIND NAME -n NAMESPACE" + patch);
+}
+
+// A group is shown only where nothing else tells two objects apart.
+TEST(Commands, ObjectsOfTwoGroupsAreToldApart) {
+  Slot older = kBucket;
+  older.group = "s3.aws.crossplane.io";
+  EXPECT_EQ(ObjectBeside(kBucket, older), "Bucket.s3.aws.upbound.io files");
+  EXPECT_EQ(ObjectBeside(kBucket, kBucket), "Bucket files");
+  Slot other = older;
+  other.name = "other";
+  EXPECT_EQ(ObjectBeside(kBucket, other), "Bucket files");
+  // In a namespace a kind alone fits both groups: the owner would name itself.
+  Slot from = kBucket;
+  Slot to = older;
+  from.ns = to.ns = "team-a";
+  EXPECT_EQ(TransferAnnotation(from, to),
+            "truce.dev/transfer-to=Bucket.s3.aws.crossplane.io/team-a/files");
 }
 
 }  // namespace policies_commands_test

@@ -225,12 +225,13 @@ TEST_F(QuotaRule, ACheckIsToldBeforehand) {
   EXPECT_EQ(refused.message,
             "2 resources of this object are refused: SQS queue \"new\", SQS queue \"newer\".\nSQS "
             "queue \"new\" is beyond a quota: namespace \"team-a\" has 1 of 2 sqs/Queue, with the "
-            "2 of this object 3.\nDelete or release one that nobody needs (`truce list --type "
-            "sqs/Queue -n team-a` shows them; orphaned ones count too), or ask your platform team "
-            "for more (setting quotas). [quota]\nSQS queue \"newer\" is beyond a quota: namespace "
-            "\"team-a\" has 1 of 2 sqs/Queue, with the 2 of this object 3.\nDelete or release one "
-            "that nobody needs (`truce list --type sqs/Queue -n team-a` shows them; orphaned ones "
-            "count too), or ask your platform team for more (setting quotas). [quota]");
+            "2 of this object 3.\nAsk your platform team for more (setting quotas), or give up "
+            "what nobody "
+            "needs: `truce list --type sqs/Queue -n team-a` shows them, orphaned ones too. "
+            "[quota]\nSQS queue \"newer\" is beyond a quota: namespace "
+            "\"team-a\" has 1 of 2 sqs/Queue, with the 2 of this object 3.\nAsk your platform team "
+            "for more (setting quotas), or give up what nobody needs: `truce list --type sqs/Queue "
+            "-n team-a` shows them, orphaned ones too. [quota]");
 }
 
 // Its manifests together, and what it declares beside them: each resource once, in order.

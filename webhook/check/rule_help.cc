@@ -56,7 +56,8 @@ constexpr std::array<PolicyHelp, kRuleCount> kOfPolicies = {{
     {"rerolled-names", "The resource was refused; other names of its object change nothing.",
      "Mend what the refusal says, or take the resource out of the composite."},
     {"quota", "An account, region, namespace or service has as many as it may have.",
-     "Delete what is not needed, or ask your platform team: `truce quotas`, setting quotas."},
+     "Ask your platform team for more (setting quotas), or give up what nobody needs: `truce "
+     "quotas` shows how far they are used."},
     {"orphaning-update",
      "The composite drops an object that was restored; nobody would update or delete it any more.",
      "Adopt it first, or mark it with annotation truce.dev/orphan: \"true\"."},

@@ -12,6 +12,7 @@
 #include "policies/finding.h"
 #include "policies/people.h"
 #include "registry/base/counted.h"
+#include "registry/ownership/agreements.h"
 #include "registry/store/store.h"
 #include "webhook/findings/tag_war.h"
 #include "webhook/wire/text_table.h"
@@ -28,7 +29,7 @@ ConflictObject ObjectOf(const Row& row) {
           .seen = row.id.state == RowState::kSeen,
           .terminating = row.terminating,
           .managed = row.managed,
-          .since = row.at};
+          .since = std::min(row.created.value_or(row.at), row.at)};
 }
 
 // The objects that manage the key, one per uid: of a reservation beside what was seen the latter.
@@ -51,6 +52,18 @@ std::map<Slot, std::vector<ConflictObject>> ManagersByRoot(const std::vector<Row
 
 bool IsList(const Slot& root) { return !SourceOf(root).empty(); }
 
+// The topmost living object above `slot`; `otherwise` where none is known.
+Slot TopmostAbove(const Slot& slot, const Slot& otherwise, const Facts& facts) {
+  constexpr int kStepsMax = 16;
+  auto at = facts.ObjectBySlot(slot);
+  for (int i = 0; i < kStepsMax && at && at->parent; ++i) {
+    auto above = facts.ObjectBySlot(*at->parent);
+    if (!above) break;
+    at = std::move(above);
+  }
+  return at ? at->slot : otherwise;
+}
+
 ConflictSide SideOf(const Slot& root, std::vector<ConflictObject> objects, const Facts& facts) {
   ConflictSide side;
   side.root = root;
@@ -62,6 +75,7 @@ ConflictSide SideOf(const Slot& root, std::vector<ConflictObject> objects, const
   const auto known = facts.ObjectBySlot(root);
   side.service = known ? known->service : std::string();
   side.contact = known ? known->contact : std::string();
+  if (!known && !IsList(root)) side.speaker = TopmostAbove(objects.front().slot, root, facts);
   if (IsList(root)) {
     side.record = Record::kImported;
   } else {
@@ -114,6 +128,33 @@ void MarkIncumbent(Conflict& conflict) {
   if (conflict.sides.front().contact.empty()) conflict.sides.front().contact = owner.contact;
 }
 
+const Slot& SpeakerOf(const ConflictSide& side) {
+  return side.speaker.name.empty() ? side.root : side.speaker;
+}
+
+// An object of `conflict`, told apart from the others.
+std::string Shown(const Slot& slot, const Conflict& conflict) {
+  const bool is_alike = std::ranges::any_of(conflict.sides, [&](const ConflictSide& side) {
+    return OnlyGroupsDiffer(slot, SpeakerOf(side)) ||
+           std::ranges::any_of(side.objects, [&](const ConflictObject& object) {
+             return OnlyGroupsDiffer(slot, object.slot);
+           });
+  });
+  return is_alike ? OneLine(ForPeople(slot), kShownBytesMax) : ForText(slot);
+}
+
+std::string Shown(const ConflictSide& side, const Conflict& conflict) {
+  return Shown(SpeakerOf(side), conflict);
+}
+
+// Since when there are two.
+Timestamp Begin(const Conflict& conflict) {
+  std::vector<Timestamp> begins;
+  for (const ConflictSide& side : conflict.sides) begins.push_back(side.since);
+  std::sort(begins.begin(), begins.end());
+  return begins.size() < 2 ? Timestamp() : begins[1];
+}
+
 const ConflictObject* ManagedOf(const ConflictSide& side) {
   const bool has = !side.objects.empty() && side.objects.front().managed;
   return has ? &side.objects.front() : nullptr;
@@ -121,16 +162,16 @@ const ConflictObject* ManagedOf(const ConflictSide& side) {
 
 std::string ListInWords(const ConflictSide& side) { return "list " + Quoted(side.root.name); }
 
-std::string Whose(const ConflictSide& side) {
+std::string Whose(const ConflictSide& side, const Conflict& conflict) {
   if (IsList(side.root)) return ListInWords(side);
-  return side.service.empty() ? ForText(side.root) : "service \"" + Said(side.service) + '"';
+  return side.service.empty() ? Shown(side, conflict) : "service \"" + Said(side.service) + '"';
 }
 
 // The first step: who keeps it. `conflict` has two sides or more.
 std::string KeeperStep(const Conflict& conflict) {
   constexpr std::size_t kOffersMax = 3;  // a conflict of more is told in a text of bounded length
   const ConflictSide& keeper = conflict.sides.front();
-  std::string out = "Decide who keeps it; as recorded, " + Whose(keeper) + " does.";
+  std::string out = "Decide who keeps it; as recorded, " + Whose(keeper, conflict) + " does.";
   std::map<Slot, const ConflictSide*> others;
   for (const ConflictSide& side : conflict.sides) {
     if (side.root != keeper.root) others.emplace(side.root, &side);
@@ -141,7 +182,7 @@ std::string KeeperStep(const Conflict& conflict) {
   // Nobody is there who could name a successor.
   if (keeper.record != Record::kNone) {
     return out + " To let " +
-           (others.size() == 1 ? Whose(*others.begin()->second)
+           (others.size() == 1 ? Whose(*others.begin()->second, conflict)
                                : "the one that has managed it longest") +
            " have it instead, run " + release + ".";
   }
@@ -150,24 +191,24 @@ std::string KeeperStep(const Conflict& conflict) {
   std::size_t told = 0;
   for (const auto& [root, side] : others) {
     if (side->record != Record::kNone) {
-      lists += " To leave it to " + ListInWords(*side) + ", let " + ForText(keeper.root) +
+      lists += " To leave it to " + ListInWords(*side) + ", let " + Shown(keeper, conflict) +
                " only observe it, then run " + release + ".";
       continue;
     }
     if (told++ >= kOffersMax) continue;
-    offers += (told == 1 ? " To hand it over to " : ", to ") + ForText(root) +
+    offers += (told == 1 ? " To hand it over to " : ", to ") + Shown(*side, conflict) +
               (told == 1 ? " instead, first run `" : " `") +
-              OneLine(TransferCommand(keeper.root, root), kCommandBytesMax) + "`";
+              OneLine(TransferCommand(SpeakerOf(keeper), root), kCommandBytesMax) + "`";
   }
   if (told > kOffersMax) offers += ", and so on";
   if (told > 0) {
-    offers += "; then take the next steps with the objects of " + ForText(keeper.root) + ".";
+    offers += "; then take the next steps with the objects of " + Shown(keeper, conflict) + ".";
   }
   return out + offers + lists;
 }
 
 // The steps that end one side's part.
-void AddSteps(const ConflictSide& side, std::vector<std::string>& steps) {
+void AddSteps(const ConflictSide& side, const Conflict& conflict, std::vector<std::string>& steps) {
   if (side.record != Record::kNone) {
     steps.push_back("Take it out of " + ListInWords(side) +
                     ", and import that list again with `--retire`.");
@@ -175,18 +216,24 @@ void AddSteps(const ConflictSide& side, std::vector<std::string>& steps) {
   }
   const ConflictObject* managed = ManagedOf(side);
   if (managed == nullptr) {
-    steps.push_back("Give the resource another name in " + ForText(side.root) +
-                    ", or delete it: no managed resource of it is known yet.");
+    steps.push_back("Give the resource another name in " + Shown(side, conflict) +
+                    ": no managed resource of it is known yet.");
     return;
   }
-  const bool is_composed = side.root != managed->slot;
-  std::string stop = "Make " + ForText(managed->slot) +
-                     " only observe, so that it neither writes nor deletes: `" +
-                     OneLine(ObserveCommand(managed->slot), kCommandBytesMax) + "`";
+  const bool is_composed = SpeakerOf(side) != managed->slot;
+  const bool is_by_policy = IsKeptByPolicy(managed->slot);
+  const std::string object = Shown(managed->slot, conflict);
+  std::string stop = "Make " + object;
+  stop += is_by_policy ? " leave the resource when it goes: `"
+                       : " only observe, so that it neither writes nor deletes: `";
+  stop += OneLine(KeepCommand(managed->slot), kCommandBytesMax) + "`";
   if (is_composed) stop += " (when its Composition sets that field, set it there)";
   steps.push_back(stop + ".");
-  steps.push_back("Remove " + ForText(side.root) +
-                  " from Git or delete it: what only observes deletes nothing in AWS.");
+  // Of a claim the end is the end of all that it declares.
+  const std::string end = is_composed ? "Take " + object + " out of " + Shown(side, conflict)
+                                      : "Remove " + object + " from Git or delete it";
+  steps.push_back(
+      end + (is_by_policy ? ": it stays in AWS." : ": what only observes deletes nothing in AWS."));
 }
 
 }  // namespace
@@ -240,11 +287,11 @@ Result<std::vector<Conflict>> AllConflicts(const Store& store, Deadline deadline
   return out;
 }
 
-std::string SideForPeople(const ConflictSide& side) {
+std::string SideForPeople(const ConflictSide& side, const Conflict& conflict) {
   if (IsList(side.root)) {
     return ListInWords(side) + " of what is owned outside since " + FormatTimestamp(side.since);
   }
-  std::string out = ForText(side.root);
+  std::string out = Shown(side, conflict);
   const std::string own = side.root.ns + "/" + side.root.name;
   if (!side.service.empty() && side.service != own && side.service != side.root.name) {
     out += " of service " + Quoted(side.service);
@@ -271,7 +318,7 @@ std::string DeletionEffect(const Conflict& conflict) {
   for (const ConflictSide& side : conflict.sides) {
     if (!deletes(side)) continue;
     if (!is_first) out += " or ";
-    out += ForText(side.root);
+    out += Shown(side, conflict);
     is_first = false;
   }
   return out + " deletes the " + conflict.resource + " of all.";
@@ -281,7 +328,8 @@ std::vector<std::string> ResolutionSteps(const Conflict& conflict) {
   std::vector<std::string> steps;
   if (conflict.sides.size() < 2) return {"Nothing to do: nobody else manages it."};
   steps.push_back(KeeperStep(conflict));
-  for (std::size_t i = 1; i < conflict.sides.size(); ++i) AddSteps(conflict.sides[i], steps);
+  for (std::size_t i = 1; i < conflict.sides.size(); ++i)
+    AddSteps(conflict.sides[i], conflict, steps);
   steps.push_back(
       "Whoever gave it up and needs such a resource declares one under a name of its own.");
   return steps;
@@ -298,10 +346,8 @@ LiveFinding FindingOf(const Conflict& conflict) {
   for (std::size_t i = 0; i < conflict.sides.size(); ++i) {
     const ConflictSide& side = conflict.sides[i];
     if (i > 0) finding.cause += "; ";
-    finding.cause += SideForPeople(side);
+    finding.cause += SideForPeople(side, conflict);
     if (side.incumbent) finding.cause += " (owner of record)";
-    // The second one began the conflict.
-    if (i > 0) finding.since = i == 1 ? side.since : std::min(finding.since, side.since);
     // Of a record nothing is there that could be told.
     if (side.record != Record::kNone) {
       ++records;
@@ -310,6 +356,7 @@ LiveFinding FindingOf(const Conflict& conflict) {
     finding.objects.push_back(side.root);
     for (const ConflictObject& object : side.objects) finding.objects.push_back(object.slot);
   }
+  finding.since = Begin(conflict);
   finding.cause += ". " + DeletionEffect(conflict);
   for (const std::string& step : ResolutionSteps(conflict)) {
     finding.remedy.append(finding.remedy.empty() ? "" : " ").append(step);
@@ -325,9 +372,9 @@ LiveFinding FindingOf(const Conflict& conflict) {
 
 namespace {
 
-std::string Who(const ConflictSide& side) {
+std::string Who(const ConflictSide& side, const Conflict& conflict) {
   if (IsList(side.root)) return ListInWords(side);
-  std::string out = ObjectForPeople(side.root);
+  std::string out = Shown(side, conflict);
   if (!side.service.empty()) out += " (" + side.service + ")";
   return out;
 }
@@ -348,7 +395,8 @@ std::string WarCell(const TagWar* war) {
 std::string ConflictText(const Conflict& conflict, const TagWar* war) {
   std::string out = conflict.resource + "  " + conflict.owner.key.text + "\n";
   for (const ConflictSide& side : conflict.sides) {
-    out += "  " + SideForPeople(side) + (side.incumbent ? ", owner of record" : "") + "\n";
+    out +=
+        "  " + SideForPeople(side, conflict) + (side.incumbent ? ", owner of record" : "") + "\n";
     for (const ConflictObject& object : side.objects) {
       out += "    " + ForPeople(object.slot) + " " + std::string(Name(object.intent)) +
              (object.terminating ? ", being deleted" : "") + (object.seen ? "" : ", reserved") +
@@ -374,13 +422,12 @@ std::string ConflictsText(std::span<const Conflict> conflicts, std::span<const T
   std::vector<std::vector<std::string>> rows;
   for (const Conflict& conflict : conflicts) {
     std::string others;
-    std::string since;
     for (std::size_t i = 1; i < conflict.sides.size(); ++i) {
-      others += (i > 1 ? ", " : "") + Who(conflict.sides[i]);
-      if (i == 1) since = FormatTimestamp(conflict.sides[i].since);
+      others += (i > 1 ? ", " : "") + Who(conflict.sides[i], conflict);
     }
-    rows.push_back({conflict.owner.identity.type, conflict.owner.name, Who(conflict.sides.front()),
-                    others, since, WarCell(WarAt(wars, conflict.owner.key))});
+    rows.push_back({conflict.owner.identity.type, conflict.owner.name,
+                    Who(conflict.sides.front(), conflict), others, FormatTimestamp(Begin(conflict)),
+                    WarCell(WarAt(wars, conflict.owner.key))});
   }
   std::string out =
       TextTable({"TYPE", "NAME", "OWNER", "ALSO MANAGED BY", "SINCE", "TAG WAR"}, rows);

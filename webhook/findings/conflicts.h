@@ -32,7 +32,7 @@ struct ConflictObject {
   bool seen = false;  // it exists; else only its reservation does
   bool terminating = false;
   bool managed = true;  // a managed resource, not a mapped claim or composite
-  Timestamp since{};
+  Timestamp since{};    // Row::created
 
   bool operator==(const ConflictObject&) const = default;
 };
@@ -41,11 +41,15 @@ struct ConflictObject {
 // Or a record: a list that names the resource (ImportRoot), or the root that left it orphaned.
 struct ConflictSide {
   Slot root;
+  // While nothing stands in the root's slot: the topmost living object of the chain. Empty: the
+  // root.
+  Slot speaker;
   Record record = Record::kNone;
   std::string service;
   std::string contact;
   bool incumbent = false;  // the owner of record
-  Timestamp since{};       // of its oldest declaration, or of the record
+  // That its oldest object was made, or what that made (Row::created); of a record, that it began.
+  Timestamp since{};
   // Managed resources first, then by slot; none of a record, else never empty.
   std::vector<ConflictObject> objects;
 
@@ -81,8 +85,9 @@ std::vector<std::string> ResolutionSteps(const Conflict& conflict);
 // What happens when somebody just deletes one of them.
 std::string DeletionEffect(const Conflict& conflict);
 
-// ObjectStorage team-a/artifacts of service "a" in cluster "prod" since 2026-11-21T07:52:08Z
-std::string SideForPeople(const ConflictSide& side);
+// ObjectStorage team-a/artifacts of service "a" in cluster "prod" since 2026-11-21T07:52:08Z; with
+// the group of what is else called as another side is.
+std::string SideForPeople(const ConflictSide& side, const Conflict& conflict);
 
 // The finding of one conflict.
 LiveFinding FindingOf(const Conflict& conflict);

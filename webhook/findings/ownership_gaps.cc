@@ -10,6 +10,7 @@
 #include "registry/base/text.h"
 #include "registry/identity/evidence.h"
 #include "registry/identity/values.h"
+#include "registry/ownership/agreements.h"
 #include "registry/ownership/rekey.h"
 #include "webhook/findings/conflicts.h"
 
@@ -71,7 +72,11 @@ std::vector<LiveFinding> FindNeverReal(std::span<const Owner> owners, Timestamp 
       finding.cause = finding.resource + " is declared by " + Root(owner) +
                       ", but never became ready and never showed an ARN or id.";
       finding.remedy = "Look at the conditions of " + Root(owner) +
-                       " and of what it composes; delete it if it is not needed.";
+                       " and of what it composes. Before you delete what is not needed, set " +
+                       (owner.leaf ? KeepingField(*owner.leaf) + " on " + ForPeople(*owner.leaf)
+                                   : "spec.managementPolicies: [\"Observe\"] on its managed "
+                                     "resource") +
+                       ": it may have adopted what exists in AWS.";
     }
     finding.evidence = "since " + FormatTimestamp(owner.since);
     out.push_back(std::move(finding));
@@ -154,7 +159,8 @@ std::vector<LiveFinding> FindMoved(const Moves& moves) {
                      move.from +
                      ". Else the owners declare what they still need through another "
                      "ProviderConfig of that account; find the rest with `truce list --state "
-                     "orphaned`, delete it in AWS, and free each name with `truce release`.";
+                     "orphaned`, ask each owner whether it may go, and free the names of what is "
+                     "gone from AWS with `truce release`.";
     out.push_back(std::move(finding));
   }
   return out;

@@ -306,7 +306,8 @@ LiveFinding ThrottledCalls::FindingOf(const Group& group, std::span<const Locate
   }
   joint = ", by ";
   for (std::size_t i = 0; i < std::min(worst->fighters.size(), kNamedMax); ++i) {
-    out.evidence.append(joint).append(ObjectForPeople(worst->fighters[i]));
+    out.evidence.append(joint).append(
+        ObjectBeside(worst->fighters[i], worst->fighters[i == 0 ? worst->fighters.size() - 1 : 0]));
     joint = " and ";
   }
   out.remedy =

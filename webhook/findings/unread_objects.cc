@@ -31,8 +31,9 @@ std::vector<LiveFinding> UnreadObjects::Find() const {
                     " as the API server has it: what it declares is neither owned nor compared.";
     finding.evidence = OneLine(one.why, kShownBytesMax);
     finding.remedy =
-        "Look at it with kubectl get -o yaml, and apply it again or delete it; if it looks sound, "
-        "report this as a fault of Truce.";
+        "Look at it with kubectl get -o yaml, and apply it again; if it looks sound, report this "
+        "as "
+        "a fault of Truce. Its deletion may delete what it has in AWS.";
     out.push_back(std::move(finding));
   }
   return out;

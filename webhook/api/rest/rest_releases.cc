@@ -244,9 +244,10 @@ Problem WhyNotReleased(const Owner& owner, const ReleaseOutcome& release) {
   std::string remedy = "end it: ";
   if (life.terminating) {
     remedy += "wait until " + object + " is gone";
+  } else if (life.managed) {
+    remedy += "`" + LetGoCommand(life.slot) + "`, which keeps it in AWS";
   } else {
-    remedy += "delete " + object;
-    if (life.managed) remedy += ", or keep it in AWS: `" + ObserveCommand(life.slot) + "`";
+    remedy += "take it out of " + object + " when what that composes only observes";
   }
   return {ProblemType::kConflict, detail,
           remedy + "; or hand it over: `truce transfer " + word +

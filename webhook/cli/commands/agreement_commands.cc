@@ -347,6 +347,13 @@ CommandAction DeclareTransfer(CommandLine& app) {
     if (offers && (acts || named->resource.empty())) {
       return UnnamedResource(io, " to hand over");
     }
+    const bool is_told = given->force && *output != "yaml";
+    if (is_told && !given->ns.empty() && given->successor.empty()) {
+      return Complain(io,
+                      "--force needs --successor: which object of " + given->ns +
+                          " takes over, as KIND/" + given->ns + "/NAME",
+                      ExitCode::kUsage);
+    }
     if ((offers || acts) && given->reason.empty() && given->accept.empty()) {
       return NoReason(io);
     }

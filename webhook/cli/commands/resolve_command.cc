@@ -1,3 +1,4 @@
+#include <map>
 #include <nlohmann/json.hpp>
 #include <ostream>
 
@@ -15,13 +16,24 @@ using Json = nlohmann::json;
 void PrintConflict(const Json& conflict, CommandIo& io) {
   io.out << OneLine(TextIn(conflict, "name")) << " is managed by more than one owner. "
          << OneLine(TextIn(conflict, "effect")) << "\n\n";
+  std::map<std::string, int> called;
+  for (const Json& side : conflict.value("sides", Json::array()))
+    ++called[ObjectText(side, "root")];
+  // Of what is called alike the groups tell.
+  const auto shown = [&](const Json& side) {
+    const std::string text = ObjectText(side, "root");
+    const std::string group = TextIn(side.value("root", Json::object()), "group");
+    const std::size_t end = text.find(' ');
+    if (called[text] < 2 || group.empty() || end == std::string::npos) return text;
+    return text.substr(0, end) + "." + group + text.substr(end);
+  };
   TableRows rows = {{"OWNER", "SERVICE", "CONTACT", "SINCE", "RECORD"}};
   for (const Json& side : conflict.value("sides", Json::array())) {
     const std::string record = TextIn(side, "record");
     const bool is_list = record == "imported";
     const std::string root =
         is_list ? "list " + OneLine(TextIn(side.value("root", Json::object()), "name"))
-                : ObjectText(side, "root") + (record == "none" ? "" : " (left it orphaned)");
+                : shown(side) + (record == "none" ? "" : " (left it orphaned)");
     rows.push_back({root, OrDash(TextIn(side, "service")), OrDash(TextIn(side, "contact")),
                     TextIn(side, "since"), side.value("incumbent", false) ? "owner" : "conflict"});
   }

@@ -34,7 +34,7 @@ std::string Cell(std::string_view text) { return MarkdownCell(text, kLineBytesMa
 std::string Others(const Conflict& conflict) {
   std::string out;
   for (std::size_t i = 1; i < conflict.sides.size(); ++i) {
-    out += (i > 1 ? "; " : "") + SideForPeople(conflict.sides[i]);
+    out += (i > 1 ? "; " : "") + SideForPeople(conflict.sides[i], conflict);
   }
   return out;
 }
@@ -228,8 +228,9 @@ std::string BaselineMarkdown(const BaselineReport& report) {
         "|\n|---|---|---|---|\n";
     for (const Conflict& conflict : report.conflicts) {
       const bool runs = WarAt(report.wars, conflict.owner.key) != nullptr;
-      out += "| " + Cell(conflict.resource) + " | " + Cell(SideForPeople(conflict.sides.front())) +
-             " | " + Cell(Others(conflict)) + " | " + (runs ? "running" : "–") + " |\n";
+      out += "| " + Cell(conflict.resource) + " | " +
+             Cell(SideForPeople(conflict.sides.front(), conflict)) + " | " +
+             Cell(Others(conflict)) + " | " + (runs ? "running" : "–") + " |\n";
     }
     out += "\n`truce conflicts -o wide` says how to end each without losing the resource.\n";
   }

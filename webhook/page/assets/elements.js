@@ -65,12 +65,15 @@ export const State = ({state}) => h('span', {class: `state state-${state}`, titl
 export const Contested = () =>
   h('span', {class: 'state state-contested', title: 'two or more chains manage it'}, 'contested');
 
-export function objectText(object) {
+// `beside`: the objects shown with it; a group stands where it alone tells two of them apart.
+export function objectText(object, beside = []) {
   if (!object) return '';
   const place = object.namespace ? `${object.namespace}/${object.name}` : object.name;
-  return seen(`${object.kind} ${place}`);
+  const isAlike = beside.some(other => other && other.group !== object.group &&
+    ['kind', 'namespace', 'name'].every(part => other[part] === object[part]));
+  return seen(`${object.kind}${isAlike && object.group ? `.${object.group}` : ''} ${place}`);
 }
-export const Thing = ({object}) => h(Name, {text: objectText(object)});
+export const Thing = ({object, beside}) => h(Name, {text: objectText(object, beside)});
 
 export function Copy({text, label}) {
   const [said, setSaid] = useState('');

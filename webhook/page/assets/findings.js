@@ -17,7 +17,7 @@ function Finding({id}) {
         ['Resource', h(Name, {text: each.resource || each.subject})],
         ['Evidence', h(Name, {text: each.evidence})],
         ['What to do', h(Advice, {text: each.remedy})],
-        ['Objects', each.objects.map((object, at) => h(Fragment, null, at > 0 && ', ', h(Thing, {object})))],
+        ['Objects', each.objects.map((object, at) => h(Fragment, null, at > 0 && ', ', h(Thing, {object, beside: each.objects})))],
         ['Concerns', each.namespaces.map((text, at) => h(Fragment, null, at > 0 && ', ', h(Name, {text: text || 'cluster-scoped objects'})))],
         ['Since', h(Time, {at: each.since || each.firstSeen})],
         ['Last seen', h(Time, {at: each.lastSeen})],

@@ -1,7 +1,7 @@
 // The lineage of a resource as a drawing: what declares it and what stands above that, the resource, and who uses
 // it; and as a list for who does not see it.
 
-import {Fragment, Thing, h, objectText, seen} from './elements.js';
+import {Fragment, Name, h, objectText, seen} from './elements.js';
 
 const kBoxWidth = 250;
 const kBoxHeight = 48;
@@ -87,7 +87,7 @@ function Line({from, to}) {
 
 export function Lineage({resource, lineage}) {
   const {boxes, lines, width, height} = place(drawingOf(resource, lineage));
-  const titleOf = box => box.title ? seen(box.title) : objectText(box.object);
+  const titleOf = box => box.title ? seen(box.title) : objectText(box.object, boxes.map(other => other.object));
   return h(Fragment, null,
     h('div', {class: 'drawing', tabIndex: 0, role: 'group', 'aria-label': 'Drawing of the lineage'},
       h('svg', {viewBox: `-1 -1 ${width + 2} ${height + 2}`, width: width + 2, height: height + 2, 'aria-hidden': true, class: 'lineage'},
@@ -98,5 +98,5 @@ export function Lineage({resource, lineage}) {
           h('text', {x: box.x + 12, y: box.y + 20, class: 'lineage-title'}, shortened(titleOf(box), 27)),
           h('text', {x: box.x + 12, y: box.y + 37, class: 'lineage-note'}, shortened(seen(box.note), 34)))))),
     h('ol', {class: 'hidden'}, boxes.map(box => h('li', null,
-      box.object ? h(Thing, {object: box.object}) : h('bdi', null, titleOf(box)), box.note && ` (${box.note})`))));
+      box.object ? h(Name, {text: titleOf(box)}) : h('bdi', null, titleOf(box)), box.note && ` (${box.note})`))));
 }

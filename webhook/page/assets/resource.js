@@ -75,7 +75,7 @@ function Remedies({resource}) {
     resource.state === 'imported' && h('p', null, 'It is managed outside the cluster: ', h(Name, {text: resource.reason}),
       '. Ask there, or the platform team.'),
     shown.map(object => h(Fragment, null,
-      h(Command, {what: h(Fragment, null, 'The owner hands it over to ', h(Thing, {object}), ':'),
+      h(Command, {what: h(Fragment, null, 'The owner hands it over to ', h(Thing, {object, beside: [root]}), ':'),
         text: `kubectl${root.namespace ? ` -n ${shellWord(root.namespace)}` : ''} annotate --overwrite ${shellWord(kubectlKind(root))} ` +
           `${shellWord(root.name)} truce.dev/transfer-to=${shellWord(successorOf(object))}`}),
       h(Command, {what: 'The same with a right of Truce’s own:',
@@ -123,7 +123,7 @@ function OtherManagers({resource, conflict}) {
       conflict.war && h('p', {class: 'alarm'}, `A tag war is running: ${Math.round(conflict.war.writesPerMinute * 10) / 10} writes a minute since `,
         h(Time, {at: conflict.war.since}), '.'),
       h(Table, {label: 'Managers', items: conflict.sides, columns: [
-        ['Chain', side => h(Thing, {object: side.root})],
+        ['Chain', side => h(Thing, {object: side.root, beside: conflict.sides.map(other => other.root)})],
         ['Service', side => h(Name, {text: side.service || '–'})],
         ['Contact', side => h(Name, {text: side.contact || '–'})],
         ['Owner of record', side => side.incumbent ? 'yes' : 'no'],
@@ -160,7 +160,7 @@ function Whole({resource}) {
     h(Section, {title: 'Refused', id: 'refused', count: resource.denials.length},
       resource.denials.length === 0 ? h('p', {class: 'quiet'}, 'Nobody was refused it lately.') :
         h(Table, {label: 'Refused', items: resource.denials, columns: [
-          ['Object', each => h('a', {href: pathOf.denial(each.id)}, h(Thing, {object: each.object}))],
+          ['Object', each => h('a', {href: pathOf.denial(each.id)}, h(Thing, {object: each.object, beside: [resource.root]}))],
           ['User', each => h(Name, {text: each.user})],
           ['Why', each => h(Name, {text: each.cause})],
           ['Times', each => number(each.count), 'numeric'],
