@@ -13,7 +13,7 @@
 #include "webhook/log/log.h"
 #include "webhook/metrics/health.h"
 #include "webhook/metrics/metrics.h"
-#include "webhook/publish/own_objects.h"
+#include "webhook/publish/truce_resources.h"
 #include "webhook/serve/admission_part.h"
 #include "webhook/serve/cluster_watch.h"
 #include "webhook/serve/credentials.h"
@@ -130,7 +130,7 @@ class ClusterPart final : private PolicyListener,
                          [this](const GroupKind& kind) { return detection_.KindOf(kind); }};
   OwnershipGrants grants_;
   OwnershipChecks checks_;
-  OwnObjects own_;
+  TruceResources own_;
   // What several servers of the cluster tell each other.
   LeaderInbox inbox_;
   Exchange exchange_;

@@ -1,6 +1,6 @@
 // Truce's own objects: what of the watch counts, when their handler is called, how their status
 // answers.
-#include "webhook/publish/own_objects.h"
+#include "webhook/publish/truce_resources.h"
 
 #include <gtest/gtest.h>
 
@@ -14,7 +14,7 @@
 #include "webhook/wire/json_reader.h"
 
 namespace truce {
-namespace own_objects_test {
+namespace truce_resources_test {
 
 const ServedKind kPolicies{"truce.dev", "v1alpha1", "NamingPolicy", "namingpolicies", false};
 
@@ -52,7 +52,7 @@ class FakeHandler final : public OwnHandler {
   Guarded<std::set<std::string>> accepted_before;
 };
 
-class OwnObjectsTest : public ::testing::Test, public ClusterLink, public OwnListener {
+class TruceResourcesTest : public ::testing::Test, public ClusterLink, public OwnListener {
  protected:
   ClusterApi* api() const override { return &api_; }
   void OnVerdict(const OwnObject& object, const OwnVerdict& verdict) override {
@@ -93,10 +93,10 @@ class OwnObjectsTest : public ::testing::Test, public ClusterLink, public OwnLis
   SystemClock clock_;
   Guarded<std::vector<std::string>> told_;
   std::atomic<bool> is_leader_{true};
-  OwnObjects own_{OwnPorts{clock_, *this, *this}, {&handler_}};
+  TruceResources own_{OwnPorts{clock_, *this, *this}, {&handler_}};
 };
 
-TEST_F(OwnObjectsTest, EachObjectIsAnsweredOnceInItsStatus) {
+TEST_F(TruceResourcesTest, EachObjectIsAnsweredOnceInItsStatus) {
   See("good", 1);
   See("bad", 3);
   ASSERT_TRUE(own_.Settle(Soon()));
@@ -129,7 +129,7 @@ TEST_F(OwnObjectsTest, EachObjectIsAnsweredOnceInItsStatus) {
   EXPECT_EQ(told.size(), 2U);
 }
 
-TEST_F(OwnObjectsTest, OfServersThatShareARegistryTheLeaderAlonePatchesAndActs) {
+TEST_F(TruceResourcesTest, OfServersThatShareARegistryTheLeaderAlonePatchesAndActs) {
   is_leader_ = false;
   See("good", 1);
   ASSERT_TRUE(own_.Settle(Soon()));
@@ -146,7 +146,7 @@ TEST_F(OwnObjectsTest, OfServersThatShareARegistryTheLeaderAlonePatchesAndActs) 
   EXPECT_FALSE(api_.all().empty());
 }
 
-TEST_F(OwnObjectsTest, WhatASecondListDoesNotHaveIsGone) {
+TEST_F(TruceResourcesTest, WhatASecondListDoesNotHaveIsGone) {
   See("one", 1);
   See("three", 1);
   State(KindState::kWatched);
@@ -164,7 +164,7 @@ TEST_F(OwnObjectsTest, WhatASecondListDoesNotHaveIsGone) {
 }
 
 // Of half a list the wrong one of two that clash would be taken.
-TEST_F(OwnObjectsTest, HalfAListIsNotTaken) {
+TEST_F(TruceResourcesTest, HalfAListIsNotTaken) {
   State(KindState::kListing);
   See("one", 1);
   ASSERT_TRUE(own_.Settle(Soon()));
@@ -177,7 +177,7 @@ TEST_F(OwnObjectsTest, HalfAListIsNotTaken) {
   EXPECT_EQ(handler_.accepted(), std::set<std::string>{"three"});
 }
 
-TEST_F(OwnObjectsTest, AStatusThatCannotBeWrittenIsTriedAgain) {
+TEST_F(TruceResourcesTest, AStatusThatCannotBeWrittenIsTriedAgain) {
   api_.failures = 2;
   See("good", 1);
   const Deadline end = Soon();
@@ -188,7 +188,7 @@ TEST_F(OwnObjectsTest, AStatusThatCannotBeWrittenIsTriedAgain) {
   EXPECT_EQ(api_.all().size(), 1U);
 }
 
-TEST_F(OwnObjectsTest, AnUnservedKindTakesNothingAway) {
+TEST_F(TruceResourcesTest, AnUnservedKindTakesNothingAway) {
   See("one", 1);
   ASSERT_TRUE(own_.Settle(Soon()));
   const std::size_t calls = handler_.calls().size();
@@ -199,5 +199,5 @@ TEST_F(OwnObjectsTest, AnUnservedKindTakesNothingAway) {
   EXPECT_FALSE(own_.kinds().empty());
 }
 
-}  // namespace own_objects_test
+}  // namespace truce_resources_test
 }  // namespace truce

@@ -1,10 +1,10 @@
-// OwnObjects: Truce's own objects, live: collected from the watch, handed to their handlers on a
-// thread of their own, and answered by the condition Accepted of their status.
+// TruceResources: Truce's own objects, live: collected from the watch, handed to their handlers on
+// a thread of their own, and answered by the condition Accepted of their status.
 //
 // What was taken over stays when the watch is lost or the kind is not served: an object is gone
 // only when it was deleted before our eyes, or a complete list does not have it.
-#ifndef TRUCE_WEBHOOK_PUBLISH_OWN_OBJECTS_H_
-#define TRUCE_WEBHOOK_PUBLISH_OWN_OBJECTS_H_
+#ifndef TRUCE_WEBHOOK_PUBLISH_TRUCE_RESOURCES_H_
+#define TRUCE_WEBHOOK_PUBLISH_TRUCE_RESOURCES_H_
 
 #include <condition_variable>
 #include <map>
@@ -46,13 +46,13 @@ struct OwnPorts {
 };
 
 // Thread-safe.
-class OwnObjects final : public SightObserver {
+class TruceResources final : public SightObserver {
  public:
   // The handlers must outlive the object.
-  OwnObjects(OwnPorts ports, std::vector<OwnHandler*> handlers);
-  ~OwnObjects() override;
-  OwnObjects(const OwnObjects&) = delete;
-  OwnObjects& operator=(const OwnObjects&) = delete;
+  TruceResources(OwnPorts ports, std::vector<OwnHandler*> handlers);
+  ~TruceResources() override;
+  TruceResources(const TruceResources&) = delete;
+  TruceResources& operator=(const TruceResources&) = delete;
 
   // Ends the thread; waits for a call under way. Nothing is taken over any more. Idempotent; for
   // one thread. To be called while the API still lives.
@@ -124,4 +124,4 @@ class OwnObjects final : public SightObserver {
 
 }  // namespace truce
 
-#endif  // TRUCE_WEBHOOK_PUBLISH_OWN_OBJECTS_H_
+#endif  // TRUCE_WEBHOOK_PUBLISH_TRUCE_RESOURCES_H_

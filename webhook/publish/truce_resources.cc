@@ -1,4 +1,4 @@
-#include "webhook/publish/own_objects.h"
+#include "webhook/publish/truce_resources.h"
 
 #include <algorithm>
 #include <tuple>
@@ -17,7 +17,7 @@ bool IsOlder(const OwnObject& a, const OwnObject& b) {
 
 }  // namespace
 
-OwnObjects::OwnObjects(OwnPorts ports, std::vector<OwnHandler*> handlers)
+TruceResources::TruceResources(OwnPorts ports, std::vector<OwnHandler*> handlers)
     : ports_(ports),
       handlers_(std::move(handlers)),
       dirty_(handlers_.size(), false),
@@ -35,9 +35,9 @@ OwnObjects::OwnObjects(OwnPorts ports, std::vector<OwnHandler*> handlers)
   thread_ = std::thread([this] { Run(); });
 }
 
-OwnObjects::~OwnObjects() { Stop(); }
+TruceResources::~TruceResources() { Stop(); }
 
-void OwnObjects::Stop() {
+void TruceResources::Stop() {
   {
     const std::lock_guard<std::mutex> lock(mutex_);
     stopping_ = true;
@@ -46,7 +46,7 @@ void OwnObjects::Stop() {
   if (thread_.joinable()) thread_.join();
 }
 
-std::vector<FollowedKind> OwnObjects::kinds() const {
+std::vector<FollowedKind> TruceResources::kinds() const {
   std::vector<FollowedKind> out;
   for (const OwnHandler* handler : handlers_) {
     for (ServedKind& kind : handler->kinds()) {
@@ -60,12 +60,12 @@ std::vector<FollowedKind> OwnObjects::kinds() const {
   return out;
 }
 
-OwnObjects::Kind* OwnObjects::Find(const GroupKind& kind) {
+TruceResources::Kind* TruceResources::Find(const GroupKind& kind) {
   const auto found = kinds_.find(kind);
   return found == kinds_.end() ? nullptr : &found->second;
 }
 
-void OwnObjects::Refresh() {
+void TruceResources::Refresh() {
   {
     const std::lock_guard<std::mutex> lock(mutex_);
     dirty_.assign(dirty_.size(), true);
@@ -73,7 +73,7 @@ void OwnObjects::Refresh() {
   changed_.notify_all();
 }
 
-bool OwnObjects::Settle(Deadline deadline) {
+bool TruceResources::Settle(Deadline deadline) {
   std::unique_lock<std::mutex> lock(mutex_);
   const auto is_settled = [this] {
     return !busy_ && std::none_of(dirty_.begin(), dirty_.end(), [](bool dirty) { return dirty; });
@@ -82,7 +82,7 @@ bool OwnObjects::Settle(Deadline deadline) {
   return is_settled();
 }
 
-void OwnObjects::OnKindState(const KindStatus& status) {
+void TruceResources::OnKindState(const KindStatus& status) {
   {
     const std::lock_guard<std::mutex> lock(mutex_);
     Kind* kind = Find(status.kind.group_kind());
@@ -103,7 +103,7 @@ void OwnObjects::OnKindState(const KindStatus& status) {
   changed_.notify_all();
 }
 
-void OwnObjects::OnOther(const FollowedKind& kind, Value object, bool gone) {
+void TruceResources::OnOther(const FollowedKind& kind, Value object, bool gone) {
   {
     const std::lock_guard<std::mutex> lock(mutex_);
     Kind* known = Find(kind.group_kind());
@@ -136,7 +136,7 @@ void OwnObjects::OnOther(const FollowedKind& kind, Value object, bool gone) {
   changed_.notify_all();
 }
 
-std::optional<OwnObjects::Work> OwnObjects::NextWork(Deadline now) {
+std::optional<TruceResources::Work> TruceResources::NextWork(Deadline now) {
   for (std::size_t i = 0; i < handlers_.size(); ++i) {
     if (!dirty_[i] && due_[i] > now) continue;
     dirty_[i] = false;
@@ -153,7 +153,7 @@ std::optional<OwnObjects::Work> OwnObjects::NextWork(Deadline now) {
   return std::nullopt;
 }
 
-void OwnObjects::Run() {
+void TruceResources::Run() {
   std::unique_lock<std::mutex> lock(mutex_);
   while (!stopping_) {
     const std::optional<Work> work = NextWork(std::chrono::steady_clock::now());
@@ -180,7 +180,7 @@ void OwnObjects::Run() {
   }
 }
 
-void OwnObjects::Do(const Work& work) {
+void TruceResources::Do(const Work& work) {
   const bool is_leader = ports_.listener.IsLeader();
   if (!is_leader && !handlers_[work.handler]->is_for_all()) return;
   if (work.complete) handlers_[work.handler]->SetComplete();
@@ -213,7 +213,7 @@ void OwnObjects::Do(const Work& work) {
 }
 
 // False: it is to be tried again.
-bool OwnObjects::WriteStatus(const OwnObject& object, const OwnVerdict& verdict) {
+bool TruceResources::WriteStatus(const OwnObject& object, const OwnVerdict& verdict) {
   ClusterApi* api = ports_.link.api();
   if (api == nullptr) return false;
   const ApiResult<std::string> answer =
@@ -230,7 +230,7 @@ bool OwnObjects::WriteStatus(const OwnObject& object, const OwnVerdict& verdict)
   return false;
 }
 
-void OwnObjects::Trouble(const std::string& message) {
+void TruceResources::Trouble(const std::string& message) {
   if (message.empty() != in_trouble_) return;
   in_trouble_ = !message.empty();
   if (in_trouble_) ports_.listener.OnTrouble(message);
