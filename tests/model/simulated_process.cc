@@ -117,7 +117,7 @@ bool SimulatedProcess::Take(Wishes wishes) {
                           std::move(query.resource_version),
                           ports_.cluster.life(),
                           {},
-                          query.timeout <= Follower::kHurryWatch};
+                          query.timeout <= Reflector::kHurryWatch};
   }
   if (wishes.discover) pending_.emplace_back().discover = true;
   for (ListWanted& list : wishes.lists) pending_.emplace_back().list = std::move(list);

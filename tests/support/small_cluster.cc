@@ -164,7 +164,7 @@ bool Driver::Perform(Wishes wishes) {
   for (const WatchId id : wishes.stops) watches_.erase(id);
   for (WatchQuery& query : wishes.watches) {
     watches_[query.id] = {std::move(query.selection), std::move(query.resource_version),
-                          query.timeout <= Follower::kHurryWatch};
+                          query.timeout <= Reflector::kHurryWatch};
   }
   if (wishes.discover) watcher_->Discovered(now, cluster_.Discover());
   if (lists_backwards) std::reverse(wishes.lists.begin(), wishes.lists.end());

@@ -16,9 +16,9 @@
 #include "registry/ownership/terms.h"
 #include "webhook/kube/backoff.h"
 #include "webhook/kube/cluster_api.h"
-#include "webhook/watch/follower.h"
 #include "webhook/watch/history.h"
 #include "webhook/watch/reconcile_store.h"
+#include "webhook/watch/reflector.h"
 #include "webhook/wire/json_reader.h"
 
 namespace truce {

@@ -1,7 +1,7 @@
 // Reconciler: from what lists and watches show to what the registry holds. Takes the lists and
 // events of each kind and leads them through its parts, in order: sights, absence, proofs, ends.
 // Synchronous: each call does its work on the store and returns. Which list or watch runs is the
-// followers' business.
+// reflectors' business.
 #ifndef TRUCE_WEBHOOK_WATCH_RECONCILER_H_
 #define TRUCE_WEBHOOK_WATCH_RECONCILER_H_
 

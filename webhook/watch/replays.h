@@ -18,8 +18,8 @@
 
 #include "registry/identity/values.h"
 #include "webhook/kube/cluster_api.h"
-#include "webhook/watch/follower.h"
 #include "webhook/watch/history.h"
+#include "webhook/watch/reflector.h"
 #include "webhook/wire/json_reader.h"
 
 namespace truce {
@@ -43,8 +43,8 @@ using UnlistedObjects = std::map<Uid, bool>;
 class Replays final {
  public:
   // The history of some seconds comes at once, so a watch for it is a short one; of such a watch an
-  // API server says how far it has come (Follower::kHurryWatch).
-  static constexpr std::chrono::seconds kWatch = Follower::kHurryWatch;
+  // API server says how far it has come (Reflector::kHurryWatch).
+  static constexpr std::chrono::seconds kWatch = Reflector::kHurryWatch;
   static constexpr std::chrono::milliseconds kAgain{500};
   // Nobody waits longer for an API server that does not tell: the start waits for this.
   static constexpr std::chrono::seconds kPatience{30};

@@ -83,12 +83,12 @@ void Watcher::KeepPositions(Moment now) {
   const std::map<GroupKind, ClusterVersion> held = reconciler_.ends().Held();
   WatchPositions positions;
   for (const Followed* followed : by_role_) {
-    const Follower& follower = followed->follower;
-    if (!IsRecorded(followed->role()) || !follower.listed() || follower.gap()) continue;
-    const GroupKind kind = follower.kind().group_kind();
+    const Reflector& reflector = followed->reflector;
+    if (!IsRecorded(followed->role()) || !reflector.listed() || reflector.gap()) continue;
+    const GroupKind kind = reflector.kind().group_kind();
     const auto waits = held.find(kind);
     WatchPosition& at = positions[kind];
-    at.version = waits == held.end() ? follower.version() : std::to_string(waits->second - 1);
+    at.version = waits == held.end() ? reflector.version() : std::to_string(waits->second - 1);
     at.settled = reconciler_.SettledAt(kind, VersionNumber(at.version));
   }
   // Where the store fails it is tried again the next time.
@@ -123,14 +123,14 @@ bool Watcher::attempted() const {
 bool Watcher::MayTick(const Followed& followed) const {
   if (!IsRecorded(followed.role())) return true;
   if (ready()) return true;
-  return followed.follower.WantsList() && PrerequisitesKnown();
+  return followed.reflector.WantsList() && PrerequisitesKnown();
 }
 
 void Watcher::TellGap(Followed& followed) {
   Touch(followed);
-  const bool gap = followed.follower.gap();
+  const bool gap = followed.reflector.gap();
   if (gap && !followed.gap_told && IsRecorded(followed.role())) {
-    const GroupKind kind = followed.follower.kind().group_kind();
+    const GroupKind kind = followed.reflector.kind().group_kind();
     Enqueue([this, kind]() -> Result<void> {
       reconciler_.BeginGap(kind);
       return {};
@@ -148,7 +148,7 @@ void Watcher::Follow(Moment now, const FollowedKind& kind) {
   } else {
     // By another rule than before, perhaps.
     if (kind.role == Role::kMapped && !at->served()) reconciler_.Forget(kind.group_kind());
-    at->follower.Served(now, kind);
+    at->reflector.Served(now, kind);
   }
   if (kind.role == Role::kProviderConfig) configs_.Serve(kind.selection.kind);
   if (IsRecorded(kind.role)) {
@@ -179,7 +179,7 @@ void Watcher::UpdateKinds(Moment now) {
   for (auto& [name, followed] : kinds_) {
     const bool unknown = std::find(failed.begin(), failed.end(), name.group) != failed.end();
     if (names.contains(name) || unknown || !followed->served()) continue;
-    followed->follower.Unserved();
+    followed->reflector.Unserved();
     followed->awaited = false;
     TellGap(*followed);
   }
@@ -215,9 +215,9 @@ Result<void> Watcher::EndUnmapped() {
 std::set<GroupKind> Watcher::Unwatched() const {
   std::set<GroupKind> kinds;
   for (const Followed* followed : by_role_) {
-    const KindState state = followed->follower.state();
+    const KindState state = followed->reflector.state();
     const bool out = state == KindState::kFailing || state == KindState::kUnserved;
-    if (out && IsRecorded(followed->role())) kinds.insert(followed->follower.kind().group_kind());
+    if (out && IsRecorded(followed->role())) kinds.insert(followed->reflector.kind().group_kind());
   }
   for (const auto& [kind, since] : unmapped_.Gone()) kinds.insert(kind);
   return kinds;
@@ -225,17 +225,17 @@ std::set<GroupKind> Watcher::Unwatched() const {
 
 KindStatus Watcher::StatusOf(const Followed& followed) const {
   KindStatus status;
-  status.kind = followed.follower.kind();
-  status.state = followed.follower.state();
-  status.attempted = followed.follower.attempted();
-  status.listed = followed.follower.listed();
-  status.gap = followed.follower.gap();
+  status.kind = followed.reflector.kind();
+  status.state = followed.reflector.state();
+  status.attempted = followed.reflector.attempted();
+  status.listed = followed.reflector.listed();
+  status.gap = followed.reflector.gap();
   if (status.state == KindState::kUnserved) {
     const bool unmapped = unmapped_.Gone().contains(status.kind.group_kind());
     status.problem =
         unmapped ? "no mapping rule names it any more" : "the API server does not serve it";
-  } else if (followed.follower.problem()) {
-    const ApiError& error = *followed.follower.problem();
+  } else if (followed.reflector.problem()) {
+    const ApiError& error = *followed.reflector.problem();
     status.problem = std::string(Name(error.kind)) + ": " + error.message;
   }
   if (!status.problem.empty()) status.since = followed.problem_since;
@@ -244,7 +244,7 @@ KindStatus Watcher::StatusOf(const Followed& followed) const {
 }
 
 void Watcher::Report(Followed& followed) {
-  const KindState state = followed.follower.state();
+  const KindState state = followed.reflector.state();
   const bool out = state == KindState::kFailing || state == KindState::kUnserved;
   if (!out) {
     followed.problem_since.reset();
@@ -278,16 +278,16 @@ void Watcher::Touch(Followed& followed) {
   any_dirty_ = true;
 }
 
-void Watcher::TickFollowers(Moment now, Wishes& wishes) {
+void Watcher::TickReflectors(Moment now, Wishes& wishes) {
   for (Followed* followed : by_role_) {
-    const auto due = followed->follower.Due();
+    const auto due = followed->reflector.Due();
     if (!due || *due > now || !MayTick(*followed)) continue;
     // Pages wait while the store does not take what was read before.
-    const bool lists = followed->follower.WantsList();
+    const bool lists = followed->reflector.WantsList();
     if (lists && (list_ids_.size() >= options_.lists_max || store_due_)) continue;
     Touch(*followed);
-    const GroupKind kind = followed->follower.kind().group_kind();
-    FollowerOrders orders = followed->follower.Tick(now);
+    const GroupKind kind = followed->reflector.kind().group_kind();
+    ReflectorOrders orders = followed->reflector.Tick(now);
     if (orders.stop_watch && followed->watch) {
       watch_ids_.erase(*followed->watch);
       wishes.stops.push_back(*std::exchange(followed->watch, std::nullopt));
@@ -300,7 +300,7 @@ void Watcher::TickFollowers(Moment now, Wishes& wishes) {
       watch_ids_[++last_id_] = kind;
       followed->watch = last_id_;
       wishes.watches.push_back({.id = last_id_,
-                                .selection = followed->follower.kind().selection,
+                                .selection = followed->reflector.kind().selection,
                                 .resource_version = *orders.watch_from,
                                 .timeout = orders.watch_timeout});
     }
@@ -315,8 +315,8 @@ void Watcher::ListHeldBack(Moment now) {
   for (const auto& [kind, first_absent] : reconciler_.absence().WaitForSecondList()) {
     if (time - first_absent < kBrakeSecondLook) continue;
     Followed* followed = FindKind(kind);
-    if (followed == nullptr || followed->follower.state() != KindState::kWatched) continue;
-    followed->follower.Relist(now);
+    if (followed == nullptr || followed->reflector.state() != KindState::kWatched) continue;
+    followed->reflector.Relist(now);
     TellGap(*followed);
   }
 }
@@ -328,9 +328,9 @@ void Watcher::HurryWaiting(Moment now) {
     if (followed == nullptr) continue;
     // Of a ProviderConfig an event comes, unless it is as it was.
     if (followed->role() == Role::kProviderConfig) {
-      followed->follower.Wanted(now);
+      followed->reflector.Wanted(now);
     } else {
-      followed->follower.Hurry(now);
+      followed->reflector.Hurry(now);
     }
   }
 }
@@ -365,7 +365,7 @@ Wishes Watcher::Tick(Moment now) {
   HurryWaiting(now);
   wishes.watches = replays_.TakeWatches(now, last_id_);
   wishes.stops = replays_.TakeStops();
-  TickFollowers(now, wishes);
+  TickReflectors(now, wishes);
   if (tasks_.empty() && gets_under_way_ < options_.gets_max) {
     wishes.gets = reconciler_.Gets(now, options_.gets_max - gets_under_way_);
     gets_under_way_ += wishes.gets.size();
@@ -393,9 +393,9 @@ std::optional<Moment> Watcher::Due() const {
   if (const auto replay = replays_.Due()) add(*replay);
   if (reread_wanted_) add(reread_due_);
   for (const Followed* followed : by_role_) {
-    const auto one = followed->follower.Due();
+    const auto one = followed->reflector.Due();
     if (!one || !MayTick(*followed)) continue;
-    if (followed->follower.WantsList() && (list_ids_.size() >= options_.lists_max || store_due_)) {
+    if (followed->reflector.WantsList() && (list_ids_.size() >= options_.lists_max || store_due_)) {
       continue;
     }
     add(*one);
@@ -428,15 +428,15 @@ void Watcher::Listed(Moment now, std::uint64_t id, ApiResult<ListPage> answer) {
   Followed* followed = FindKind(found->second);
   list_ids_.erase(found);
   if (followed == nullptr) return;
-  if (followed->follower.state() == KindState::kEmpty) {
+  if (followed->reflector.state() == KindState::kEmpty) {
     // A poll moves the version from which the kind is watched: what a GET saw before may have ended
     // before it.
-    Enqueue([this, kind = followed->follower.kind().group_kind()]() -> Result<void> {
+    Enqueue([this, kind = followed->reflector.kind().group_kind()]() -> Result<void> {
       reconciler_.Overtake(kind);
       return {};
     });
   }
-  TakeNews(*followed, followed->follower.Listed(now, std::move(answer)));
+  TakeNews(*followed, followed->reflector.Listed(now, std::move(answer)));
 }
 
 bool Watcher::room() const { return queued_ < options_.queue_max; }
@@ -452,7 +452,7 @@ bool Watcher::Events(Moment now, WatchId id, std::vector<WatchEvent>& events) {
   if (!room()) return false;
   Followed* followed = FindKind(found->second);
   if (followed != nullptr) {
-    TakeNews(*followed, followed->follower.Events(now, std::move(events)));
+    TakeNews(*followed, followed->reflector.Events(now, std::move(events)));
   }
   events.clear();
   return true;
@@ -467,7 +467,7 @@ void Watcher::Ended(Moment now, WatchId id, std::optional<ApiError> error) {
   watch_ids_.erase(found);
   if (followed == nullptr) return;
   followed->watch.reset();
-  followed->follower.Ended(now, error);
+  followed->reflector.Ended(now, error);
   TellGap(*followed);
   // A type that is gone, or a right that was taken: discovery tells more.
   if (error && error->kind == ApiErrorKind::kNoSuchType) {
@@ -482,7 +482,7 @@ void Watcher::Got(Moment now, const GetWanted& get, const ApiResult<ListPage>& a
     TRUCE_RETURN_IF_ERROR(reconciler_.Got(now_, get, answer));
     // An empty kind is not empty: its end must be told.
     Followed* followed = FindKind(GroupKindOf(get.slot));
-    if (answer.ok() && followed != nullptr) followed->follower.Wanted(now_);
+    if (answer.ok() && followed != nullptr) followed->reflector.Wanted(now_);
     return {};
   });
 }
@@ -493,10 +493,10 @@ void Watcher::ListAllAgain(Moment now) {
 
 void Watcher::ListAgain(Moment now, Followed& followed) {
   if (!IsRecorded(followed.role()) || !followed.served()) return;
-  const GroupKind kind = followed.follower.kind().group_kind();
+  const GroupKind kind = followed.reflector.kind().group_kind();
   followed.resync = true;
   followed.awaited = !ready();
-  followed.follower.Relist(now);
+  followed.reflector.Relist(now);
   TellGap(followed);
   const bool collected = !ready();
   Enqueue([this, kind, collected]() -> Result<void> {
@@ -539,7 +539,7 @@ Result<std::size_t> Watcher::ReleaseBrake(Moment now, const std::optional<GroupK
   std::vector<Followed*> frozen;
   bool is_followed = !kind;
   for (Followed* followed : by_role_) {
-    const GroupKind name = followed->follower.kind().group_kind();
+    const GroupKind name = followed->reflector.kind().group_kind();
     if (kind && *kind != name) continue;
     is_followed = is_followed || IsRecorded(followed->role());
     if (!reconciler_.absence().FrozenFor(name).empty() && followed->served())
@@ -552,7 +552,7 @@ Result<std::size_t> Watcher::ReleaseBrake(Moment now, const std::optional<GroupK
   TRUCE_ASSIGN_OR_RETURN(const std::size_t count,
                          reconciler_.absence().ReleaseBrake(kind, actor, reason));
   for (Followed* followed : frozen) {
-    followed->follower.Relist(now);
+    followed->reflector.Relist(now);
     TellGap(*followed);
   }
   return count;
@@ -569,7 +569,7 @@ WatcherStatus Watcher::status() const {
   WatcherStatus status;
   status.ready = ready();
   for (const Followed* followed : by_role_) {
-    const KindState state = followed->follower.state();
+    const KindState state = followed->reflector.state();
     if (state == KindState::kUnserved) continue;
     ++status.followed;
     if (state == KindState::kWatched) ++status.watched;
@@ -591,7 +591,7 @@ Watcher::Known Watcher::KnownFor(Moment now, std::string_view type) const {
   for (const KindSpec& kind : spec->kinds) {
     const auto found = kinds_.find(GroupKind{kind.group, kind.kind});
     if (found == kinds_.end() || !found->second->served()) continue;
-    if (found->second->follower.listed()) continue;
+    if (found->second->reflector.listed()) continue;
     if (now - found->second->since < options_.kind_grace) return Known::kGrace;
     known = Known::kOver;
   }

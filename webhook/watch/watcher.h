@@ -1,5 +1,5 @@
 // Watcher: everything that follows one cluster, without threads, sockets or clock of its own. It
-// ties followers, reconciler and accounts together; the engine and the simulator drive it alike:
+// ties reflectors, reconciler and accounts together; the engine and the simulator drive it alike:
 // ask Due() and Tick(), do what the wishes say, hand back every answer.
 #ifndef TRUCE_WEBHOOK_WATCH_WATCHER_H_
 #define TRUCE_WEBHOOK_WATCH_WATCHER_H_
@@ -21,9 +21,9 @@
 #include "webhook/kube/cluster_api.h"
 #include "webhook/watch/accounts.h"
 #include "webhook/watch/doubts.h"
-#include "webhook/watch/follower.h"
 #include "webhook/watch/history.h"
 #include "webhook/watch/reconciler.h"
+#include "webhook/watch/reflector.h"
 #include "webhook/watch/replays.h"
 #include "webhook/watch/unmapped.h"
 
@@ -50,7 +50,7 @@ struct Wishes {
 };
 
 struct WatcherOptions {
-  FollowerTimes times;
+  ReflectorTimes times;
   std::chrono::milliseconds discovery{30'000};
   std::chrono::milliseconds proofs{5'000};     // how often due reservations are looked for
   std::chrono::milliseconds store_retry{500};  // after a failed call of the store, doubling to 10 s
@@ -171,13 +171,13 @@ class Watcher final {
  private:
   // One kind as the watcher keeps it.
   struct Followed {
-    Followed(FollowedKind kind, FollowerTimes times, std::uint64_t seed, Moment now)
-        : follower(std::move(kind), times, seed), since(now) {}
+    Followed(FollowedKind kind, ReflectorTimes times, std::uint64_t seed, Moment now)
+        : reflector(std::move(kind), times, seed), since(now) {}
 
-    Role role() const { return follower.kind().role; }
-    bool served() const { return follower.state() != KindState::kUnserved; }
+    Role role() const { return reflector.kind().role; }
+    bool served() const { return reflector.state() != KindState::kUnserved; }
 
-    Follower follower;
+    Reflector reflector;
     Moment since;           // known since
     bool awaited = true;    // not attempted since the start, or since rules changed before it
     bool resync = true;     // no complete list was applied since the start or the last resync
@@ -215,10 +215,10 @@ class Watcher final {
   Result<void> BeginReplays(Moment now);
   void KeepPositions(Moment now);
   void Enqueue(std::function<Result<void>()> run, std::size_t events = 0);
-  void TakeNews(Followed& followed, FollowerNews news);
-  void TakeRecorded(const GroupKind& kind, FollowerNews news);
+  void TakeNews(Followed& followed, ReflectorNews news);
+  void TakeRecorded(const GroupKind& kind, ReflectorNews news);
   void TakeInbox(Moment now);
-  void SawObjects(Followed& followed, const FollowerNews& news);
+  void SawObjects(Followed& followed, const ReflectorNews& news);
   void SawObject(Followed& followed, Value object, bool gone);
   void SawAccount(const ProviderConfigName& config, const std::string& account,
                   std::optional<ClusterVersion> version);
@@ -246,7 +246,7 @@ class Watcher final {
   void ReportAll();
   bool PrerequisitesKnown() const;
   bool MayTick(const Followed& followed) const;
-  void TickFollowers(Moment now, Wishes& wishes);
+  void TickReflectors(Moment now, Wishes& wishes);
   void ListHeldBack(Moment now);
   void HurryWaiting(Moment now);
   KindStatus StatusOf(const Followed& followed) const;

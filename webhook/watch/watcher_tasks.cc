@@ -51,9 +51,9 @@ Result<void> Watcher::BeginReplays(Moment now) {
   std::set<std::string> spaces;  // of which an end may be told, or was witnessed before
   for (const auto& [kind, position] : positions_) {
     const Followed* followed = FindKind(kind);
-    if (followed == nullptr || !followed->served() || !followed->follower.listed()) continue;
+    if (followed == nullptr || !followed->served() || !followed->reflector.listed()) continue;
     // A cluster that went back in time had another history.
-    const auto list = VersionNumber(followed->follower.version());
+    const auto list = VersionNumber(followed->reflector.version());
     const auto told = VersionNumber(position.version);
     reconciler_.SetPosition(kind, told <= list ? told : std::nullopt,
                             position.settled <= list ? position.settled : std::nullopt);
@@ -65,10 +65,10 @@ Result<void> Watcher::BeginReplays(Moment now) {
     // What one kind witnesses holds where no other kind made the same anew (E1).
     const std::string space = SpaceOf(kind);
     if (objects.empty() && (space.empty() || !spaces.contains(space))) continue;
-    const Follower& follower = FindKind(kind)->follower;
-    const WatchQuery query{.selection = follower.kind().selection,
+    const Reflector& reflector = FindKind(kind)->reflector;
+    const WatchQuery query{.selection = reflector.kind().selection,
                            .resource_version = positions_.at(kind).version};
-    replays_.Begin(now, query, objects, VersionNumber(follower.version()));
+    replays_.Begin(now, query, objects, VersionNumber(reflector.version()));
   }
   replays_begun_ = true;
   return {};
@@ -88,8 +88,8 @@ void Watcher::StoreFailed(Moment now, const Error& error) {
   store_due_ = now + store_backoff_.Next();
 }
 
-void Watcher::TakeNews(Followed& followed, FollowerNews news) {
-  const GroupKind kind = followed.follower.kind().group_kind();
+void Watcher::TakeNews(Followed& followed, ReflectorNews news) {
+  const GroupKind kind = followed.reflector.kind().group_kind();
   Touch(followed);
   if (news.finished || news.failed) followed.awaited = false;
   if (IsRecorded(followed.role())) {
@@ -97,10 +97,10 @@ void Watcher::TakeNews(Followed& followed, FollowerNews news) {
   } else {
     SawObjects(followed, news);
   }
-  followed.gap_told = followed.follower.gap();
+  followed.gap_told = followed.reflector.gap();
 }
 
-void Watcher::TakeRecorded(const GroupKind& kind, FollowerNews news) {
+void Watcher::TakeRecorded(const GroupKind& kind, ReflectorNews news) {
   if (news.begins || !news.objects.empty()) {
     const auto objects = std::make_shared<const std::vector<std::string>>(std::move(news.objects));
     Enqueue([this, kind, objects, begins = news.begins]() -> Result<void> {
@@ -141,10 +141,10 @@ void Watcher::TakeInbox(Moment now) {
   if (contents->empty()) return;
   for (const GroupKind& kind : contents->admitted) {
     // A kind without objects has no watch of its own: one is admitted, so it gets one now.
-    if (Followed* followed = FindKind(kind)) followed->follower.Wanted(now);
+    if (Followed* followed = FindKind(kind)) followed->reflector.Wanted(now);
   }
   for (const Slot& slot : contents->unknown) {
-    if (Followed* followed = FindKind(GroupKindOf(slot))) followed->follower.Wanted(now);
+    if (Followed* followed = FindKind(GroupKindOf(slot))) followed->reflector.Wanted(now);
     reconciler_.proofs().See(slot);
   }
   if (contents->prove.empty()) return;
@@ -155,17 +155,17 @@ void Watcher::TakeInbox(Moment now) {
 }
 
 // Kinds that are not recorded: what they say is small, and taken at once.
-void Watcher::SawObjects(Followed& followed, const FollowerNews& news) {
+void Watcher::SawObjects(Followed& followed, const ReflectorNews& news) {
   const auto saw = [&](const std::string& json, bool gone) {
     const Result<Document> document = reader_.Read(json);
     if (document.ok()) {
       SawObject(followed, document.value().root(), gone);
     } else if (ports_.reconcile.observer != nullptr) {
-      ports_.reconcile.observer->OnUnread(followed.follower.kind(),
+      ports_.reconcile.observer->OnUnread(followed.reflector.kind(),
                                           Unread(json, document.error().message), gone);
     }
   };
-  const GroupKind kind = followed.follower.kind().group_kind();
+  const GroupKind kind = followed.reflector.kind().group_kind();
   const bool configs = followed.role() == Role::kProviderConfig;
   if (news.begins && configs) configs_.BeginList(kind);
   for (const std::string& object : news.objects) saw(object, false);
@@ -202,7 +202,7 @@ void Watcher::SawObject(Followed& followed, Value object, bool gone) {
       UseLearned();
       return;
     case Role::kProviderConfig: {
-      const GroupKind kind = followed.follower.kind().group_kind();
+      const GroupKind kind = followed.reflector.kind().group_kind();
       const ProviderConfigName config = ProviderConfigNameOf(object, kind);
       const auto version = VersionNumber(StringOf(metadata.Child("resourceVersion")));
       if (gone) {
@@ -218,7 +218,7 @@ void Watcher::SawObject(Followed& followed, Value object, bool gone) {
     }
     case Role::kOther:
       if (ports_.reconcile.observer != nullptr) {
-        ports_.reconcile.observer->OnOther(followed.follower.kind(), object, gone);
+        ports_.reconcile.observer->OnOther(followed.reflector.kind(), object, gone);
       }
       return;
     case Role::kManaged:
@@ -271,7 +271,7 @@ bool Watcher::MayBring() const {
 Moment Watcher::BringDue() const {
   const bool seen = std::none_of(by_role_.begin(), by_role_.end(), [](const Followed* followed) {
     return followed->role() == Role::kManaged && followed->served() &&
-           (followed->resync || followed->follower.gap());
+           (followed->resync || followed->reflector.gap());
   });
   const Moment due = seen ? bring_due_ : std::max(bring_due_, *bring_wanted_ + options_.kind_grace);
   if (!options_.tells_others) return due;
@@ -321,13 +321,13 @@ void Watcher::RereadManaged(Moment now) {
   reread_due_ = now + kRereadAgain;
   for (Followed* followed : by_role_) {
     if (followed->role() != Role::kManaged || !followed->served()) continue;
-    const auto version = VersionNumber(followed->follower.version());
-    if (!ready() || !version || !followed->follower.Reread(now)) {
+    const auto version = VersionNumber(followed->reflector.version());
+    if (!ready() || !version || !followed->reflector.Reread(now)) {
       ListAgain(now, *followed);
       continue;
     }
     followed->resync = true;
-    const GroupKind kind = followed->follower.kind().group_kind();
+    const GroupKind kind = followed->reflector.kind().group_kind();
     Enqueue([this, kind, from = *version] { return reconciler_.Reread(kind, from); });
   }
 }
@@ -349,7 +349,7 @@ std::map<GroupKind, GroupKind> Watcher::ClaimsDefined() const {
 
 bool Watcher::AreKnown(Role role) const {
   return discovery_ && std::none_of(by_role_.begin(), by_role_.end(), [&](const Followed* one) {
-           return one->role() == role && one->served() && !one->follower.listed();
+           return one->role() == role && one->served() && !one->reflector.listed();
          });
 }
 

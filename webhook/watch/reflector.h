@@ -1,4 +1,4 @@
-// Follower: list → watch → list again, for one kind. A state machine without clock, thread or
+// Reflector: list → watch → list again, for one kind. A state machine without clock, thread or
 // socket: inputs are answers and the time, outputs are values that say what to ask next.
 //
 // The rules (Kubernetes, "API concepts": lists cut off, 410, half-open connections):
@@ -16,8 +16,8 @@
 //    that nobody asked for before, an API server's first list may be older than what it can watch
 //    from. (Measured on 1.34: 4 of 30 kinds where others write; after a second list none. Another
 //    API server that nobody asked before can watch from neither.)
-#ifndef TRUCE_WEBHOOK_WATCH_FOLLOWER_H_
-#define TRUCE_WEBHOOK_WATCH_FOLLOWER_H_
+#ifndef TRUCE_WEBHOOK_WATCH_REFLECTOR_H_
+#define TRUCE_WEBHOOK_WATCH_REFLECTOR_H_
 
 #include <chrono>
 #include <cstdint>
@@ -35,7 +35,7 @@ namespace truce {
 // Monotonic time, given by the driver.
 using Moment = std::chrono::steady_clock::time_point;
 
-struct FollowerTimes {
+struct ReflectorTimes {
   std::chrono::milliseconds backoff_min{500};
   std::chrono::milliseconds backoff_max{30'000};
   std::chrono::milliseconds first_poll{1'000};       // of empty kinds, after their list
@@ -46,7 +46,7 @@ struct FollowerTimes {
 
 // What the driver must do now. Each `list` is answered by exactly one Listed; a watch by Events and
 // one Ended, unless it was stopped.
-struct FollowerOrders {
+struct ReflectorOrders {
   std::optional<ListQuery> list;
   std::optional<std::string> watch_from;  // start a watch after this version
   std::chrono::seconds watch_timeout{0};
@@ -56,7 +56,7 @@ struct FollowerOrders {
 };
 
 // What an answer means for the reconciler, in this order.
-struct FollowerNews {
+struct ReflectorNews {
   bool begins = false;               // the first page of a list
   std::vector<std::string> objects;  // of the page
   std::vector<WatchEvent> events;    // in order, none twice, no bookmarks
@@ -66,26 +66,26 @@ struct FollowerNews {
 };
 
 // External synchronization. Deterministic for a seed.
-class Follower final {
+class Reflector final {
  public:
-  Follower(FollowedKind kind, FollowerTimes times, std::uint64_t seed);
+  Reflector(FollowedKind kind, ReflectorTimes times, std::uint64_t seed);
 
   // What is due at `now`.
-  FollowerOrders Tick(Moment now);
+  ReflectorOrders Tick(Moment now);
   // When Tick has something to do at the latest; nothing while an answer is awaited.
   std::optional<Moment> Due() const;
   // Whether what is due is a list or poll: the driver may put it off.
   bool WantsList() const;
 
   // The answer to the list or poll that was ordered.
-  FollowerNews Listed(Moment now, ApiResult<ListPage> answer);
+  ReflectorNews Listed(Moment now, ApiResult<ListPage> answer);
   // Drops what was seen already (duplicates, replays) and bookmarks.
-  FollowerNews Events(Moment now, std::vector<WatchEvent> events);
+  ReflectorNews Events(Moment now, std::vector<WatchEvent> events);
   void Ended(Moment now, const std::optional<ApiError>& error);
 
   // A declaration of this kind was admitted: an empty kind is watched at once.
   void Wanted(Moment now);
-  // Somebody waits for FollowerNews::passed: an empty kind is watched, and a watch that runs is
+  // Somebody waits for ReflectorNews::passed: an empty kind is watched, and a watch that runs is
   // resumed for a few seconds, since an API server says how far it has come shortly before it ends
   // a watch (a bookmark; else once a minute). At most once in kHurryAgain. (Measured on 1.34: a
   // second.)
@@ -127,15 +127,15 @@ class Follower final {
 
   void Go(Phase phase, Moment due);
   void BeginAnew(Moment now);
-  FollowerNews PageTaken(Moment now, ListPage page);
-  FollowerNews ListFailed(Moment now, ApiError error);
+  ReflectorNews PageTaken(Moment now, ListPage page);
+  ReflectorNews ListFailed(Moment now, ApiError error);
   void Polled(Moment now, const ApiResult<ListPage>& answer);
   bool HistoryLost(const ApiError& error) const;
   ListQuery Query(std::size_t limit) const;
   void Succeeded();
 
   FollowedKind kind_;
-  FollowerTimes times_;
+  ReflectorTimes times_;
   std::size_t page_;  // objects asked for at a time
   std::uint64_t random_;
   Backoff backoff_;
@@ -160,4 +160,4 @@ class Follower final {
 
 }  // namespace truce
 
-#endif  // TRUCE_WEBHOOK_WATCH_FOLLOWER_H_
+#endif  // TRUCE_WEBHOOK_WATCH_REFLECTOR_H_

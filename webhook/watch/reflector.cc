@@ -1,4 +1,4 @@
-#include "webhook/watch/follower.h"
+#include "webhook/watch/reflector.h"
 
 #include <algorithm>
 #include <utility>
@@ -33,19 +33,19 @@ bool IsTheWay(ApiErrorKind kind) {
 
 }  // namespace
 
-Follower::Follower(FollowedKind kind, FollowerTimes times, std::uint64_t seed)
+Reflector::Reflector(FollowedKind kind, ReflectorTimes times, std::uint64_t seed)
     : kind_(std::move(kind)),
       times_(times),
       page_(times.page),
       random_(seed),
       backoff_({times.backoff_min, times.backoff_max}, seed) {}
 
-void Follower::Go(Phase phase, Moment due) {
+void Reflector::Go(Phase phase, Moment due) {
   phase_ = phase;
   due_ = due;
 }
 
-void Follower::BeginAnew(Moment now) {
+void Reflector::BeginAnew(Moment now) {
   next_.clear();
   gap_ = true;
   // An answer under way shows the cluster as it was before the gap.
@@ -53,7 +53,7 @@ void Follower::BeginAnew(Moment now) {
   Go(Phase::kListDue, now);
 }
 
-ListQuery Follower::Query(std::size_t limit) const {
+ListQuery Reflector::Query(std::size_t limit) const {
   ListQuery query;
   query.selection = kind_.selection;
   query.limit = limit;
@@ -61,7 +61,7 @@ ListQuery Follower::Query(std::size_t limit) const {
   return query;
 }
 
-std::optional<Moment> Follower::Due() const {
+std::optional<Moment> Reflector::Due() const {
   if (stop_watch_) return Moment{};
   const bool lists = WantsList();
   // A watch of a quiet kind tells by lasting that all is well again.
@@ -71,10 +71,10 @@ std::optional<Moment> Follower::Due() const {
   return due_;
 }
 
-bool Follower::WantsList() const { return phase_ == Phase::kListDue || phase_ == Phase::kEmpty; }
+bool Reflector::WantsList() const { return phase_ == Phase::kListDue || phase_ == Phase::kEmpty; }
 
-FollowerOrders Follower::Tick(Moment now) {
-  FollowerOrders orders;
+ReflectorOrders Reflector::Tick(Moment now) {
+  ReflectorOrders orders;
   orders.stop_watch = std::exchange(stop_watch_, false);
   if (WantsList() && !outstanding_ && now >= due_) {
     const bool poll = phase_ == Phase::kEmpty;
@@ -96,12 +96,12 @@ FollowerOrders Follower::Tick(Moment now) {
   return orders;
 }
 
-void Follower::Succeeded() {
+void Reflector::Succeeded() {
   backoff_.Reset();
   problem_.reset();
 }
 
-FollowerNews Follower::Listed(Moment now, ApiResult<ListPage> answer) {
+ReflectorNews Reflector::Listed(Moment now, ApiResult<ListPage> answer) {
   outstanding_ = false;
   if (std::exchange(discard_, false)) return {};
   if (phase_ == Phase::kPolling) {
@@ -116,8 +116,8 @@ FollowerNews Follower::Listed(Moment now, ApiResult<ListPage> answer) {
   return PageTaken(now, std::move(answer).value());
 }
 
-FollowerNews Follower::PageTaken(Moment now, ListPage page) {
-  FollowerNews news;
+ReflectorNews Reflector::PageTaken(Moment now, ListPage page) {
+  ReflectorNews news;
   news.begins = next_.empty();
   if (news.begins) {
     list_version_ = page.resource_version;
@@ -150,8 +150,8 @@ FollowerNews Follower::PageTaken(Moment now, ListPage page) {
   return news;
 }
 
-FollowerNews Follower::ListFailed(Moment now, ApiError error) {
-  FollowerNews news;
+ReflectorNews Reflector::ListFailed(Moment now, ApiError error) {
+  ReflectorNews news;
   const bool token_expired = error.kind == ApiErrorKind::kExpired && !next_.empty();
   next_.clear();
   // A token that expired says nothing about the kind: the list begins again.
@@ -169,7 +169,7 @@ FollowerNews Follower::ListFailed(Moment now, ApiError error) {
   return news;
 }
 
-void Follower::Polled(Moment now, const ApiResult<ListPage>& answer) {
+void Reflector::Polled(Moment now, const ApiResult<ListPage>& answer) {
   if (!answer.ok()) {
     problem_ = answer.error();
     Go(Phase::kEmpty, now + std::max(backoff_.Next(answer.error().retry_after),
@@ -186,8 +186,8 @@ void Follower::Polled(Moment now, const ApiResult<ListPage>& answer) {
   Go(Phase::kEmpty, now + Spread(times_.poll, ++random_));
 }
 
-FollowerNews Follower::Events(Moment /*now*/, std::vector<WatchEvent> events) {
-  FollowerNews news;
+ReflectorNews Reflector::Events(Moment /*now*/, std::vector<WatchEvent> events) {
+  ReflectorNews news;
   if (phase_ != Phase::kWatching) return news;
   Succeeded();
   news.events.reserve(events.size());
@@ -202,13 +202,13 @@ FollowerNews Follower::Events(Moment /*now*/, std::vector<WatchEvent> events) {
   return news;
 }
 
-bool Follower::HistoryLost(const ApiError& error) const {
+bool Reflector::HistoryLost(const ApiError& error) const {
   if (error.kind == ApiErrorKind::kExpired) return true;
   if (error.message.find(kTooLarge) != std::string::npos) return true;
   return !IsTheWay(error.kind) && backoff_.failures() >= kWatchFailuresMax;
 }
 
-void Follower::Ended(Moment now, const std::optional<ApiError>& error) {
+void Reflector::Ended(Moment now, const std::optional<ApiError>& error) {
   if (phase_ != Phase::kWatching) return;
   const bool brief = now - watch_began_ < kWatchLifeMin;
   if (!error) {
@@ -227,14 +227,14 @@ void Follower::Ended(Moment now, const std::optional<ApiError>& error) {
   BeginAnew(due);
 }
 
-void Follower::Wanted(Moment now) {
+void Reflector::Wanted(Moment now) {
   // A poll under way would say that there is nothing, which is over.
   if (phase_ != Phase::kEmpty && phase_ != Phase::kPolling) return;
   discard_ = outstanding_;
   Go(Phase::kWatchDue, now);
 }
 
-void Follower::Hurry(Moment now) {
+void Reflector::Hurry(Moment now) {
   Wanted(now);
   const bool watching = phase_ == Phase::kWatching;
   if ((!watching && phase_ != Phase::kWatchDue) || now < hurry_due_) return;
@@ -245,13 +245,13 @@ void Follower::Hurry(Moment now) {
   Go(Phase::kWatchDue, now);
 }
 
-void Follower::Relist(Moment now) {
+void Reflector::Relist(Moment now) {
   if (phase_ == Phase::kUnserved) return;
   stop_watch_ = stop_watch_ || phase_ == Phase::kWatching;
   BeginAnew(now);
 }
 
-bool Follower::Reread(Moment now) {
+bool Reflector::Reread(Moment now) {
   if (gap_ || phase_ == Phase::kUnserved) return false;
   const bool lists = phase_ == Phase::kListDue || phase_ == Phase::kListing;
   if (!lists) was_empty_ = phase_ == Phase::kEmpty || phase_ == Phase::kPolling;
@@ -263,7 +263,7 @@ bool Follower::Reread(Moment now) {
   return true;
 }
 
-void Follower::Served(Moment now, FollowedKind kind) {
+void Reflector::Served(Moment now, FollowedKind kind) {
   const bool changed = kind_.selection != kind.selection;
   kind_ = std::move(kind);
   if (phase_ == Phase::kUnserved) {
@@ -274,7 +274,7 @@ void Follower::Served(Moment now, FollowedKind kind) {
   }
 }
 
-void Follower::Unserved() {
+void Reflector::Unserved() {
   stop_watch_ = stop_watch_ || phase_ == Phase::kWatching;
   discard_ = outstanding_;
   next_.clear();
@@ -284,7 +284,7 @@ void Follower::Unserved() {
   phase_ = Phase::kUnserved;
 }
 
-KindState Follower::state() const {
+KindState Reflector::state() const {
   switch (phase_) {
     case Phase::kUnserved: return KindState::kUnserved;
     case Phase::kListDue:
