@@ -275,7 +275,10 @@ TEST_F(RestTest, StrangersLearnWhatDisclosureAllows) {
   json seen = Get("/api/v1/resources/" + id);
   EXPECT_TRUE(seen.at("redacted"));
   EXPECT_EQ(seen.at("service"), "service-a");
-  EXPECT_FALSE(seen.contains("root"));
+  EXPECT_EQ(seen.at("root").at("namespace"), "team-a") << "as the refusal told";
+  ChangePolicy([](AdmissionPolicy& policy) { policy.disclosure = Disclosure::kService; });
+  seen = Get("/api/v1/resources/" + id);
+  EXPECT_TRUE(seen.contains("service") && !seen.contains("root") && !seen.contains("contact"));
   ChangePolicy([](AdmissionPolicy& policy) { policy.disclosure = Disclosure::kTaken; });
   seen = Get("/api/v1/resources:lookup", {{"name", "prod-artifacts"}}).at("resources").at(0);
   EXPECT_EQ(seen,

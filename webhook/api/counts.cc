@@ -10,6 +10,7 @@
 
 #include "registry/ownership/rows.h"
 #include "webhook/api/problem.h"
+#include "webhook/api/rest/queries.h"
 #include "webhook/api/views.h"
 #include "webhook/wire/json_writer.h"
 
@@ -130,12 +131,17 @@ Result<void> CountAll(const IndexedStore& store, Deadline deadline, Matrix& matr
   };
   TRUCE_RETURN_IF_ERROR(store.CountAll(count, deadline));
   // What the directory keeps of an owner does not say whether it is contested.
-  std::vector<Owner> contested;
+  std::vector<std::pair<KeyText, std::string>> contested;  // and a service that manages it
   const auto look = [&](const AllFacts& facts) {
-    contested = facts.OwnersIn(OwnerList::kContested, {}, kContestedMax);
+    contested.clear();
+    for (const Owner& owner : facts.OwnersIn(OwnerList::kContested, {}, kContestedMax)) {
+      for (const std::string& service : ServicesManaging(owner, facts)) {
+        contested.emplace_back(owner.key, service);
+      }
+    }
   };
   TRUCE_RETURN_IF_ERROR(store.Read(look, deadline));
-  for (const Owner& owner : contested) matrix.MarkContested(owner.key.text, owner.service);
+  for (const auto& [key, service] : contested) matrix.MarkContested(key.text, service);
   return {};
 }
 

@@ -1,5 +1,5 @@
-// What is asked over the operator socket alone: JSON over HTTP, beside the REST API, which the
-// socket answers too.
+// What is asked over the operator socket alone: JSON over HTTP, beside the REST API and the
+// page, which the socket answers too.
 //
 //   POST /api/v1/reservations:confirm
 //          {"object": {"group", "kind", "namespace", "name"[, "cluster"]}} or {"key"}

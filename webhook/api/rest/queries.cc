@@ -332,6 +332,29 @@ Result<ObservedViews> RegistryQueries::ObservedBy(const std::string& service, st
   return found;
 }
 
+std::set<std::string> ServicesManaging(const Owner& owner, const Facts& facts) {
+  std::set<std::string> services = {owner.service};
+  for (const Row& row : facts.RowsOfKey(owner.key)) {
+    if (!Manages(row) || row.root == owner.root) continue;
+    const auto root = facts.ObjectBySlot(row.root);
+    services.insert(root ? root->service : std::string());
+  }
+  return services;
+}
+
+Result<std::vector<Owner>> RegistryQueries::ContestedBy(const std::string& service,
+                                                        Deadline deadline) const {
+  std::vector<Owner> found;
+  const auto look = [&](const AllFacts& facts) {
+    found = facts.OwnersIn(OwnerList::kContested, {}, kScanMax);
+    std::erase_if(found, [&](const Owner& owner) {
+      return !ServicesManaging(owner, facts).contains(service);
+    });
+  };
+  TRUCE_RETURN_IF_ERROR(store_.Read(look, deadline));
+  return found;
+}
+
 Result<std::vector<ServiceCount>> RegistryQueries::Services(const std::string& after,
                                                             std::size_t limit,
                                                             Deadline deadline) const {

@@ -15,6 +15,7 @@
 
 namespace truce {
 
+class Facts;
 struct AgreementView;
 struct AuditLine;
 struct AuditRange;
@@ -64,6 +65,9 @@ struct ResourcePage {
   KeyText next_key;
 };
 
+// The services of the owner and of everybody else who manages its resource.
+std::set<std::string> ServicesManaging(const Owner& owner, const Facts& facts);
+
 // Thread-safe. Errors of all: those of the store; kUnavailable also while the directory is filled.
 class RegistryQueries final {
  public:
@@ -93,6 +97,10 @@ class RegistryQueries final {
   // of keys, and at most `limit`.
   Result<ObservedViews> ObservedBy(const std::string& service, std::size_t limit,
                                    Deadline deadline) const;
+
+  // The contested resources that the service owns or manages too, by key; of the first kScanMax
+  // that are contested.
+  Result<std::vector<Owner>> ContestedBy(const std::string& service, Deadline deadline) const;
 
   Result<std::vector<ServiceCount>> Services(const std::string& after, std::size_t limit,
                                              Deadline deadline) const;

@@ -85,7 +85,6 @@ struct Sums {
   Counts by_state;
   Counts by_type;
   std::set<std::string, std::less<>> contacts;
-  std::vector<const Owner*> contested;
   std::vector<const Owner*> offered;
 };
 
@@ -95,7 +94,6 @@ Sums SumsOf(const std::vector<Owner>& owners) {
     ++sums.by_state[std::string(StateOf(owner))];
     ++sums.by_type[owner.identity.type];
     if (!owner.contact.empty()) sums.contacts.insert(owner.contact);
-    if (owner.contested) sums.contested.push_back(&owner);
     if (!owner.successor.empty()) sums.offered.push_back(&owner);
   }
   return sums;
@@ -123,7 +121,6 @@ void WriteSums(const Sums& sums, JsonWriter& json) {
   json.Key("contacts").BeginArray();
   for (const std::string& contact : sums.contacts) json.Text(contact);
   json.EndArray();
-  WriteShown("contested", sums.contested, json);
   WriteShown("offered", sums.offered, json);
 }
 
@@ -185,10 +182,12 @@ Result<HttpResponse> RestApi::GetService(RestCall& call) const {
       queries_.Dealings({query.filter.service, parties, call.policy->parties}, call.deadline));
   TRUCE_ASSIGN_OR_RETURN(const auto observed,
                          queries_.ObservedBy(query.filter.service, kShownMax, call.deadline));
-  if (page.owners.empty() && dealings.empty() && observed.items.empty()) {
-    return ProblemResponse(
-        ProblemType::kNotFound,
-        "no resource belongs to a service of that name, is shared with it or observed by it");
+  TRUCE_ASSIGN_OR_RETURN(const auto contested,
+                         queries_.ContestedBy(query.filter.service, call.deadline));
+  if (page.owners.empty() && dealings.empty() && observed.items.empty() && contested.empty()) {
+    return ProblemResponse(ProblemType::kNotFound,
+                           "no resource belongs to a service of that name, is managed by it too, "
+                           "shared with it or observed by it");
   }
   JsonWriter json;
   json.BeginObject()
@@ -196,6 +195,14 @@ Result<HttpResponse> RestApi::GetService(RestCall& call) const {
       .NumberField("ownerships", static_cast<std::int64_t>(page.owners.size()))
       .Field("complete", !page.more);
   WriteSums(SumsOf(page.owners), json);
+  std::vector<const Owner*> disputed;
+  std::vector<KeyText> keys;
+  for (const Owner& owner : page.owners) keys.push_back(owner.key);
+  for (const Owner& owner : contested) {
+    disputed.push_back(&owner);
+    keys.push_back(owner.key);
+  }
+  WriteShown("contested", disputed, json);
   const auto agreements = [&](std::string_view name, AgreementKind kind) {
     json.Key(name).BeginArray();
     std::size_t shown = 0;
@@ -209,8 +216,6 @@ Result<HttpResponse> RestApi::GetService(RestCall& call) const {
   agreements("used", AgreementKind::kShare);
   agreements("pendingOffers", AgreementKind::kTransfer);
   WriteObserved(observed, json);
-  std::vector<KeyText> keys;
-  for (const Owner& owner : page.owners) keys.push_back(owner.key);
   json.Key("findings");
   if (ports_.findings != nullptr) {
     ports_.findings->WriteAbout(keys, json);
