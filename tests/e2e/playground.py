@@ -87,6 +87,7 @@ def guide(cluster: Cluster, truce: TruceProcess) -> str:
             f"  kubectl apply -f {EXAMPLES}/service-b.yaml    # now it is service-b's",
             "",
             "What becomes of each name is told below: reserved, held, released or orphaned.",
+            "All of it in a browser: `truce page`.",
             "Which kinds are protected, who conflicts: `truce coverage` and `truce conflicts`.",
             f"Truce's log: {truce.log}",
             f"Its operator socket: {truce.data}/truce.sock",

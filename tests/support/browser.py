@@ -255,15 +255,30 @@ class Page:
             # A colour that still changes is judged as it is halfway.
             {"name": "prefers-reduced-motion", "value": "reduce"}])
 
+    def difference(self, one: bytes, other: bytes) -> float:
+        """By how much the most different part of two pictures differs, from 0 to 1: of 16 by 10 parts, each as one
+        colour, so fonts make no difference and what moves or turns red does."""
+        sources = json.dumps([f"data:image/webp;base64,{base64.b64encode(each).decode()}" for each in (one, other)])
+        return self.look(f"""Promise.all({sources}.map(async source => {{
+            const image = new Image();
+            image.src = source;
+            await image.decode();
+            const canvas = new OffscreenCanvas(16, 10).getContext('2d', {{willReadFrequently: true}});
+            canvas.imageSmoothingQuality = 'high';
+            canvas.drawImage(image, 0, 0, 16, 10);
+            return canvas.getImageData(0, 0, 16, 10).data;
+        }})).then(([one, other]) => Math.max(...one.map((value, at) => Math.abs(value - other[at]))) / 255)""")
+
     def offline(self, is_offline: bool) -> None:
         self.call("Network.emulateNetworkConditions", offline=is_offline, latency=0, downloadThroughput=-1,
                   uploadThroughput=-1)
 
-    def picture(self, file: Path) -> None:
-        """The whole page, as far as it is no longer than three screens of a large monitor."""
-        height = min(4000, int(self.look("document.documentElement.scrollHeight")))
+    def picture(self, file: Path, height: int = 0) -> None:
+        """The page's first `height` pixels; 0: all of it, as far as it is no longer than three screens of a large
+        monitor. As the file's name ends: png, or webp, which is smaller."""
+        height = height or min(4000, int(self.look("document.documentElement.scrollHeight")))
         width = int(self.look("window.innerWidth"))
-        answer = self.call("Page.captureScreenshot", captureBeyondViewport=True, clip={
+        answer = self.call("Page.captureScreenshot", captureBeyondViewport=True, format=file.suffix[1:], clip={
             "x": 0, "y": 0, "width": width, "height": height, "scale": 1})
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_bytes(base64.b64decode(answer["data"]))

@@ -6,15 +6,17 @@ Pictures of the views are in build/results/page: look at them after a change of 
 import gzip
 import http.client
 import json
+import os
 import re
 import ssl
+import subprocess
 import time
 
 import pytest
 
 from support.browser import Browser
 from support.page_world import HOSTILE, TOKENS, PageWorld
-from support.truce_process import REPOSITORY
+from support.truce_process import BINARY, REPOSITORY
 
 pytestmark = pytest.mark.slow(2.1)
 
@@ -22,6 +24,8 @@ PICTURES = REPOSITORY / "build/results/page"
 AXE = REPOSITORY / "build/deps/axe-core/axe.min.js"
 COMPRESSED_MAX = 150 * 1024
 PAUSE_MAX = 100  # ms
+PICTURE_BYTES_MAX = 60 * 1024
+PICTURE_DIFFERENCE_MAX = 0.12
 NO_TABLE_SCROLLS = "[...document.querySelectorAll('.table-frame')].every(each => each.scrollWidth <= each.clientWidth)"
 # Beside its column's name, a cell of a narrow window is one piece.
 CELLS_ARE_WHOLE = ("[...document.querySelectorAll('.table-frame td')].every(each => "
@@ -177,6 +181,123 @@ def test_a_view_in_four_windows(world, page, view):
         assert page.look(NO_TABLE_SCROLLS), window
         assert page.look(CELLS_ARE_WHOLE), window
         assert findings_of_axe(page) == [], window
+
+
+def test_the_pictures_of_the_readme(tmp_path, browser):
+    """They look as the page does; TRUCE_UPDATE_GOLDEN=1 makes them anew."""
+    world = PageWorld(tmp_path).start()
+    window, blank = browser.page(), browser.page()
+    try:
+        world.fill()
+        sign_in(window, world)
+        now = {}
+        for name, view, height in (("overview", "overview", 860), ("conflict", "contested", 720)):
+            window.size(1180, height)
+            window.open(world.url(views_of(world)[view]))
+            is_settled(window)
+            window.wait_for_text("payments-1")
+            window.wait("!document.querySelector('#lineage') || document.querySelectorAll('.lineage-box').length === 3")
+            window.picture(tmp_path / f"{name}.webp", height)
+            now[name] = (tmp_path / f"{name}.webp").read_bytes()
+            file = REPOSITORY / f"docs/pictures/{name}.webp"
+            if os.environ.get("TRUCE_UPDATE_GOLDEN"):
+                file.write_bytes(now[name])
+            kept = file.read_bytes()
+            assert f"docs/pictures/{name}.webp" in (REPOSITORY / "README.md").read_text()
+            assert len(kept) <= PICTURE_BYTES_MAX
+            assert blank.difference(kept, now[name]) <= PICTURE_DIFFERENCE_MAX, f"{file}: look at it, then make it anew"
+        assert blank.difference(now["overview"], now["conflict"]) > PICTURE_DIFFERENCE_MAX, "it would find nothing"
+    finally:
+        window.close()
+        blank.close()
+        world.stop()
+
+
+def test_the_second_side_of_a_conflict_sees_it(world, page):
+    """What a service manages too stands in its view and in its row of the matrix, as with the owner's."""
+    rows = {each["service"]: each["cells"] for each in world.api.get("/api/v1/matrix").json["rows"]}
+    assert [rows[each][0]["contested"] for each in ("payments", "billing", "orders")] == [1, 1, 0]
+    contested = world.api.get("/api/v1/services/billing").json["contested"]
+    assert [(each["name"], each["service"]) for each in contested] == [("payments-1", "payments")]
+    sign_in(page, world, "/services/billing")
+    assert "ObjectStorage team-payments/files-1" in page.wait_for_text("payments-1", "main")
+    page.open(world.url("/matrix"))
+    page.wait("document.querySelectorAll('.heat-contested').length === 2", "both rows are marked")
+
+
+def test_who_may_see_one_namespace_chooses_it(world, page):
+    """Lists, counts and links are of it then; nothing leads to what is of all."""
+    refused = {"title": "forbidden", "status": 403, "detail": "you may not list ownerships in all namespaces", "remedy": ""}
+    sign_in(page, world)
+    for path in ("overview", "services", "matrix", "denials?limit", "findings?limit", "resources?limit"):
+        page.answer(f"/api/v1/{path}", refused, 403)
+    for path in ("/", "/matrix", "/resources", "/services", "/denials", "/findings"):
+        page.open(world.url(path))
+        page.wait_for_text("Choose a namespace")
+        assert "Not allowed" not in page.text()
+    assert findings_of_axe(page) == []
+    page.picture(PICTURES / "choose-namespace.png")
+    page.open(world.url("/"))
+    page.write("#namespace", "team-billing")
+    page.press("Enter")
+    said = page.wait_for_text("Overview of team-billing")
+    page.wait_for_text("ObjectStorage team-billing/mine")
+    assert "Matrix" not in said and "Services" not in said
+    assert "team-search/mine" not in page.text("main")
+    assert findings_of_axe(page) == []
+    page.size(390, 844)
+    page.picture(PICTURES / "namespace-small.png")
+    assert page.look("document.documentElement.scrollWidth <= window.innerWidth")
+    page.click_text("Resources")
+    page.wait("document.querySelectorAll('.rows-body .row').length >= 5")
+    assert "orders-0" not in page.text("main") and "billing-0" in page.text("main")
+    page.click_text("Denials")
+    page.wait_for_text("ObjectStorage team-billing/mine", "main")
+    assert "team-search/mine" not in page.text("main")
+    page.click(".only")
+    page.wait_for_text("Choose a namespace")
+    page.click_text("Sign out")
+    assert page.look("sessionStorage.length") == 0
+
+
+def test_a_stranger_learns_what_the_refusal_told(world, page):
+    """And has a text for the owner's contact."""
+    resource = world.resource("orders-0")
+    sign_in(page, world)
+    page.answer(f"/api/v1/resources/{resource['id']}", {"type": "s3/Bucket", "name": "orders-0", "service": "orders", "contact": "#orders",
+                                                        "root": resource["root"], "redacted": True})
+    page.open(world.url(f"/r/{resource['id']}"))
+    said = page.wait_for_text("To ask #orders")
+    assert "declared by ObjectStorage team-orders/files-0" in said
+    text = page.look("document.querySelector('.command pre').innerText")
+    assert "orders-0" in text and "kubectl -n team-orders annotate --overwrite objectstorage.platform.example.org files-0" in text
+    assert findings_of_axe(page) == []
+    page.picture(PICTURES / "redacted.png")
+
+
+def test_the_page_beside_the_server_needs_no_token(world, browser):
+    """`truce page --data-dir` asks the operator's socket."""
+    command = subprocess.Popen([str(BINARY), "page", "--no-browser", "--data-dir", str(world.truce.data)],
+                               stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    window = browser.page()
+    try:
+        line = command.stdout.readline()
+        assert line.startswith("Open http://127.0.0.1:"), line + command.stderr.read()
+        window.open(line.split()[1])
+        window.wait_for_text("20\nownerships")
+        for view in VIEWS:
+            address = window.look("location.origin") + views_of(world)[view]
+            window.open(address)
+            is_settled(window)
+            for word in WORDS[view]:
+                window.wait_for_text(word)
+            assert "Sign in" not in window.text(), view
+        assert not window.complaints
+    finally:
+        window.close()
+        command.terminate()
+        command.communicate(timeout=30)
+    assert command.returncode == 0
 
 
 def test_from_the_denial_to_the_command_that_hands_over(world, page):

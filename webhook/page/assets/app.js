@@ -21,6 +21,9 @@ const kViews = [
   ['/findings', 'Findings'],
 ];
 
+// What counts all namespaces.
+const kOfAll = ['/matrix', '/services'];
+
 function decoded(text) {
   try {
     return decodeURIComponent(text);
@@ -90,9 +93,11 @@ function App() {
     h('a', {class: 'skip', href: '#main'}, 'To the content'),
     h('header', null,
       h('a', {class: 'brand', href: '/'}, 'Truce'),
-      h('nav', {'aria-label': 'Views'}, h('ul', null, kViews.map(([to, name]) => h('li', null,
+      h('nav', {'aria-label': 'Views'}, h('ul', null, kViews.filter(([to]) => !session.namespace || !kOfAll.includes(to)).map(([to, name]) => h('li', null,
         h('a', {href: to, 'aria-current': path === to || (to !== '/' && path.startsWith(to + '/')) ? 'page' : undefined},
           name))))),
+      session.namespace && h('button', {type: 'button', class: 'quiet-button only', onClick: () => session.choose(''),
+        'aria-label': `Only namespace ${seen(session.namespace)}; show all`}, h('bdi', null, seen(session.namespace)), ' ✕'),
       session.hasToken && h('button', {type: 'button', class: 'quiet-button', onClick: () => session.signOut()}, 'Sign out')),
     h(Suspended),
     h('main', {id: 'main', tabIndex: -1, ref: main}, view),

@@ -4,23 +4,37 @@
 const {useEffect, useState} = preactHooks;
 
 const kTokenKey = 'truce-token';
+const kNamespaceKey = 'truce-namespace';
 const kWaitMax = 30;  // seconds between two tries
 const kPatience = 20000;  // ms until an answer counts as none
 
 let token = sessionStorage.getItem(kTokenKey) || '';
+let namespace = sessionStorage.getItem(kNamespaceKey) || '';
 let listeners = [];
+
+const tell = () => { for (const listener of listeners) listener(); };
 
 export const session = {
   get hasToken() { return token !== ''; },
+  // Of whoever may not list all: the one that lists are about; '' is all.
+  get namespace() { return namespace; },
+  choose(name) {
+    namespace = name.trim();
+    sessionStorage.setItem(kNamespaceKey, namespace);
+    if (namespace === '') sessionStorage.removeItem(kNamespaceKey);
+    tell();
+  },
   signIn(text) {
     token = text.trim().replace(/^bearer\s+/i, '');
     sessionStorage.setItem(kTokenKey, token);
-    for (const listener of listeners) listener();
+    tell();
   },
   signOut() {
     token = '';
     sessionStorage.removeItem(kTokenKey);
-    for (const listener of listeners) listener();
+    sessionStorage.removeItem(kNamespaceKey);
+    namespace = '';
+    tell();
   },
 };
 

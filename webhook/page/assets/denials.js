@@ -1,6 +1,6 @@
 // Denials: who was refused what and why, how often, and what they did then.
 
-import {useAnswer} from './client.js';
+import {session, useAnswer} from './client.js';
 import {Answered, Command, Fragment, Name, Section, Table, Thing, Time, h, number, pathOf, resourceColumns, shellWord} from './elements.js';
 
 const Resource = ({resource}) => h('a', {href: pathOf.resource(resource.id)}, h(Name, {text: resource.name || resource.arn || resource.id}));
@@ -61,7 +61,7 @@ function List({items}) {
 }
 
 function All() {
-  const answer = useAnswer('/denials', {limit: 500}, {every: 15});
+  const answer = useAnswer('/denials', {namespace: session.namespace, limit: 500}, {every: 15});
   return h(Fragment, null,
     h('h1', null, 'Denials'),
     h('p', {class: 'quiet'}, 'The latest of this server since it began, at most 500.'),

@@ -91,12 +91,12 @@ export function Copy({text, label}) {
 }
 
 // Commands one beside the other would wrap within a word; each has its line.
-export function Command({text, what}) {
+export function Command({text, what, label = 'the command'}) {
   return h('div', {class: 'command'},
     what && h('p', null, what),
     h('div', {class: 'command-line'},
       h('pre', {tabIndex: 0, role: 'group', 'aria-label': `Command: ${text}`}, h('bdi', null, text)),
-      h(Copy, {text, label: 'the command'})));
+      h(Copy, {text, label})));
 }
 
 const kPrograms = /^(?:truce|kubectl|helm|terraform|aws) /;
@@ -155,7 +155,8 @@ export function Trouble({refusal, retryAt}) {
   const seconds = useSecondsUntil(retryAt);
   if (!refusal) return null;
   if (refusal.status === 401) return h(SignIn, {refusal});
-  const title = kReasons[refusal.status] || (refusal.status === 403 ? 'Not allowed' : refusal.title || 'That did not work');
+  if (refusal.status === 403) return h(ChooseNamespace, {refusal});
+  const title = kReasons[refusal.status] || refusal.title || 'That did not work';
   return h('div', {class: 'trouble', role: refusal.passes ? 'status' : 'alert'},
     h('strong', null, sentence(title)), ' ',
     h(Name, {text: sentence(refusal.detail || refusal.title)}), ' ',
@@ -181,6 +182,24 @@ export function SignIn({refusal}) {
       h('button', {type: 'submit'}, 'Sign in')),
     h('p', {class: 'quiet'}, 'Kept in this tab until it closes, and sent to this server only.'),
     h(Command, {what: 'To make one:', text: 'kubectl create token NAME -n NAMESPACE --audience truce'}));
+}
+
+// Who may not see all may see a namespace's: resources, denials, findings.
+export function ChooseNamespace({refusal}) {
+  const choose = event => {
+    event.preventDefault();
+    session.choose(new FormData(event.target).get('namespace'));
+    if (/^\/(matrix|services)/.test(location.pathname)) go('/');
+  };
+  return h('section', {class: 'sign-in', 'aria-labelledby': 'choose-title'},
+    h('h2', {id: 'choose-title'}, session.namespace ? 'Choose another namespace' : 'Choose a namespace'),
+    h('p', {role: 'status'}, session.namespace ? h(Fragment, null, 'Your token may not see this in namespace ', h(Name, {text: session.namespace}), '.') :
+      'Your token may not see this in all namespaces. Perhaps it may in one.'),
+    refusal.detail && h('p', {class: 'quiet'}, h(Name, {text: sentence(refusal.detail)})),
+    h('form', {onSubmit: choose},
+      h('label', {for: 'namespace'}, 'Namespace'),
+      h('input', {id: 'namespace', name: 'namespace', autoComplete: 'off', spellcheck: false, required: true, maxLength: 253}),
+      h('button', {type: 'submit'}, 'Show')));
 }
 
 // Leads to the resources that fit a word of people.

@@ -1,6 +1,6 @@
 // Findings: what the detectors find, and one of them with its proof.
 
-import {useAnswer} from './client.js';
+import {session, useAnswer} from './client.js';
 import {Advice, Answered, AsOf, Command, Fragment, Name, Table, Thing, Time, h, number, shellWord} from './elements.js';
 
 const kSeverities = ['critical', 'warning', 'info'];
@@ -31,7 +31,7 @@ function Finding({id}) {
 
 function List() {
   const rule = new URLSearchParams(location.search).get('rule') || '';
-  const answer = useAnswer('/findings', {rule, limit: 1000}, {every: 30});
+  const answer = useAnswer('/findings', {rule, namespace: session.namespace, limit: 1000}, {every: 30});
   return h(Fragment, null,
     h('h1', null, 'Findings'),
     rule && h('p', null, 'Of rule ', h(Name, {text: rule}), '. ', h('a', {href: '/findings'}, 'All rules')),

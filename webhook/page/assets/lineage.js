@@ -88,6 +88,9 @@ function Line({from, to}) {
 export function Lineage({resource, lineage}) {
   const {boxes, lines, width, height} = place(drawingOf(resource, lineage));
   const titleOf = box => box.title ? seen(box.title) : objectText(box.object, boxes.map(other => other.object));
+  // The kind stands in the second line: names that differ at their end are told apart.
+  const placeOf = box => box.title ? seen(box.title) : seen([box.object.namespace, box.object.name].filter(Boolean).join('/'));
+  const kindOf = box => box.object && titleOf(box).split(' ')[0];
   return h(Fragment, null,
     h('div', {class: 'drawing', tabIndex: 0, role: 'group', 'aria-label': 'Drawing of the lineage'},
       h('svg', {viewBox: `-1 -1 ${width + 2} ${height + 2}`, width: width + 2, height: height + 2, 'aria-hidden': true, class: 'lineage'},
@@ -95,8 +98,9 @@ export function Lineage({resource, lineage}) {
         boxes.map(box => h('g', {class: `lineage-box lineage-${box.style}`},
           h('title', null, titleOf(box)),
           h('rect', {x: box.x, y: box.y, width: kBoxWidth, height: kBoxHeight, rx: 6}),
-          h('text', {x: box.x + 12, y: box.y + 20, class: 'lineage-title'}, shortened(titleOf(box), 27)),
-          h('text', {x: box.x + 12, y: box.y + 37, class: 'lineage-note'}, shortened(seen(box.note), 34)))))),
+          h('text', {x: box.x + 12, y: box.y + 20, class: 'lineage-title'}, shortened(placeOf(box), 27)),
+          h('text', {x: box.x + 12, y: box.y + 37, class: 'lineage-note'},
+            shortened([kindOf(box), box.note].filter(Boolean).map(seen).join(', '), 34)))))),
     h('ol', {class: 'hidden'}, boxes.map(box => h('li', null,
       box.object ? h(Name, {text: titleOf(box)}) : h('bdi', null, titleOf(box)), box.note && ` (${box.note})`))));
 }

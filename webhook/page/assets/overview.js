@@ -1,7 +1,7 @@
 // Overview: what needs a look first, then the registry in numbers; each number leads to its list.
 
-import {useAnswer} from './client.js';
-import {Answered, AsOf, Command, Fragment, Name, Search, Section, Table, Thing, Time, Words, h, number, pathOf, plural} from './elements.js';
+import {session, useAnswer, useSession} from './client.js';
+import {Answered, AsOf, ChooseNamespace, Command, Fragment, Name, Search, Section, Table, Thing, Time, Words, h, number, pathOf, plural} from './elements.js';
 
 const kShown = 5;
 const kShownServices = 20;
@@ -137,7 +137,26 @@ function overrideText({name, object, namespace, group}) {
   return namespace ? `namespace ${namespace}` : `group ${group}`;
 }
 
+// Of one namespace, for whoever may see no more: no counts, which are of all.
+function OfNamespace() {
+  const {namespace} = session;
+  const denials = useAnswer('/denials', {namespace, limit: 1000}, {every: 30});
+  const findings = useAnswer('/findings', {namespace, limit: 1000}, {every: 30});
+  return h(Fragment, null,
+    h('h1', null, 'Overview of ', h(Name, {text: namespace})),
+    h(Search, {word: ''}),
+    h('p', null, h('a', {href: pathOf.resources({namespace})}, 'What the namespace owns')),
+    denials.refusal?.status === 403 ? h(ChooseNamespace, denials) : h('div', {class: 'columns'},
+      h(Section, {title: 'Denials', id: 'denials'}, h(Denials, {answer: denials})),
+      h(Section, {title: 'Findings', id: 'findings'}, h(Findings, {answer: findings}))));
+}
+
 export function Overview() {
+  useSession();
+  return session.namespace ? h(OfNamespace, {key: session.namespace}) : h(OfAll);
+}
+
+function OfAll() {
   const overview = useAnswer('/overview', {}, {every: 30});
   const isKnown = Boolean(overview.value);
   const conflicts = useAnswer(isKnown ? '/conflicts' : null, {limit: 100}, {every: 30});

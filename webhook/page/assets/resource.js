@@ -3,7 +3,7 @@
 
 import {useAnswer, useSettings} from './client.js';
 import {Advice, Code, Command, Contested, Fragment, Name, Section, SignIn, State, Table, Thing, Time, Trouble, h, number, objectText, pathOf,
-  shellWord} from './elements.js';
+  seen, shellWord} from './elements.js';
 import {Lineage} from './lineage.js';
 
 const {useEffect} = preactHooks;
@@ -63,8 +63,8 @@ const kClaimants = 3;  // for which the hand-over is printed
 function Remedies({resource}) {
   const {id, root} = resource;
   const refused = resource.denials.map(each => each.object).filter(each => each.namespace && each.namespace !== root.namespace);
-  const seen = new Set();
-  const claimants = refused.filter(each => !seen.has(each.namespace) && seen.add(each.namespace));
+  const met = new Set();
+  const claimants = refused.filter(each => !met.has(each.namespace) && met.add(each.namespace));
   const shown = claimants.slice(0, kClaimants);
   const to = claimants.length > 0 ? claimants[0].namespace : 'NAMESPACE';
   return h(Fragment, null,
@@ -179,12 +179,21 @@ function Whole({resource}) {
 
 // What may be said without a right to read it: as much as the setting `disclosure` lets a refusal say.
 function Redacted({resource}) {
+  const {root} = resource;
+  const what = `${resource.type} "${resource.name}"`;
+  const command = root?.name && root.namespace && `kubectl -n ${shellWord(root.namespace)} annotate --overwrite ` +
+    `${shellWord(kubectlKind(root))} ${shellWord(root.name)} truce.dev/transfer-to=KIND/NAMESPACE/NAME`;
   return h(Fragment, null,
     h('p', {class: 'quiet'}, resource.type),
     h('h1', null, h(Name, {text: resource.name}), ' ', h('span', {class: 'state'}, 'taken')),
     h('p', null, 'Somebody owns it already', resource.service && h(Fragment, null, ': service ', h(Name, {text: resource.service})),
       resource.contact && h(Fragment, null, ', reached at ', h(Name, {text: resource.contact})),
+      root?.name && h(Fragment, null, ', declared by ', h(Thing, {object: root})),
       '. Choose another name, or ask your platform team.'),
+    (resource.contact || resource.service) && h(Command, {
+      what: h(Fragment, null, 'To ask ', h(Name, {text: resource.contact || resource.service}), ' for it, fill in this text:'),
+      text: seen(`Hello, you own ${what}${root?.name ? ` (${objectText(root)})` : ''}, which our KIND NAMESPACE/NAME declares too. ` +
+        'May we use it, or take it over?' + (command ? ` You hand it over by: ${command}` : '')), label: 'the text'}),
     h('p', {class: 'quiet'}, 'Your token may not read ownerships in the owner’s namespace.'));
 }
 

@@ -1,7 +1,7 @@
 // Resources: search by any name, filters in the address, and a list that is loaded as it is looked at:
 // only the rows in sight exist, so a hundred thousand cost what twenty do.
 
-import {Refusal, ask, useAnswer, useSession} from './client.js';
+import {Refusal, ask, session, useAnswer, useSession} from './client.js';
 import {Contested, Fragment, Name, Search, State, Table, Thing, Trouble, go, h, number, pathOf, plural, resourceColumns} from './elements.js';
 
 const {useEffect, useLayoutEffect, useRef, useState} = preactHooks;
@@ -15,7 +15,7 @@ const kFilters = ['type', 'service', 'state', 'account', 'region', 'namespace', 
 
 function filterOf(search) {
   const given = new URLSearchParams(search);
-  const filter = {};
+  const filter = session.namespace ? {namespace: session.namespace} : {};
   for (const name of kFilters) {
     if (given.get(name)) filter[name] = given.get(name);
   }
@@ -95,8 +95,10 @@ function Rows({rows}) {
   const frame = useRef(null);
   const height = useRowHeight();
   const [sight, setSight] = useState({first: 0, count: 30});
+  const [gutter, setGutter] = useState(0);  // pixels that the scroll bar takes from the rows
   const look = () => {
     const box = frame.current;
+    setGutter(box.offsetWidth - box.clientWidth);
     const first = Math.max(0, Math.floor(box.scrollTop / height) - kMargin);
     const count = Math.ceil(box.clientHeight / height) + 2 * kMargin;
     setSight(present => present.first === first && present.count === count ? present : {first, count});
@@ -109,7 +111,7 @@ function Rows({rows}) {
   });
   const shown = rows.items.slice(sight.first, sight.first + sight.count);
   return h('div', {class: 'rows', role: 'table', 'aria-label': 'Resources', 'aria-rowcount': rows.done ? rows.items.length + 1 : -1},
-    h('div', {role: 'rowgroup', class: 'rows-head'}, h('div', {role: 'row', class: 'row', 'aria-rowindex': 1},
+    h('div', {role: 'rowgroup', class: 'rows-head', style: {paddingRight: `${gutter}px`}}, h('div', {role: 'row', class: 'row', 'aria-rowindex': 1},
       kColumns.map((title, column) => h('div', {role: 'columnheader', class: `cell cell-${column}`}, title)))),
     h('div', {role: 'rowgroup', class: 'rows-body', ref: frame, tabIndex: 0, onScroll: look, 'aria-label': 'Rows'},
       h('div', {class: 'rows-space', role: 'presentation', style: {height: `${rows.items.length * height}px`}},

@@ -54,7 +54,7 @@ function Counts({counts, service, name, title}) {
 }
 
 const kNone = {
-  contested: 'Nothing of it has a second manager.',
+  contested: 'Nothing that it manages has a second manager.',
   findings: 'Nothing found.',
 };
 
