@@ -141,7 +141,8 @@ def test_every_metric_exists(objects, dashboard, tmp_path):
     families = set(re.findall(r"^# TYPE (\S+)", present, re.MULTILINE))
     # These need a cluster: test_chart_install.py and test_watch_findings.py read them.
     families |= {"truce_self_management_trouble", "truce_findings", "truce_findings_muted",
-                 "truce_recovery_mode", "truce_brake_held_objects", "truce_brake_frozen_kinds"}
+                 "truce_brake_held_objects", "truce_brake_frozen_kinds", "truce_unlisted_kinds",
+                 "truce_watch_stale_seconds"}
     # These need a database: test_postgres.py and test_postgres_cluster.py read them.
     families |= {"truce_watcher_leader", "truce_store_round_trip_seconds", "truce_store_repeats_total", "truce_store_commits_in_doubt_total",
                  "truce_store_missing_changes_total", "truce_store_long_decisions_total"}

@@ -182,7 +182,7 @@ class AccessRoutes : public AdmissionFixture {
  protected:
   HttpResponse Call(const AdmissionAccess& access, const std::string& path) {
     const InForce<AdmissionAccess> in_force(std::make_shared<const AdmissionAccess>(access));
-    const auto routes = AdmissionRoutes(service_, in_force);
+    const auto routes = AdmissionRoutes(service_, in_force, &refused_);
     for (const HttpRoute& route : routes) {
       const bool fits =
           route.match == RouteMatch::kExact ? path == route.path : path.starts_with(route.path);
@@ -198,7 +198,20 @@ class AccessRoutes : public AdmissionFixture {
     }
     return PlainText(404, "no route");
   }
+
+  RefusedCallers refused_;
 };
+
+TEST_F(AccessRoutes, CountWhomTheyRefuseByWhatWasWrong) {
+  Call({.secrets = SecretsOf(kSecret)}, "/validate/wrong");
+  Call({.bearer = kToken}, "/validate");
+  Call({.bearer = kToken}, "/validate");
+  Call({.client_certificate = true}, "/validate");
+  Call({.loopback = true}, "/validate");
+  EXPECT_EQ(refused_.counts[RefusedCallers::kPath].load(), 1U);
+  EXPECT_EQ(refused_.counts[RefusedCallers::kBearer].load(), 2U);
+  EXPECT_EQ(refused_.counts[RefusedCallers::kCertificate].load(), 1U);
+}
 
 TEST_F(AccessRoutes, ServeThePathsOfTheDesign) {
   const AdmissionAccess secret{.secrets = SecretsOf(kSecret)};

@@ -73,6 +73,13 @@ std::optional<HttpResponse> Refusal(const AdmissionAccess& access, HttpRequest& 
   return PlainText(403, "forbidden");
 }
 
+RefusedCallers::Cause CauseOf(const AdmissionAccess& access, const HttpRequest& request,
+                              const HttpResponse& refusal) {
+  if (refusal.status == 401) return RefusedCallers::kBearer;
+  const bool lacks_certificate = access.client_certificate && !request.client_name;
+  return lacks_certificate ? RefusedCallers::kCertificate : RefusedCallers::kPath;
+}
+
 Result<std::string> SecretIn(std::string_view content, const std::string& file,
                              std::string_view advice) {
   const std::string_view secret = Trimmed(content, kFileBlanks);
@@ -178,18 +185,21 @@ std::optional<HttpResponse> AnswerReview(AdmissionService& service, Endpoint end
 }
 
 std::vector<HttpRoute> AdmissionRoutes(AdmissionService& service,
-                                       const InForce<AdmissionAccess>& access) {
+                                       const InForce<AdmissionAccess>& access,
+                                       RefusedCallers* refused) {
   std::vector<HttpRoute> routes;
   for (const Endpoint endpoint : kEndpoints) {
     HttpRoute route;
     route.method = "POST";
     route.media_type = "application/json";
     route.path = PathOf(endpoint);
-    route.deferring = [&service, &access, endpoint, path_size = route.path.size()](
+    route.deferring = [&service, &access, refused, endpoint, path_size = route.path.size()](
                           HttpRequest& request, HttpDeferral& deferral) {
       std::string_view secret = std::string_view(request.path).substr(path_size);
       if (secret.starts_with('/')) secret.remove_prefix(1);
-      auto refusal = Refusal(*access.Current(), request, endpoint, secret);
+      const auto allowed = access.Current();
+      auto refusal = Refusal(*allowed, request, endpoint, secret);
+      if (refusal && refused != nullptr) ++refused->counts[CauseOf(*allowed, request, *refusal)];
       return refusal ? std::move(refusal) : AnswerReview(service, endpoint, request, deferral);
     };
     routes.push_back(route);

@@ -17,6 +17,7 @@
 #include "registry/base/result.h"
 #include "webhook/admission/service.h"
 #include "webhook/http/http.h"
+#include "webhook/http/refused_callers.h"
 #include "webhook/wire/endpoints.h"
 
 namespace truce {
@@ -92,8 +93,10 @@ std::optional<HttpResponse> AnswerReview(AdmissionService& service, Endpoint end
 // The routes of the admission listener: POST to each of kEndpoints' paths, and each with
 // /<its secret>. Refused callers get 403, or 401 when a bearer token is asked for. `service` and
 // `access`, which is never null, must outlive the routes.
+// `refused` counts who may not; null: nobody does.
 std::vector<HttpRoute> AdmissionRoutes(AdmissionService& service,
-                                       const InForce<AdmissionAccess>& access);
+                                       const InForce<AdmissionAccess>& access,
+                                       RefusedCallers* refused = nullptr);
 
 }  // namespace truce
 

@@ -41,7 +41,7 @@ ApiPart::ApiPart(ApiPartPorts ports, const Config& config)
       vouchers_(ports_.cluster ? std::make_unique<Vouchers>(ports_.cluster->link) : nullptr),
       access_(vouchers_ ? &vouchers_->tokens : nullptr, vouchers_ ? &vouchers_->access : nullptr),
       rest_({ports_.store, ports_.clock, RandomIds(), ports_.policy, access_, ports_.denials,
-             ports_.version, ports_.cluster ? this : nullptr,
+             ports_.version, ports_.cluster ? this : nullptr, &ports_.refused,
              static_cast<std::size_t>(config.check_bytes_max)}),
       uses_(ports_.store, ports_.clock) {}
 

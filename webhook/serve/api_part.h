@@ -40,6 +40,7 @@ struct ApiPartPorts {
   const TrialBook& trials;
   const DenialBook& denials;
   CopyRegistry copy;
+  RefusedCallers& refused;
 };
 
 // Thread-safe but for Configure, which is for one thread.

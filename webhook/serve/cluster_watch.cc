@@ -1,5 +1,6 @@
 #include "webhook/serve/cluster_watch.h"
 
+#include <algorithm>
 #include <string_view>
 #include <utility>
 
@@ -75,6 +76,7 @@ struct WatcherReport {
   std::set<GroupKind> unwatched;
   std::map<GroupKind, Timestamp> unmapped;
   std::uint64_t frozen = 0;  // kinds
+  std::optional<Timestamp> failing_since;
 };
 
 WatcherReport ReportOf(Watcher& watcher, Moment now) {
@@ -88,6 +90,9 @@ WatcherReport ReportOf(Watcher& watcher, Moment now) {
   report.unmapped = watcher.unmapped();
   std::set<std::string> types;
   for (const KindStatus& status : watcher.Kinds()) {
+    if (status.state == KindState::kFailing && status.since) {
+      report.failing_since = std::min(report.failing_since.value_or(*status.since), *status.since);
+    }
     if (!status.listed) AddTypes(status, watcher.reconciler().rules(), types);
     if (!status.frozen.empty()) ++report.frozen;
   }
@@ -414,6 +419,9 @@ void ClusterWatch::TellView() {
   NoteRecovery(report->resynced);
   held_back_.store(report->status.reconcile.held_back, std::memory_order_relaxed);
   frozen_.store(report->frozen, std::memory_order_relaxed);
+  failing_.store(report->status.failing, std::memory_order_relaxed);
+  failing_since_.store(report->failing_since.value_or(Timestamp{}).time_since_epoch().count(),
+                       std::memory_order_relaxed);
   if (const ReconcileStatus& reconcile = report->status.reconcile; reconcile.breaches > breaches_) {
     breaches_ = reconcile.breaches;
     ports_.logger.Log(LogLevel::kError, "what the watch saw was left out",
@@ -533,6 +541,13 @@ void ClusterWatch::WriteMetrics(MetricWriter& writer) const {
   writer.Sample(static_cast<double>(held_back_.load(std::memory_order_relaxed)));
   writer.Family("truce_brake_frozen_kinds");
   writer.Sample(static_cast<double>(frozen_.load(std::memory_order_relaxed)));
+  writer.Family("truce_unlisted_kinds");
+  writer.Sample(static_cast<double>(failing_.load(std::memory_order_relaxed)));
+  const std::int64_t since = failing_since_.load(std::memory_order_relaxed);
+  const std::int64_t now = ports_.clock.Now().time_since_epoch().count();
+  writer.Family("truce_watch_stale_seconds");
+  writer.Sample(since == 0 ? 0
+                           : static_cast<double>(std::max<std::int64_t>(now - since, 0)) / 1000);
 }
 
 void ClusterWatch::NoteRecovery(bool resynced) {

@@ -117,7 +117,8 @@ class ClusterWatch final : public ClusterLink, public WatchControls, private Lea
   // for them.
   ClusterApi* looks() const;
 
-  // truce_brake_held_objects, truce_brake_frozen_kinds, as last told; with others:
+  // truce_brake_held_objects, truce_brake_frozen_kinds, truce_unlisted_kinds,
+  // truce_watch_stale_seconds, as last told; with others:
   // truce_watcher_leader, truce_view_age_seconds.
   void WriteMetrics(MetricWriter& writer) const;
 
@@ -192,6 +193,8 @@ class ClusterWatch final : public ClusterLink, public WatchControls, private Lea
   std::atomic<std::int64_t> view_age_{0};  // ms
   std::atomic<std::uint64_t> held_back_{0};
   std::atomic<std::uint64_t> frozen_{0};
+  std::atomic<std::uint64_t> failing_{0};
+  std::atomic<std::int64_t> failing_since_{0};  // ms since 1970; 0: nothing fails
   std::thread keeper_;
 };
 

@@ -124,6 +124,19 @@ std::string RoomProblem(const std::string& directory) {
          "is taken stays refused";
 }
 
+void NoteBackup(const std::string& directory, Timestamp time) {
+  static_cast<void>(
+      ReplaceFile(directory + "/backup.time", FormatTimestamp(time) + "\n", S_IRUSR | S_IWUSR)
+          .ok());
+}
+
+std::chrono::seconds LastBackup(const std::string& directory) {
+  const Result<std::string> note = ReadSmallFile(directory + "/backup.time");
+  const std::string text = note.ok() ? note.value().substr(0, note.value().find('\n')) : "";
+  return std::chrono::floor<std::chrono::seconds>(
+      ParseTimestamp(text).value_or(Timestamp{}).time_since_epoch());
+}
+
 void WriteVolumeMetrics(const std::string& directory, MetricWriter& writer) {
   struct statvfs volume {};
   if (statvfs(directory.c_str(), &volume) != 0) return;

@@ -2,11 +2,13 @@
 #ifndef TRUCE_WEBHOOK_SERVE_DATA_DIR_H_
 #define TRUCE_WEBHOOK_SERVE_DATA_DIR_H_
 
+#include <chrono>
 #include <memory>
 #include <string>
 #include <string_view>
 #include <utility>
 
+#include "registry/base/clock.h"
 #include "registry/base/result.h"
 #include "webhook/metrics/metrics.h"
 
@@ -66,6 +68,12 @@ void KeepReserve(const std::string& directory);
 // That the volume of `directory` is as good as full, with what to do, in one line; empty: it is
 // not.
 std::string RoomProblem(const std::string& directory);
+
+// Notes in DIR/backup.time when the last copy of the registry was taken. Only for a metric: a disk
+// that takes no note hinders no copy.
+void NoteBackup(const std::string& directory, Timestamp time);
+// When that was, since 1970; zero: never.
+std::chrono::seconds LastBackup(const std::string& directory);
 
 // truce_volume_size_bytes and truce_volume_available_bytes: of the file system that holds
 // `directory`. Nothing when it cannot be told.

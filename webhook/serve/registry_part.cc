@@ -300,6 +300,7 @@ Result<RegistryCopy> RegistryPart::Copy() const {
                  "the registry is not kept in SQLite; copy it where it is kept"};
   }
   TRUCE_ASSIGN_OR_RETURN(HandedOutCopy copy, BackUpToHandOut(data_dir_));
+  NoteBackup(data_dir_, clock_.Now());
   const std::int64_t ownerships = copy.contents().ownerships;
   return RegistryCopy{std::make_shared<CopyBody>(std::move(copy)), ownerships};
 }
@@ -422,6 +423,10 @@ void RegistryPart::Remember(const std::optional<AuditWitness>& witness) {
 void RegistryPart::WriteMetrics(MetricWriter& writer) const {
   disk_failures_.WriteMetrics(writer);
   numbers_.WriteMetrics(writer);
+  if (is_file_) {
+    writer.Family("truce_backup_timestamp_seconds");
+    writer.Sample(static_cast<double>(LastBackup(data_dir_).count()));
+  }
   if (!is_database_) return;
   const PostgresStore* database = active_.load();
   DatabaseMetrics::Standing standing;

@@ -1,5 +1,6 @@
 #include "webhook/serve/serve.h"
 
+#include <array>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -17,6 +18,7 @@
 #include "webhook/api/runbook.h"
 #include "webhook/config/reload.h"
 #include "webhook/findings/texts/report_quotas.h"
+#include "webhook/http/refused_callers.h"
 #include "webhook/kube/kube_config.h"
 #include "webhook/log/log.h"
 #include "webhook/page/page_routes.h"
@@ -42,6 +44,8 @@ constexpr std::chrono::milliseconds kPollInterval{1000};
 // What begun requests get after the grace: the API server's longest webhook timeout is 30 s, but it
 // has been told to close its connections for the whole grace.
 constexpr std::chrono::seconds kStopTime{10};
+
+constexpr std::chrono::seconds kRefusedToldEvery{60};
 
 // The overrides that a registry just opened has.
 constexpr std::chrono::seconds kOverridesTime{10};
@@ -96,7 +100,7 @@ class Server final : private OwnReviewHost {
     }
     api_.emplace(ApiPartPorts{registry_->store(), clock_, admission_->overrides(), *admission_,
                               followed, version_, registry_->trials(), registry_->denials(),
-                              [this] { return registry_->Copy(); }},
+                              [this] { return registry_->Copy(); }, refused_callers_},
                  config);
     TRUCE_RETURN_IF_ERROR(api_->Configure(config));
     BeginAdmission();
@@ -116,6 +120,7 @@ class Server final : private OwnReviewHost {
     TellStandsAside();
     if (cluster_ && registry_->is_open() && registry_->TakeWatch()) cluster_->Lead();
     TellTwoKeepers();
+    TellRefusedCallers();
     TakeOverFiles();
     BringAccounts();
     if (registry_->store().is_remote() && stands_aside_.empty()) {
@@ -189,6 +194,26 @@ class Server final : private OwnReviewHost {
                 {{"message", kTwoKeepers}, {"remedy", kOneKeeper}});
   }
 
+  // A line a minute at most: who tries all secrets fills no disk.
+  void TellRefusedCallers() {
+    if (std::chrono::steady_clock::now() < refused_due_) return;
+    std::array<std::int64_t, RefusedCallers::kCauses> fresh{};
+    std::int64_t total = 0;
+    for (std::size_t cause = 0; cause < RefusedCallers::kCauses; ++cause) {
+      const std::uint64_t now = refused_callers_.counts[cause].load();
+      fresh[cause] = static_cast<std::int64_t>(now - std::exchange(refused_told_[cause], now));
+      total += fresh[cause];
+    }
+    if (total == 0) return;
+    refused_due_ = In(kRefusedToldEvery);
+    logger_.Log(LogLevel::kWarning, "callers refused",
+                {{RefusedCallers::kNames[RefusedCallers::kPath], fresh[RefusedCallers::kPath]},
+                 {RefusedCallers::kNames[RefusedCallers::kCertificate],
+                  fresh[RefusedCallers::kCertificate]},
+                 {RefusedCallers::kNames[RefusedCallers::kBearer], fresh[RefusedCallers::kBearer]},
+                 {RefusedCallers::kNames[RefusedCallers::kToken], fresh[RefusedCallers::kToken]}});
+  }
+
   void TakeOverFiles() {
     const ReloadOutcome outcome =
         holder_.Poll([this](const std::shared_ptr<const Config>& config) -> Result<void> {
@@ -251,7 +276,8 @@ class Server final : private OwnReviewHost {
 
   ListenerRoutes Routes() {
     ListenerRoutes routes;
-    routes.admission = AdmissionRoutes(admission_->service(), credentials_->access());
+    routes.admission =
+        AdmissionRoutes(admission_->service(), credentials_->access(), &refused_callers_);
     const Probed probed{health_,
                         [this] { return RefusalsText(*admission_->policy(), clock_.Now()); },
                         [this] { return registry_->WriteProblem(); }};
@@ -322,6 +348,12 @@ class Server final : private OwnReviewHost {
     WriteQuotas(writer);
     refused_.WriteMetrics(writer);
     namespace_denials_.WriteMetrics(writer);
+    writer.Family("truce_refused_callers_total");
+    for (std::size_t cause = 0; cause < RefusedCallers::kCauses; ++cause) {
+      const std::pair<std::string_view, std::string_view> label("cause",
+                                                                RefusedCallers::kNames[cause]);
+      writer.Sample({&label, 1}, static_cast<double>(refused_callers_.counts[cause].load()));
+    }
     WriteVolumeMetrics(holder_.Current()->data_dir, writer);
     credentials_->WriteMetrics(writer);
   }
@@ -384,6 +416,9 @@ class Server final : private OwnReviewHost {
   std::string stands_aside_;  // why it answers nothing, as told last
   bool had_two_keepers_ = false;
   RefusedChanges refused_{logger_};
+  RefusedCallers refused_callers_;
+  std::array<std::uint64_t, RefusedCallers::kCauses> refused_told_{};  // by the log
+  Deadline refused_due_{};
   Metrics metrics_;
   Guarded<std::uint64_t> overload_;  // that metrics_ has
   Health health_;

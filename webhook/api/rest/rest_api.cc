@@ -9,6 +9,7 @@
 #include "registry/base/threads.h"
 #include "registry/catalogue/explain.h"
 #include "webhook/api/rest/openapi.h"
+#include "webhook/http/refused_callers.h"
 
 namespace truce {
 namespace {
@@ -30,6 +31,13 @@ HttpResponse RestApi::Serve(HttpRequest& request, const Operation& handler, Kind
     if (is_public) return AnswerOf(handler(call));
     auto known = ports_.access.Authenticate(request);
     if (std::holds_alternative<Problem>(known)) {
+      const bool shows_something = !request.Header("authorization").empty() ||
+                                   !request.Header("x-truce-authorization").empty() ||
+                                   request.client_name.has_value();
+      if (ports_.refused != nullptr && shows_something &&
+          std::get<Problem>(known).type == ProblemType::kUnauthenticated) {
+        ++ports_.refused->counts[RefusedCallers::kToken];
+      }
       return ProblemResponse(std::get<Problem>(known));
     }
     call.caller = std::get<Caller>(std::move(known));

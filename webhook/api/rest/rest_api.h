@@ -25,6 +25,8 @@
 
 namespace truce {
 
+struct RefusedCallers;
+
 class Ledger;
 struct ByWhom;
 struct Hindrance;
@@ -52,6 +54,7 @@ struct RestPorts {
   const DenialBook& denials;
   std::string_view version;                    // outlives it
   const ResourceFindings* findings = nullptr;  // null: no cluster is followed
+  RefusedCallers* refused = nullptr;           // counts whose token is no good; null: nobody does
   std::size_t check_bytes_max = 1024 * 1024;   // of a body of POST /checks; beyond: 413
 };
 

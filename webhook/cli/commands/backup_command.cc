@@ -23,6 +23,7 @@
 #include "webhook/cli/config_flags.h"
 #include "webhook/cli/server/api_call.h"
 #include "webhook/cli/server/server_finder.h"
+#include "webhook/serve/data_dir.h"
 #include "webhook/wire/json_text.h"
 
 namespace truce {
@@ -131,6 +132,7 @@ ExitCode WriteLocalCopy(const std::string& data_dir, CommandIo& io) {
     }
   }
   if (!io.out.flush()) return NotWritten(io);
+  NoteBackup(data_dir, SystemClock().Now());
   io.err << "truce: " << ContentsText(copy.value().contents()) << "\n";
   return ExitCode::kOk;
 }
@@ -217,8 +219,10 @@ ExitCode MakeBackup(const ApiFlags& flags, const std::string& file, CommandIo& i
   }
   const FileRegistry registry = FileRegistryOf(flags, io);
   if (registry.data_dir.empty()) return registry.code;
-  return is_stream ? WriteLocalCopy(registry.data_dir, io)
-                   : Tell(file, BackUp(registry.data_dir, file), io);
+  if (is_stream) return WriteLocalCopy(registry.data_dir, io);
+  const auto copied = BackUp(registry.data_dir, file);
+  if (copied.ok()) NoteBackup(registry.data_dir, SystemClock().Now());
+  return Tell(file, copied, io);
 }
 
 }  // namespace
