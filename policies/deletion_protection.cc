@@ -37,9 +37,12 @@ void AddDeclared(const ObjectFacts& object, const Ledger& ledger, std::set<KeyTe
   for (const DeclaredResource& resource : object.resources) {
     if (resource.key.empty() || resource.partial || resource.intent != Intent::kDeletes) continue;
     for (MeantResource& meant : ResourcesMeant(resource, ledger)) keys.insert(std::move(meant.key));
-    // Its status shows another account's than its ProviderConfig leads to (N4): whose is that?
-    if (object.account_disagreement.empty() || AccountIn(resource.key).empty()) continue;
-    auto shown = ResourceOf(WithAccount(resource.key, object.shown_account), ledger);
+    // Its status shows another resource, or another account's than its ProviderConfig leads to
+    // (N4): whose is that?
+    KeyText of = object.shown_key;
+    const bool elsewhere = !object.account_disagreement.empty() && !AccountIn(resource.key).empty();
+    if (of.empty() && elsewhere) of = WithAccount(resource.key, object.shown_account);
+    auto shown = of.empty() ? std::nullopt : ResourceOf(of, ledger);
     if (shown) keys.insert(*std::move(shown));
   }
 }

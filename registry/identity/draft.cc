@@ -560,6 +560,22 @@ constexpr std::string_view kExternalNameInWords = "external name";
 
 }  // namespace
 
+KeyText ShownKey(std::string_view arn, const Draft& draft) {
+  const TypeSpec& type = *draft.type;
+  if (type.arn_template.empty() || !arn.starts_with("arn:")) return {};
+  const Result<NameForm> form = NameForm::Parse(type.arn_template);
+  const auto reading = form.ok() ? form.value().Read(arn) : std::nullopt;
+  if (!reading || !TellsAll(draft, *reading) || MayBeTheSame(draft, *reading)) return {};
+  ResourceIdentity shown = draft.place;
+  shown.type = type.name;
+  shown.account = type.KeyHasAccount() ? reading->account : std::string();
+  if (!reading->region.empty()) shown.region = reading->region;
+  if (!reading->partition.empty()) shown.partition = reading->partition;
+  for (const KeyPart& part : type.parts)
+    shown.parts.emplace_back(part.name, ToldOf(part, *reading));
+  return KeyOf(shown, type).value_or(KeyText{});
+}
+
 ExternalName ReadExternalName(const ObjectView& view, const TypeSpec& type,
                               const ResourceIdentity& place, std::string_view account) {
   ExternalName external;

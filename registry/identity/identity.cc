@@ -245,6 +245,7 @@ void ReadManaged(const ObjectView& view, const KindEntry& kind, const IdentityRu
   if (facts.name_finding.empty()) facts.name_finding = std::move(part_finding);
   std::string shown = outside != nullptr ? std::string() : TakeStatus(view, external, draft);
   if (facts.name_finding.empty()) facts.name_finding = std::move(shown);
+  if (outside == nullptr && !other) facts.shown_key = ShownKey(OwnArn(view), draft);
   // Last: external names are written there as AWS writes them.
   if (outside != nullptr && HasNameSpace(rules, *outside)) {
     draft.place.partition = NameSpaceOf(*outside);

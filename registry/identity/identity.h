@@ -141,6 +141,9 @@ struct ObjectFacts {
   bool real = false;          // an ARN or id in status.atProvider, or Ready=True
   bool deleting = false;      // Ready=False reason Deleting and Synced=True
   std::string shown_account;  // 12 digits, of the ARN in its status; else empty
+  // The resource whose ARN its status shows, where that is another than its fields name: `real` is
+  // said of that one. Empty: the same, or nobody can tell.
+  KeyText shown_key;
   // Of a managed resource: IdentityRules::account_fields of its ProviderConfig; "none": there is no
   // such; empty: not known.
   std::string account_fields;

@@ -192,6 +192,15 @@ Obstacle FindObstacle(const Case& c, const Owner& owner) {
   return {};
 }
 
+// A living object was seen in the place of one that is to be created: the API server may answer
+// 409.
+bool IsPlaceTaken(const Case& c) {
+  const auto there = c.ledger.ObjectBySlot(c.object.slot);
+  if (!there || there->uid == c.object.uid) return false;
+  return std::ranges::any_of(c.ledger.RowsOfUid(there->uid),
+                             [](const Row& row) { return row.id.state == RowState::kSeen; });
+}
+
 // Adds the reserved row; `promised`: no other root's may stand beside it. One that an earlier
 // review of this object left, and that may still come true, is not weakened.
 void Reserve(const Case& c, const Pair& pair, const KeyText& key, bool promised = false) {
@@ -208,6 +217,7 @@ void Reserve(const Case& c, const Pair& pair, const KeyText& key, bool promised 
   row.review = c.request.uid;
   row.digest = c.Digest();
   if (c.request.old_object) row.base = c.request.old_object->version;
+  if (!c.request.old_object && IsPlaceTaken(c)) row.base = 0;
   if (IsLimited(c.request.requester)) row.user = c.request.requester.user;
   row.created = c.request.object.created;
   // Its proof is due a TTL after this review, however long the object has been known: asked
@@ -487,9 +497,10 @@ bool TellsCreation(const ReviewRequest& request) {
   return !request.old_object || request.old_object->created_marks != request.object.created_marks;
 }
 
-// What the object holds by this review is real: the word of a provider, or of a restorer.
-void MakeReal(const Case& c) {
-  for (const DeclaredResource& resource : c.request.object.resources) {
+// What the object holds as `declared` is real: by this review, the word of a provider or of a
+// restorer; by marks that stood before it declared something else.
+void MakeReal(const Case& c, const ObjectFacts& declared) {
+  for (const DeclaredResource& resource : declared.resources) {
     if (resource.key.empty() || resource.intent == Intent::kObserves) continue;
     for (const MeantResource& meant : ResourcesMeant(resource, c.ledger)) {
       auto owner = c.ledger.OwnerOf(meant.key);
@@ -650,7 +661,11 @@ Decision Decide(const ReviewRequest& request, const Facts& facts, Timestamp now,
   AdoptNamed(object, ledger);
   GatherAwaiting(c);
   if (TellsCreation(request) && (request.requester.provider || request.requester.restorer)) {
-    MakeReal(c);
+    MakeReal(c, request.object);
+  }
+  const bool leaves = GivesUpAName(request) && !request.requester.provider;
+  if (leaves && before && WasCreated(*request.old_object, *before)) {
+    MakeReal(c, *request.old_object);
   }
   NoteLettingGo(c);
   if (!request.watched && !IsRestored(request)) {

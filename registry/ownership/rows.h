@@ -31,9 +31,11 @@ struct Row {
   ResourceIdentity identity;  // for re-keying
   ReviewUid review;           // the review that made a reserved row; empty for seen rows
   std::string digest;         // of what that review decided on; a replay must match both
-  // Of a reserved row: the version that its review decided on; only a later one confirms it. Of a
-  // seen one: the version from which a provider's review took its finalizer off, since the resource
-  // was not there (E8), or kNoWord.
+  // Of a reserved row: the version that its review decided on; only a later one confirms it. 0: a
+  // creation in a place where a living object was seen; kNoWord: such a one whose kind was out of
+  // sight since, so that it may have come true and ended unseen, unless that object still lives.
+  // Of a seen one: the version from which a provider's review took its finalizer off, since the
+  // resource was not there (E8), or kNoWord.
   std::optional<std::uint64_t> base;
   std::string user;  // who asked, for limits; empty: it counts for none, or was seen
   Timestamp at{};    // when the declaration was first recorded; survives confirmation

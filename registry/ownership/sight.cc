@@ -163,6 +163,8 @@ void EndRow(const RowId& id, End end, const std::string& cause, Ledger& ledger) 
   // Others' rows end without a word about the ownership, and a record stands without rows.
   if (!owner || owner->root != row->root || !Manages(*row) || owner->record != Record::kNone)
     return;
+  // Out of sight: it may have come true, and what it made lives on.
+  if (id.state == RowState::kReserved && row->base == Row::kNoWord) owner->real = true;
   const std::vector<Row> rest = ledger.RowsOfKey(id.key);
   NoteLeft(*row, rest, *owner);
   if (end == End::kWitnessed && !RootHasManaged(rest, owner->root)) {
@@ -185,10 +187,13 @@ bool Witnesses(const ObjectFacts& object, const Owner& owner) {
   return object.managed || !owner.managed_once;
 }
 
-// The provider began to create the resource, by a mark that nobody else wrote (E3).
+}  // namespace
+
 bool WasCreated(const ObjectFacts& object, const Object& known) {
   return !object.created_marks.empty() && object.created_marks != known.told;
 }
+
+namespace {
 
 // When the object was made, or its resource where that was earlier, by its provider's marks: a
 // restored object is younger than what it made.
@@ -201,6 +206,15 @@ std::optional<Timestamp> MadeAt(const ObjectFacts& object, const Object& known) 
     rest.remove_prefix(std::min(end + 1, rest.size()));
   }
   return out;
+}
+
+// Whether its status speaks of another resource of its root: it was renamed, and its provider has
+// not looked for the new name yet.
+bool ShowsFormer(const ObjectFacts& object, const Object& placed, const Ledger& ledger) {
+  if (object.shown_key.text.empty()) return false;
+  const auto key = ResourceOf(object.shown_key, ledger);
+  const auto owner = key ? ledger.OwnerOf(*key) : std::nullopt;
+  return owner && owner->root == placed.root;
 }
 
 // A resource as a version of an object declares it.
@@ -326,7 +340,7 @@ bool SeesRow(const DeclaredAt& declared, const Row& row) {
 }
 
 bool Confirms(const ObjectFacts& object, const Row& reserved) {
-  if (!reserved.base) return true;
+  if (!reserved.base || *reserved.base == Row::kNoWord) return true;
   return object.version && *object.version > *reserved.base;
 }
 
@@ -334,10 +348,16 @@ bool Confirms(const ObjectFacts& object, const Row& reserved) {
 
 void OutOfSight(const Uid& uid, Ledger& ledger) {
   ledger.MayEnd(uid);
-  for (const Row& row : ledger.RowsOfUid(uid)) {
+  for (Row& row : ledger.RowsOfUid(uid)) {
     auto owner = ledger.OwnerOf(row.id.key);
     if (!owner || owner->real || owner->root != row.root || !Manages(row)) continue;
     if (owner->managed_once && !row.managed) continue;
+    if (row.id.state == RowState::kReserved && row.base && *row.base == 0) {
+      row.base = Row::kNoWord;  // its proof tells
+      ledger.PutRow(std::move(row));
+      continue;
+    }
+    if (row.id.state == RowState::kReserved && row.base == Row::kNoWord) continue;
     owner->real = true;
     ledger.PutOwner(*std::move(owner));
   }
@@ -441,9 +461,10 @@ void See(const ObjectFacts& object, bool out_of_sight, Ledger& ledger) {
   HearWord(placed, said, ledger);
   const PartyId party = PartyOf(placed.root);
   const Grantee grantee{placed, party, "seen without reservation", std::string(kWatch), {}};
+  const bool real = out_of_sight || WasCreated(object, placed) ||
+                    (object.real && !ShowsFormer(object, placed, ledger));
   for (const DeclaredResource& resource : object.resources) {
     if (resource.key.empty() || resource.partial) continue;
-    const bool real = object.real || out_of_sight || WasCreated(object, placed);
     const SeenDeclaration seen{object, resource, grantee, real, false, out_of_sight};
     if (resource.intent == Intent::kObserves) {
       SeeObserver(seen, ledger);
@@ -624,9 +645,16 @@ void SeeDeleted(const ObjectFacts& last, const Ending& ending, Ledger& ledger) {
 void Prove(const RowId& reserved, const Proof& proof, Ledger& ledger) {
   // No answer is no proof: the row stays, and is asked about again.
   if (proof.answer == Proof::Answer::kUnknown) return;
-  const auto row = ledger.FindRow(reserved);
+  auto row = ledger.FindRow(reserved);
   if (!row) return;
   ledger.MayEnd(reserved.uid);
+  // Who had the place before it was asked for, and has it now, had it all along.
+  const auto there = proof.object ? ledger.ObjectByUid(proof.object->uid) : std::nullopt;
+  const bool taken = there && there->uid != reserved.uid && there->at <= row->at;
+  if (row->base == Row::kNoWord && taken) {
+    row->base = 0;
+    ledger.PutRow(*row);
+  }
   const bool same_life =
       proof.answer == Proof::Answer::kLive && proof.object && proof.object->uid == reserved.uid;
   EndRow(reserved, End::kUnproved,

@@ -74,6 +74,10 @@ void PutSuccessor(Owner owner, const std::string& successor, Ledger& ledger);
 // (W6).
 void HearWord(const Object& object, const std::string& before, Ledger& ledger);
 
+// Whether its provider began to create what the object declares, by a mark that nobody else wrote
+// (E3).
+bool WasCreated(const ObjectFacts& object, const Object& known);
+
 // Whether Crossplane's finalizer of a managed resource, which only its provider may remove, is
 // there.
 bool HasProviderFinalizer(const ObjectFacts& object);

@@ -75,8 +75,8 @@ TEST_F(HistoriesOfLimits, ARenameOfWhatWasNeverMadeLeavesNothing) {
   ASSERT_TRUE(registry_.Update(before, made, scene::kProvider).allowed);
   registry_.See(made);
   for (int i = 1; i <= 20; ++i) {
-    ObjectFacts now =
-        ManagedBucket(made.slot, "x", "n" + std::to_string(i), Intent::kDeletes, i + 2);
+    ObjectFacts now = ManagedBucket(made.slot, "x", "n" + std::to_string(i), Intent::kDeletes,
+                                    static_cast<std::uint64_t>(i) + 2);
     now.created_marks = made.created_marks;
     ASSERT_TRUE(registry_.Update(i == 1 ? made : before, now, "ann").allowed) << i;
     registry_.See(now);
@@ -98,8 +98,8 @@ TEST_F(HistoriesOfLimits, WhatRenamesLeaveCountsToTheCap) {
   ASSERT_TRUE(registry_.Create(before, "ann").allowed);
   registry_.See(before);
   const auto rename = [&](int i) {
-    ObjectFacts now =
-        ManagedBucket(before.slot, "x", "n" + std::to_string(i), Intent::kDeletes, i + 1);
+    ObjectFacts now = ManagedBucket(before.slot, "x", "n" + std::to_string(i), Intent::kDeletes,
+                                    static_cast<std::uint64_t>(i) + 1);
     now.real = true;
     const Decision decision = registry_.Update(before, now, "ann");
     if (!decision.allowed) return decision;

@@ -101,6 +101,77 @@ TEST_F(Histories, RenameThereAndBackUnderALaggingWatchKeepsTheName) {
       << "the bucket l exists and nobody declares it";
 }
 
+// Its status says Ready, of the name that it had: the name in between is real only once it was
+// made.
+TEST_F(Histories, WhatAStatusShowsOfTheOldNameMakesNoOtherOneReal) {
+  for (const int each : {0, 1, 2, 3}) {
+    SCOPED_TRACE(each);
+    const bool marked = each > 1;
+    const bool made = (each & 1) != 0;
+    const std::string k = "k" + std::to_string(each);
+    const std::string l = "l" + std::to_string(each);
+    const Slot slot = SlotOf("Bucket", "team-a", k);
+    const auto as = [&](const std::string& name, std::uint64_t version) {
+      ObjectFacts object = ManagedBucket(slot, k, name, Intent::kDeletes, version);
+      object.real = true;
+      if (marked) object.created_marks = "made";
+      if (name != k) object.shown_key = scene::BucketKey(k);
+      return object;
+    };
+    ASSERT_TRUE(registry_.Create(as(k, 10)).allowed);
+    registry_.See(as(k, 11));
+    ASSERT_TRUE(registry_.Update(as(k, 11), as(l, 11)).allowed);
+    ObjectFacts last = as(l, 12);
+    registry_.See(last);
+    EXPECT_EQ(registry_.OwnerOf(k)->record, Record::kOrphaned);
+    EXPECT_EQ(registry_.OwnerOf(l)->root, slot);
+    if (made) {  // its provider makes it, and says so
+      ObjectFacts next = as(l, 13);
+      next.created_marks = "made anew";
+      ASSERT_TRUE(registry_.Update(last, next, scene::kProvider).allowed);
+      last = next;
+    }
+    ObjectFacts back = as(k, 14);
+    back.created_marks = last.created_marks;
+    ASSERT_TRUE(registry_.Update(last, back).allowed);
+    registry_.See(back);
+    EXPECT_EQ(registry_.OwnerOf(k)->record, Record::kNone);
+    EXPECT_TRUE(registry_.OwnerOf(k)->real);
+    ASSERT_EQ(registry_.OwnerOf(l).has_value(), made);
+    if (made) {
+      EXPECT_EQ(registry_.OwnerOf(l)->record, Record::kOrphaned);
+    }
+  }
+}
+
+// Two CREATEs of one place, of which the API server answers one with 409.
+TEST_F(Histories, ACreationInATakenPlaceWasNeverMadeAlsoOverAGap) {
+  const ObjectFacts first = Live(a_, "u1", "k", 10);
+  const auto second = [&](const std::string& uid, const std::string& name) {
+    registry_.Advance(kTtl);
+    EXPECT_TRUE(registry_.Create(ManagedBucket(a_, uid, name, Intent::kDeletes, 1)).allowed);
+    registry_.Run([&](Ledger& ledger) { OutOfSight({uid}, ledger); });
+  };
+  second("u2", "l");
+  registry_.See(first, true);
+  registry_.Prove(Reserved("l", "u2"), {Proof::Answer::kLive, first});
+  EXPECT_FALSE(registry_.OwnerOf("l")) << "the first one had the place all along";
+  EXPECT_EQ(registry_.OwnerOf("k")->record, Record::kNone);
+
+  second("u3", "m");
+  registry_.Prove(Reserved("m", "u3"), {Proof::Answer::kGone, std::nullopt});
+  EXPECT_EQ(registry_.OwnerOf("m")->record, Record::kOrphaned) << "it may have lived in between";
+
+  second("u4", "n");
+  registry_.Prove(Reserved("n", "u4"),
+                  {Proof::Answer::kLive, ManagedBucket(a_, "u5", "k", Intent::kDeletes, 30)});
+  EXPECT_EQ(registry_.OwnerOf("n")->record, Record::kOrphaned) << "another one has the place";
+
+  second("u6", "o");
+  registry_.See(ManagedBucket(a_, "u6", "o", Intent::kDeletes, 40));
+  EXPECT_TRUE(registry_.OwnerOf("o")->real) << "it came, and its kind was out of sight";
+}
+
 TEST_F(Histories, AnUpdateRefusedElsewhereLeavesNoClaimOnTheName) {
   const ObjectFacts object = Live(a_, "u1", "k", 10);
   ASSERT_TRUE(registry_.Update(object, ManagedBucket(a_, "u1", "l", Intent::kDeletes, 10)).allowed);

@@ -101,6 +101,28 @@ TEST(DisagreementsTest, WhatTheStatusShowsMayBeAnothers) {
   EXPECT_TRUE(found.at(0).key.empty()) << "nobody's";
 }
 
+TEST(DisagreementsTest, AStatusOfAnotherBucketNamesItsOwner) {
+  MemoryStore store;
+  scene::Registry registry(store);
+  const ObjectFacts owner = registry.Live(SlotOf("Bucket", "team-b", "b"), "b", "logs");
+  ObjectFacts object =
+      scene::ManagedBucket(SlotOf("Bucket", "team-a", "a"), "a", "jobs", Intent::kDeletes, 2);
+  object.real = true;
+  object.shown_key = scene::BucketKey("logs");
+  Disagreements known;
+  known.OnObject(object, registry.now());
+  std::vector<LiveFinding> found = known.Find();
+  const auto name = [&](const Facts& facts) { NameOwners(found, facts); };
+  EXPECT_TRUE(store.Read(name, testing::Soon()).ok());
+  EXPECT_EQ(found.at(0).key, scene::BucketKey("logs"));
+  EXPECT_EQ(
+      found.at(0).cause,
+      "It is not clear which resource Bucket.s3.aws.m.upbound.io team-a/a is: "
+      "status.atProvider.arn names another resource than the fields: "
+      "s3/Bucket|aws|||name=logs. Truce goes by its fields and its ProviderConfig. The status "
+      "shows the S3 bucket of Bucket.s3.aws.m.upbound.io team-b/b.");
+}
+
 TEST(DisagreementsTest, AreBounded) {
   Disagreements known;
   ObjectFacts object;

@@ -265,6 +265,30 @@ TEST(IdentityExternalName, WhatIsNoneIsNoName) {
   EXPECT_FALSE(topic.name_finding.empty());
 }
 
+// After a rename, until the provider has looked for the new name.
+TEST(IdentityExternalName, WhatItsStatusShowsIsAnother) {
+  const GroupKind bucket{"s3.aws.upbound.io", "Bucket"};
+  const auto shown = [](const Subject& subject) { return Read(subject).shown_key.text; };
+  const auto queue = [](const std::string& name, const std::string& account) {
+    return R"("arn":"arn:aws:sqs:us-east-1:)" + account + ":" + name + "\"";
+  };
+  EXPECT_EQ(shown({bucket, "", "new", R"("arn":"arn:aws:s3:::old","id":"old")", ""}),
+            "s3/Bucket|aws|||name=old");
+  EXPECT_EQ(shown({bucket, "", "old", R"("arn":"arn:aws:s3:::old","id":"old")", ""}), "");
+  EXPECT_EQ(shown({bucket, "", "new", R"("id":"old")", ""}), "");
+  EXPECT_EQ(shown({bucket, "", "new", R"("arn":"arn:aws:s3:::")", ""}), "");
+  for (const char* account : {"", kOne}) {
+    EXPECT_EQ(shown({kQueue, R"("name":"new")", "", queue("old", kOne), account}),
+              "sqs/Queue|aws|111111111111|us-east-1|name=old");
+    EXPECT_EQ(shown({kQueue, R"("name":"jobs")", "", queue("jobs", "222222222222"), account}), "")
+        << "of another account: that is account_disagreement";
+  }
+  EXPECT_EQ(
+      shown({kSecret, R"("name":"db")", "",
+             R"("arn":"arn:aws:secretsmanager:us-east-1:111111111111:secret:db-aB3xYz")", ""}),
+      "");
+}
+
 TEST(IdentityExternalName, ATextThatIsNoIdMakesNoName) {
   const std::string id = "0a1b2c3d-4e5f-6071-8293-a4b5c6d7e8f9";
   const std::string managed = "arn:aws:iam::aws:policy/ReadOnlyAccess";

@@ -12,7 +12,9 @@
 namespace truce {
 
 void Disagreements::OnObject(const ObjectFacts& object, Timestamp now) {
-  const bool disagrees = !object.account_disagreement.empty() || !object.name_finding.empty();
+  const bool of_another = !object.shown_key.empty();
+  const bool disagrees =
+      of_another || !object.account_disagreement.empty() || !object.name_finding.empty();
   const auto known = known_.find(object.uid);
   if (!disagrees) {
     if (known != known_.end()) known_.erase(known);
@@ -20,16 +22,20 @@ void Disagreements::OnObject(const ObjectFacts& object, Timestamp now) {
   }
   if (known == known_.end() && known_.size() >= kMax) return;
   const Timestamp since = known == known_.end() ? now : known->second.since;
-  KeyText shown;
-  if (!object.account_disagreement.empty() && !object.shown_account.empty()) {
+  KeyText shown = object.shown_key;
+  if (!of_another && !object.account_disagreement.empty() && !object.shown_account.empty()) {
     for (const DeclaredResource& resource : object.resources) {
       if (AccountIn(resource.key).empty()) continue;
       shown = WithAccount(resource.key, object.shown_account);
       break;
     }
   }
-  known_[object.uid] = {object.slot, object.account_disagreement, object.name_finding,
-                        std::move(shown), since};
+  std::string name = object.name_finding;
+  if (name.empty() && of_another) {
+    name = "status.atProvider.arn names another resource than the fields: " + object.shown_key.text;
+  }
+  known_[object.uid] = {object.slot, object.account_disagreement, std::move(name), std::move(shown),
+                        since};
 }
 
 void Disagreements::Forget(const GroupKind& kind) {
