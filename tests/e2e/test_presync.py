@@ -336,9 +336,12 @@ def test_a_rollback_is_checked(cluster, truce_with_api, example, user, tmp_path,
             assert part in done.stderr, done.stderr
         assert settings() == {"logLevel": "debug", "debug": "second-prod-artifacts"}, "nothing is touched"
 
-        # Helm takes the release for one that is being rolled back until it is back at what runs.
-        helm.expect("rollback", *release, "2")
-        assert settings() == {"logLevel": "debug", "debug": "second-prod-artifacts"}
+        # Helm takes the release for one that is being rolled back until its record of that is gone. (Helm 3 cannot
+        # roll back to what runs: the refused revision does not name it.)
+        done = cluster.kubectl("delete", "secret", "--namespace", "team-a", "-l",
+                               "owner=helm,name=svc,status=pending-rollback")
+        assert done.returncode == 0 and "deleted" in done.stdout, done.stdout + done.stderr
+        assert '"deployed"' in helm.expect("list", "--namespace", "team-a", "-o", "json")
         user("team-b").delete(taker).expect()
         truce_with_api.wait_for_state("first-prod-artifacts", "free")
         helm.expect("rollback", *release, "1")
