@@ -18,7 +18,7 @@ DOCUMENT = "webhook/INCLUDES.md"
 
 # What only tests use, and why it stands in the product all the same.
 FOR_TESTS = {
-    "sightings": "how many versions were applied; tests of unchanged lists count by it",
+    "observed_versions": "how many versions were applied; tests of unchanged lists count by it",
     "min_length": "the shorter limit of a name, beside max_length; tests walk both limits of every type",
 }
 

@@ -61,7 +61,7 @@ inline SmallObject Finished(SmallObject object) {
 }
 
 struct Seen final : SightObserver {
-  void OnSighted(const Sighting& sighting) override { sighted.push_back(sighting); }
+  void OnSighted(const ObservedVersion& observed) override { sighted.push_back(observed); }
   void OnGone(const Uid& uid, const Slot& /*slot*/) override { gone.emplace(MetadataUid(uid)); }
   void OnKindState(const KindStatus& status) override { states[status.kind.group_kind()] = status; }
   void OnOther(const FollowedKind& kind, Value /*object*/, bool /*gone*/) override {
@@ -70,7 +70,7 @@ struct Seen final : SightObserver {
   void OnUnread(const FollowedKind& /*kind*/, const UnreadObject& object, bool is_gone) override {
     unread.emplace_back(object, is_gone);
   }
-  std::vector<Sighting> sighted;
+  std::vector<ObservedVersion> sighted;
   std::set<std::string> gone;
   std::map<GroupKind, KindStatus> states;
   std::vector<std::string> others;

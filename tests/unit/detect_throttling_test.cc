@@ -71,9 +71,9 @@ TEST(ReadThrottledCallTest, WhatOnlyLooksLikeIt) {
   EXPECT_FALSE(ReadThrottledCall(std::string(1 << 20, 'a') + Efs()));  // cut
 }
 
-Sighting Bucket(const std::string& name, const std::string& trouble,
-                const std::string& account = "123456789012") {
-  Sighting out;
+ObservedVersion Bucket(const std::string& name, const std::string& trouble,
+                       const std::string& account = "123456789012") {
+  ObservedVersion out;
   out.facts.uid = {"uid-" + name};
   out.facts.slot = {"prod", "efs.aws.upbound.io", "FileSystemPolicy", "", name};
   DeclaredResource resource;
@@ -238,7 +238,7 @@ TEST(ThrottledCallsRecorded, AWarWithoutThrottlingIsNone) {
         last = line.received;
         const Document document = DocumentFromJson(line.object);
         if (what == "buckets") {
-          calls.OnObject(ReadSighting(document.root(), kind, rules), line.received);
+          calls.OnObject(ReadObservedVersion(document.root(), kind, rules), line.received);
         } else if (const auto event = ReadTroubleEvent(document.root(), "prod")) {
           calls.OnEvent(*event, line.received);
         }

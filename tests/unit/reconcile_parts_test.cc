@@ -1,4 +1,4 @@
-// The smaller parts of the reconciliation: kinds, sightings, accounts, recovery, doubts.
+// The smaller parts of the reconciliation: kinds, observed versions, accounts, recovery, doubts.
 #include <gtest/gtest.h>
 
 #include <functional>
@@ -9,8 +9,8 @@
 #include "webhook/watch/accounts.h"
 #include "webhook/watch/doubts.h"
 #include "webhook/watch/kinds.h"
+#include "webhook/watch/observed_version.h"
 #include "webhook/watch/recovery/recovery.h"
-#include "webhook/watch/sighting.h"
 #include "webhook/wire/json_reader.h"
 
 namespace truce {
@@ -210,7 +210,7 @@ TEST(Kinds, DefinitionsByName) {
   EXPECT_FALSE(IsDefinitionOf("s3.aws.upbound.io", bucket));
 }
 
-TEST(Sightings, WhatDetectorsNeed) {
+TEST(ObservedVersions, WhatDetectorsNeed) {
   JsonReader reader;
   const auto document = reader.Read(R"({"metadata":{"name":"a","uid":"u","generation":7,
       "resourceVersion":"12","labels":{"crossplane.io/composite":"x"},"managedFields":[{"a":1}]},
@@ -224,7 +224,7 @@ TEST(Sightings, WhatDetectorsNeed) {
   IdentityRules rules;
   rules.cluster = "test";
   rules.catalogue = &Catalogue::BuiltIn();
-  const Sighting seen = ReadSighting(document.value().root(), kind, rules);
+  const ObservedVersion seen = ReadObservedVersion(document.value().root(), kind, rules);
   EXPECT_EQ(seen.generation, 7);
   EXPECT_EQ(seen.facts.version, 12U);
   EXPECT_EQ(seen.ready.status, ConditionSeen::Status::kFalse);
@@ -233,7 +233,7 @@ TEST(Sightings, WhatDetectorsNeed) {
   EXPECT_TRUE(seen.has_tags);
 }
 
-TEST(Sightings, BadJsonIsAnError) {
+TEST(ObservedVersions, BadJsonIsAnError) {
   JsonReader reader;
   for (const char* json : {"", "{", "[]", "7", "<html>", "{\"a\":\"\xff\"}"}) {
     EXPECT_FALSE(reader.Read(json).ok()) << json;

@@ -256,7 +256,7 @@ TEST_F(WatcherTest, AnUnchangedRelistTouchesTheStoreNotAtAll) {
   const auto before = driver_->watcher().status().reconcile;
   driver_->EndWatches(ApiError{ApiErrorKind::kExpired, 410, "too old", {}});
   driver_->Advance(5s);
-  EXPECT_EQ(driver_->watcher().status().reconcile.sightings, before.sightings);
+  EXPECT_EQ(driver_->watcher().status().reconcile.observed_versions, before.observed_versions);
   driver_->watcher().Resync(driver_->now);
   EXPECT_FALSE(driver_->watcher().resynced());
   driver_->Advance(5s);

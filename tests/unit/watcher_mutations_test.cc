@@ -134,7 +134,7 @@ TEST_F(WatcherTest, AThousandMutatedObjectsCrashNothingAndReleaseNothing) {
     }
   }
   EXPECT_GT(reconciler.status().unreadable, 0U);
-  EXPECT_GT(reconciler.status().sightings, static_cast<std::uint64_t>(kMutants / 4));
+  EXPECT_GT(reconciler.status().observed_versions, static_cast<std::uint64_t>(kMutants / 4));
   driver_->Advance(60s);
   ASSERT_TRUE(OwnerOf("untouched"));
   EXPECT_EQ(OwnerOf("untouched")->record, Record::kNone);

@@ -93,23 +93,23 @@ std::vector<FollowedKind> DetectorKinds(const std::string& name) {
 Detectors::Detectors(DetectorPorts ports) : ports_(ports) {}
 Detectors::~Detectors() = default;
 
-void Detectors::OnSighted(const Sighting& sighting) {
+void Detectors::OnSighted(const ObservedVersion& observed) {
   const Timestamp now = ports_.clock.Now();
-  const ObjectFacts& facts = sighting.facts;
+  const ObjectFacts& facts = observed.facts;
   known_.With([&](Known& known) {
     const auto kind = known.kinds.find(GroupKindOf(facts.slot));
     if (kind != known.kinds.end()) {
       kind->second.objects.insert(std::hash<std::string>()(facts.uid.text));
     }
     known.disagreements.OnObject(facts, now);
-    known.marks.OnObject(sighting);
-    known.unseen.OnObject(sighting, now);
-    known.throttled.OnObject(sighting, now);
+    known.marks.OnObject(observed);
+    known.unseen.OnObject(observed, now);
+    known.throttled.OnObject(observed, now);
     known.unread.OnRead(facts.slot);
-    if (sighting.role != Role::kManaged) return;
+    if (observed.role != Role::kManaged) return;
     std::optional<std::uint64_t> tags;
-    if (sighting.has_tags) tags = sighting.tags_digest;
-    known.wars.OnObject(facts.uid, sighting.generation, tags, now);
+    if (observed.has_tags) tags = observed.tags_digest;
+    known.wars.OnObject(facts.uid, observed.generation, tags, now);
   });
 }
 

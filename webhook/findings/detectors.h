@@ -39,7 +39,7 @@
 #include "webhook/findings/unmatched_providers.h"
 #include "webhook/findings/unread_objects.h"
 #include "webhook/findings/webhook_configuration.h"
-#include "webhook/watch/sighting.h"
+#include "webhook/watch/observed_version.h"
 
 namespace truce {
 
@@ -84,7 +84,7 @@ class Detectors final : public SightObserver {
   explicit Detectors(DetectorPorts ports);
   ~Detectors() override;
 
-  void OnSighted(const Sighting& sighting) override;
+  void OnSighted(const ObservedVersion& observed) override;
   void OnGone(const Uid& uid, const Slot& slot) override;
   void OnKindState(const KindStatus& status) override;
   void OnOther(const FollowedKind& kind, Value object, bool gone) override;

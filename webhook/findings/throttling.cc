@@ -200,10 +200,10 @@ std::optional<ThrottledPlace> PlaceOf(const Uid& uid, const Facts& facts) {
   return std::nullopt;
 }
 
-void ThrottledCalls::OnObject(const Sighting& sighting, Timestamp now) {
-  const ObjectFacts& facts = sighting.facts;
-  if (sighting.role != Role::kManaged || facts.uid.empty()) return;
-  auto call = sighting.trouble.empty() ? std::nullopt : ReadThrottledCall(sighting.trouble);
+void ThrottledCalls::OnObject(const ObservedVersion& observed, Timestamp now) {
+  const ObjectFacts& facts = observed.facts;
+  if (observed.role != Role::kManaged || facts.uid.empty()) return;
+  auto call = observed.trouble.empty() ? std::nullopt : ReadThrottledCall(observed.trouble);
   if (!call) {
     const auto known = objects_.find(facts.uid);
     // It may come back at the next look: it is over only after a while of silence.

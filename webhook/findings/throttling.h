@@ -32,7 +32,7 @@
 #include "registry/identity/values.h"
 #include "webhook/findings/findings_book.h"
 #include "webhook/findings/tag_war.h"
-#include "webhook/watch/sighting.h"
+#include "webhook/watch/observed_version.h"
 
 namespace truce {
 
@@ -104,7 +104,7 @@ class ThrottledCalls final {
   static constexpr std::size_t kThrottledMax = 20000;
 
   // A version of a managed resource came.
-  void OnObject(const Sighting& sighting, Timestamp now);
+  void OnObject(const ObservedVersion& observed, Timestamp now);
   // An Event came from the watch (what a list brings is history).
   void OnEvent(const TroubleEvent& event, Timestamp now);
   void OnGone(const Uid& uid) { objects_.erase(uid); }

@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "webhook/findings/findings_book.h"
-#include "webhook/watch/sighting.h"
+#include "webhook/watch/observed_version.h"
 
 namespace truce {
 

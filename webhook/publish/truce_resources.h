@@ -18,7 +18,7 @@
 #include "webhook/kube/backoff.h"
 #include "webhook/publish/own_object.h"
 #include "webhook/watch/kinds.h"
-#include "webhook/watch/sighting.h"
+#include "webhook/watch/observed_version.h"
 
 namespace truce {
 
@@ -67,7 +67,7 @@ class TruceResources final : public SightObserver {
   bool Settle(Deadline deadline);
 
   // SightObserver, called by the watch. Never block.
-  void OnSighted(const Sighting& sighting) override { static_cast<void>(sighting); }
+  void OnSighted(const ObservedVersion& observed) override { static_cast<void>(observed); }
   void OnGone(const Uid& uid, const Slot& slot) override {
     static_cast<void>(uid);
     static_cast<void>(slot);

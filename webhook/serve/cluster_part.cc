@@ -178,9 +178,9 @@ void ClusterPart::OnTrouble(const std::string& message) {
                     {{"message", std::string_view(message)}});
 }
 
-void ClusterPart::OnSighted(const Sighting& sighting) {
-  detection_.OnSighted(sighting);
-  own_.OnSighted(sighting);
+void ClusterPart::OnSighted(const ObservedVersion& observed) {
+  detection_.OnSighted(observed);
+  own_.OnSighted(observed);
 }
 
 void ClusterPart::OnGone(const Uid& uid, const Slot& slot) {

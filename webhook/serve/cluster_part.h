@@ -106,7 +106,7 @@ class ClusterPart final : private PolicyListener,
     return detection_.NamesIn(std::move(kinds));
   }
   // What the watch sees is told to the detectors, then to the own objects.
-  void OnSighted(const Sighting& sighting) override;
+  void OnSighted(const ObservedVersion& observed) override;
   void OnGone(const Uid& uid, const Slot& slot) override;
   void OnKindState(const KindStatus& status) override;
   void OnOther(const FollowedKind& kind, Value object, bool gone) override;

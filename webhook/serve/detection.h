@@ -106,7 +106,7 @@ class Detection final : public SightObserver,
   Result<NameReport> Names() override { return NamesIn(detectors_.KindsWithObjects()); }
 
   // SightObserver, called by the watch.
-  void OnSighted(const Sighting& sighting) override { detectors_.OnSighted(sighting); }
+  void OnSighted(const ObservedVersion& observed) override { detectors_.OnSighted(observed); }
   void OnGone(const Uid& uid, const Slot& slot) override { detectors_.OnGone(uid, slot); }
   void OnKindState(const KindStatus& status) override;
   void OnOther(const FollowedKind& kind, Value object, bool gone) override;

@@ -70,7 +70,7 @@ void Absence::DoubtKind(const GroupKind& kind) {
 }
 
 Result<void> Absence::MarkUids(const std::vector<Uid>& uids) {
-  return store_.WriteEach(uids, kSightingsAtOnce,
+  return store_.WriteEach(uids, kObservedAtOnce,
                           [](const Uid& uid, Ledger& ledger) { OutOfSight(uid, ledger); });
 }
 
@@ -104,7 +104,7 @@ Result<std::vector<KeyText>> Absence::GoneKeys(const KindHistory& kind) const {
 // One may have come and gone unseen: what was witnessed says nothing any more (E1).
 Result<void> Absence::VoidGone(const KindHistory& kind) {
   TRUCE_ASSIGN_OR_RETURN(const std::vector<KeyText> gone, GoneKeys(kind));
-  return store_.WriteEach(gone, kSightingsAtOnce, [](const KeyText& key, Ledger& ledger) {
+  return store_.WriteEach(gone, kObservedAtOnce, [](const KeyText& key, Ledger& ledger) {
     auto owner = ledger.OwnerOf(key);
     if (!owner || owner->real) return;
     owner->real = true;
@@ -181,7 +181,7 @@ Result<bool> Absence::HasGone(const KindHistory& kind) const {
 
 Result<UnlistedObjects> Absence::Unlisted(const KindHistory& kind) const {
   std::unordered_set<std::string_view> listed;
-  for (const auto& sighting : kind.collected) listed.insert(sighting->facts.uid.text);
+  for (const auto& observed : kind.collected) listed.insert(observed->facts.uid.text);
   UnlistedObjects unlisted;
   TRUCE_RETURN_IF_ERROR(store_.Read([&](const AllFacts& facts) {
     unlisted.clear();
@@ -366,14 +366,13 @@ Result<bool> Absence::EndUnread(const GroupKind& kind) {
   }));
   std::vector<Uid> uids;
   for (const Object& object : page.objects) uids.push_back(object.uid);
-  TRUCE_RETURN_IF_ERROR(
-      store_.WriteEach(uids, kSightingsAtOnce, [](const Uid& uid, Ledger& ledger) {
-        CountAsReal(uid, ledger);
-        for (const Row& row : ledger.RowsOfUid(uid)) {
-          EndRow(row.id, End::kUnproved, "its mapping rule is gone", ledger);
-        }
-        ledger.DropObject(uid);
-      }));
+  TRUCE_RETURN_IF_ERROR(store_.WriteEach(uids, kObservedAtOnce, [](const Uid& uid, Ledger& ledger) {
+    CountAsReal(uid, ledger);
+    for (const Row& row : ledger.RowsOfUid(uid)) {
+      EndRow(row.id, End::kUnproved, "its mapping rule is gone", ledger);
+    }
+    ledger.DropObject(uid);
+  }));
   for (const Object& object : page.objects) Gone(object.uid, object.slot);
   asks_.Drop(kind);
   return page.next.empty();

@@ -107,8 +107,8 @@ bool Asks::Got(Moment now, const GetWanted& get, const ApiResult<ListPage>& answ
   if (!answer.value().objects.empty()) {
     const Result<Document> document = reader_.Read(answer.value().objects.front());
     if (document.ok()) {
-      found.object = std::make_shared<const Sighting>(
-          ReadSighting(document.value().root(), kind->followed, store_.rules().identity));
+      found.object = std::make_shared<const ObservedVersion>(
+          ReadObservedVersion(document.value().root(), kind->followed, store_.rules().identity));
     }
     if (!document.ok() || found.object->facts.uid.empty() || found.object->facts.slot != get.slot) {
       AskAgain(now, *ask);

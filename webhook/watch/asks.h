@@ -47,8 +47,8 @@ class Asks final {
     bool overtaken = false;  // an end or a list was applied while it was under way
     // What was read, until the watch has passed it.
     struct Found {
-      std::shared_ptr<const Sighting> object;  // null: nothing is there
-      std::optional<ClusterVersion> version;   // of the cluster that was read
+      std::shared_ptr<const ObservedVersion> object;  // null: nothing is there
+      std::optional<ClusterVersion> version;          // of the cluster that was read
       Moment at{};
     };
     std::optional<Found> found;

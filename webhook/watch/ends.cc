@@ -24,7 +24,7 @@ bool Ends::OfConfig::open() const {
 }
 
 bool Ends::Hold(Sight& end) {
-  const Sighting& last = *end.sighting;
+  const ObservedVersion& last = *end.observed;
   const ConfigHistory* configs = store_.ports().configs;
   if (!last.config || !last.facts.terminating || configs == nullptr) return false;
   const ServedKind* kind = configs->KindOf(*last.config);
@@ -116,9 +116,9 @@ Result<void> Ends::Settle(Moment now) {
       end.config_changed = !fields;
       if (fields) {
         // As it was then, whatever it is now.
-        Sighting sighting = *end.sighting;
-        sighting.facts.account_fields = *std::move(fields);
-        end.sighting = std::make_shared<const Sighting>(std::move(sighting));
+        ObservedVersion observed = *end.observed;
+        observed.facts.account_fields = *std::move(fields);
+        end.observed = std::make_shared<const ObservedVersion>(std::move(observed));
       }
       TRUCE_RETURN_IF_ERROR(sights_.Apply({std::move(end)}));
       held = one.held.erase(held);
@@ -134,7 +134,7 @@ std::map<GroupKind, ClusterVersion> Ends::Held() const {
   for (const auto& [slot, one] : configs_) {
     for (const HeldEnd& held : one.held) {
       const auto [at, added] =
-          first.try_emplace(GroupKindOf(held.end.sighting->facts.slot), held.from);
+          first.try_emplace(GroupKindOf(held.end.observed->facts.slot), held.from);
       if (!added) at->second = std::min(at->second, held.from);
     }
   }

@@ -142,7 +142,7 @@ void KindHistory::Close() {
   goes_on.reset();
 }
 
-void KindHistory::Version::Take(const Sighting& seen, Order order) {
+void KindHistory::Version::Take(const ObservedVersion& seen, Order order) {
   const std::uint64_t named = seen.config ? DigestOf(*seen.config) : 0;
   if (order == Order::kFirst) {
     born = status_since = seen.facts.version;
@@ -158,7 +158,7 @@ void KindHistory::Version::Take(const Sighting& seen, Order order) {
   if (seen.ready.reason != "Deleting") settled = seen.facts.version;
 }
 
-void KindHistory::Take(const Sighting& seen, Order order) {
+void KindHistory::Take(const ObservedVersion& seen, Order order) {
   const std::string uid(MetadataUid(seen.facts.uid));
   Version& known = versions.try_emplace(uid, Version{.settled = settled}).first->second;
   known.Take(seen, order);

@@ -18,7 +18,7 @@
 #include "registry/identity/uids.h"
 #include "webhook/kube/cluster_api.h"
 #include "webhook/watch/kinds.h"
-#include "webhook/watch/sighting.h"
+#include "webhook/watch/observed_version.h"
 
 namespace truce {
 
@@ -117,12 +117,12 @@ struct KindHistory {
     std::optional<ClusterVersion> born;
     // Its status was written at this version or later, by this ProviderConfig; nothing: not known.
     std::optional<ClusterVersion> status_since;
-    std::uint64_t status = 0;  // Sighting::status_digest
+    std::uint64_t status = 0;  // ObservedVersion::status_digest
     // The last one without `Deleting`, or an earlier version of the cluster; nothing: not known.
     std::optional<ClusterVersion> settled;
     std::uint64_t list = 0;  // the last list that held it
 
-    void Take(const Sighting& seen, Order order);
+    void Take(const ObservedVersion& seen, Order order);
   };
 
   // The list is another one, or history was lost: what was told up to the list before proves
@@ -131,7 +131,7 @@ struct KindHistory {
   // The complete list is applied.
   void Close();
   // A version was seen, and the registry has it.
-  void Take(const Sighting& seen, Order order);
+  void Take(const ObservedVersion& seen, Order order);
   // What `settled` is for whoever comes when the watch has come to `position`.
   std::optional<ClusterVersion> SettledAt(ClusterVersion position);
 
@@ -143,7 +143,7 @@ struct KindHistory {
   std::optional<ClusterVersion> settled;
   // Whoever watched before has told the registry everything up to here. Nothing: not known.
   std::optional<ClusterVersion> told;
-  std::vector<std::shared_ptr<const Sighting>> collected;  // of the list that runs
+  std::vector<std::shared_ptr<const ObservedVersion>> collected;  // of the list that runs
   // The list that runs is one for which nothing is lost: its watch goes on from here.
   std::optional<ClusterVersion> goes_on;
   std::uint64_t list = 0;  // number of the list that runs or ran last

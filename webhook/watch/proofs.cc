@@ -114,13 +114,13 @@ Result<void> Proofs::SettleTold(const GroupKind& kind, Moment now) {
 }
 
 Result<void> Proofs::SettleLive(const KindHistory& kind, const Asks::Ask& ask) {
-  const Sight sight{.sighting = ask.found->object, .out_of_sight = kind.gap};
-  const ObjectFacts& read = sight.sighting->facts;
+  const Sight sight{.observed = ask.found->object, .out_of_sight = kind.gap};
+  const ObjectFacts& read = sight.observed->facts;
   const KindHistory::Version* known = kind.Find(read.uid);
   const bool older =
       known != nullptr && known->number && read.version && *read.version < *known->number;
   TRUCE_RETURN_IF_ERROR(store_.Write([&](Ledger& ledger) {
-    ObjectFacts object = sight.sighting->facts;
+    ObjectFacts object = sight.observed->facts;
     ResolveReferences(*store_.rules().catalogue, ledger.facts(), object);
     if (!older) truce::See(object, sight.out_of_sight, ledger);
     ProveUnchanged(ask.rows, {Proof::Answer::kLive, object}, ledger);

@@ -20,7 +20,7 @@
 #include "registry/ownership/terms.h"
 #include "webhook/watch/doubts.h"
 #include "webhook/watch/history.h"
-#include "webhook/watch/sighting.h"
+#include "webhook/watch/observed_version.h"
 
 namespace truce {
 
@@ -30,9 +30,9 @@ class Ledger;
 class Store;
 struct Changes;
 
-// Sightings in one transaction: enough to share its commit, few enough that reviews, which the same
-// writer serves, do not wait long.
-inline constexpr std::size_t kSightingsAtOnce = 128;
+// Observed versions in one transaction: enough to share its commit, few enough that reviews, which
+// the same writer serves, do not wait long.
+inline constexpr std::size_t kObservedAtOnce = 128;
 
 // Rows in one commit of a pass that nothing waits for.
 inline constexpr std::size_t kPortion = 16;

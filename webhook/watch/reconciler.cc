@@ -28,13 +28,13 @@ std::map<Uid, bool> ChangedOrLive(const std::vector<Sight>& sights) {
   std::map<Uid, const ObjectFacts*> last;
   std::map<Uid, bool> out;
   for (const Sight& sight : sights) {
-    const ObjectFacts& facts = sight.sighting->facts;
+    const ObjectFacts& facts = sight.observed->facts;
     last[facts.uid] = &facts;
     out[facts.uid] = !sight.deleted;
   }
   for (const Sight& sight : sights) {
-    const Uid& uid = sight.sighting->facts.uid;
-    if (!StaysDeclared(sight.sighting->facts, *last[uid])) out[uid] = true;
+    const Uid& uid = sight.observed->facts.uid;
+    if (!StaysDeclared(sight.observed->facts, *last[uid])) out[uid] = true;
   }
   return out;
 }
@@ -43,12 +43,12 @@ std::map<Uid, bool> ChangedOrLive(const std::vector<Sight>& sights) {
 bool AreListed(const std::vector<Sight>& sights, const KindHistory& kind) {
   if (sights.empty()) return true;
   std::unordered_map<std::string_view, const ObjectFacts*> listed;
-  for (const auto& sighting : kind.collected) {
-    listed.emplace(sighting->facts.uid.text, &sighting->facts);
+  for (const auto& observed : kind.collected) {
+    listed.emplace(observed->facts.uid.text, &observed->facts);
   }
   return std::all_of(sights.begin(), sights.end(), [&](const Sight& sight) {
-    const auto found = listed.find(sight.sighting->facts.uid.text);
-    return found != listed.end() && StaysDeclared(sight.sighting->facts, *found->second);
+    const auto found = listed.find(sight.observed->facts.uid.text);
+    return found != listed.end() && StaysDeclared(sight.observed->facts, *found->second);
   });
 }
 
@@ -156,14 +156,14 @@ void Reconciler::Replay(const Replays::Told& told) {
                    std::none_of(left_out.begin(), left_out.end(),
                                 [](const auto& object) { return object.second; }) &&
                    AreListed(others, *history);
-  std::erase_if(sights, [&](const Sight& sight) { return left_out.at(sight.sighting->facts.uid); });
+  std::erase_if(sights, [&](const Sight& sight) { return left_out.at(sight.observed->facts.uid); });
   for (Sight& sight : sights) {
     if (!sight.deleted || !ends_.Hold(sight)) {
       replayed_.push_back(std::move(sight));
       continue;
     }
     // Not absent: its end is known and waits.
-    history->Take(*sight.sighting, sight.order);
+    history->Take(*sight.observed, sight.order);
   }
 }
 
@@ -171,7 +171,7 @@ Result<void> Reconciler::FinishStart() {
   if (started_) return {};
   // Claims, composites and what they are composed of end one after the other.
   std::stable_sort(replayed_.begin(), replayed_.end(), [](const Sight& a, const Sight& b) {
-    return a.sighting->facts.version < b.sighting->facts.version;
+    return a.observed->facts.version < b.observed->facts.version;
   });
   // Before the lists: a name that an end frees may be held by an object that they show.
   TRUCE_RETURN_IF_ERROR(sights_.Apply(replayed_));
@@ -232,7 +232,7 @@ ReconcileStatus Reconciler::status() const {
     ++(waits ? status.nominated : status.held_back);
   }
   status.gets = asks_.size();
-  status.sightings = sights_.applied();
+  status.observed_versions = sights_.applied();
   status.skipped = sights_.skipped();
   status.unreadable = sights_.unreadable();
   status.breaches = store_.breaches();

@@ -29,11 +29,11 @@
 namespace truce {
 
 struct ReconcileStatus {
-  std::size_t nominated = 0;    // waiting for their quorum read
-  std::size_t held_back = 0;    // by the brake
-  std::size_t gets = 0;         // quorum reads wanted or under way
-  std::uint64_t sightings = 0;  // versions that were applied since the start
-  std::uint64_t skipped = 0;    // versions that changed nothing
+  std::size_t nominated = 0;            // waiting for their quorum read
+  std::size_t held_back = 0;            // by the brake
+  std::size_t gets = 0;                 // quorum reads wanted or under way
+  std::uint64_t observed_versions = 0;  // versions that were applied since the start
+  std::uint64_t skipped = 0;            // versions that changed nothing
   std::uint64_t unreadable = 0;
   std::uint64_t breaches = 0;  // changes left out: they would have broken an invariant
   std::string breach;          // the last of them; empty: none

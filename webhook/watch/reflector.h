@@ -28,7 +28,7 @@
 #include "webhook/kube/backoff.h"
 #include "webhook/kube/cluster_api.h"
 #include "webhook/watch/kinds.h"
-#include "webhook/watch/sighting.h"
+#include "webhook/watch/observed_version.h"
 
 namespace truce {
 

@@ -50,7 +50,7 @@ void SeeWhole(const ObjectFacts& object, const Sight& sight, Ledger& ledger) {
 }
 
 void SeeOne(const Sight& sight, const ReconcileRules& rules, Ledger& ledger) {
-  const ObjectFacts& object = sight.sighting->facts;
+  const ObjectFacts& object = sight.observed->facts;
   if (sight.deleted) {
     SeeDeleted(object, {sight.crd_terminating, sight.config_changed, sight.before}, ledger);
   } else if (!HasReferences(object)) {
@@ -102,7 +102,7 @@ Result<std::vector<Sight>> Sights::OnlyChanging(std::span<const Sight> sights) c
       return false;
     };
     for (const Sight& sight : sights) {
-      const ObjectFacts& object = sight.sighting->facts;
+      const ObjectFacts& object = sight.observed->facts;
       if (!AnyName(object, is_touched)) {
         const bool known = facts.ObjectByUid(object.uid).has_value();
         if (sight.deleted && !known && facts.RowsOfUid(object.uid).empty()) continue;
@@ -120,7 +120,7 @@ Result<std::vector<Sight>> Sights::OnlyChanging(std::span<const Sight> sights) c
 }
 
 void Sights::Applied(const Sight& sight) {
-  const ObjectFacts& object = sight.sighting->facts;
+  const ObjectFacts& object = sight.observed->facts;
   KindHistory* kind = HistoryOf(GroupKindOf(object.slot), kinds_);
   if (kind == nullptr) return;
   ++applied_;
@@ -128,7 +128,7 @@ void Sights::Applied(const Sight& sight) {
     kind->versions.erase(std::string(MetadataUid(object.uid)));
     asks_.Overtake(object.slot);
   } else {
-    kind->Take(*sight.sighting, sight.order);
+    kind->Take(*sight.observed, sight.order);
   }
   absence_.Settle(object.uid);
   SightObserver* observer = store_.ports().observer;
@@ -136,7 +136,7 @@ void Sights::Applied(const Sight& sight) {
   if (sight.deleted) {
     observer->OnGone(object.uid, object.slot);
   } else {
-    observer->OnSighted(*sight.sighting);
+    observer->OnSighted(*sight.observed);
   }
 }
 
@@ -147,7 +147,7 @@ Result<void> Sights::Apply(const std::vector<Sight>& sights) {
     TRUCE_ASSIGN_OR_RETURN(const std::vector<Sight> changing, OnlyChanging(page));
     skipped_ += page.size() - changing.size();
     // What was there already waits for reviews.
-    const std::size_t at_once = page.front().reread ? kPortion : kSightingsAtOnce;
+    const std::size_t at_once = page.front().reread ? kPortion : kObservedAtOnce;
     TRUCE_RETURN_IF_ERROR(store_.WriteEach(
         changing, at_once,
         [&](const Sight& sight, Ledger& ledger) { SeeOne(sight, store_.rules(), ledger); }));
@@ -165,23 +165,23 @@ void Sights::PassOver(std::string_view json, std::string why, bool gone, const K
 
 // What its ProviderConfig said at this version, and which versions of the object speak of that
 // (E8); `seen`: this one and those before it.
-void Sights::TellConfig(const KindHistory::Version& seen, Sighting& sighting) const {
+void Sights::TellConfig(const KindHistory::Version& seen, ObservedVersion& observed) const {
   const ConfigHistory* configs = store_.ports().configs;
-  ObjectFacts& facts = sighting.facts;
-  if (configs == nullptr || !sighting.config || facts.account_fields.empty() || !seen.number)
+  ObjectFacts& facts = observed.facts;
+  if (configs == nullptr || !observed.config || facts.account_fields.empty() || !seen.number)
     return;
-  facts.account_fields = configs->At(*sighting.config, *seen.number);
+  facts.account_fields = configs->At(*observed.config, *seen.number);
   const auto same_since = [&](std::optional<ClusterVersion> from) {
-    return from && configs->Throughout(*sighting.config, *from, *seen.number).has_value();
+    return from && configs->Throughout(*observed.config, *from, *seen.number).has_value();
   };
   facts.fields_all_along = same_since(seen.born);
   // Made anew it is not Ready, and its status may still show the one before.
   using Status = ConditionSeen::Status;
   const bool found =
-      facts.real && sighting.synced.status == Status::kTrue &&
-      (sighting.ready.status == Status::kTrue || sighting.ready.status == Status::kAbsent);
+      facts.real && observed.synced.status == Status::kTrue &&
+      (observed.ready.status == Status::kTrue || observed.ready.status == Status::kAbsent);
   facts.fields_shown = found && same_since(seen.status_since) &&
-                       !store_.rules().identity.outside.contains(*sighting.config);
+                       !store_.rules().identity.outside.contains(*observed.config);
 }
 
 void Sights::Collect(std::span<const std::string> objects, bool all, KindHistory& kind) {
@@ -201,49 +201,49 @@ void Sights::Collect(std::span<const std::string> objects, bool all, KindHistory
       if (same && !all) continue;
       version = known->second;
     }
-    Sighting sighting =
-        ReadSighting(document.value().root(), kind.followed, store_.rules().identity);
-    if (LacksWhatAllHave(sighting.facts)) {
+    ObservedVersion observed =
+        ReadObservedVersion(document.value().root(), kind.followed, store_.rules().identity);
+    if (LacksWhatAllHave(observed.facts)) {
       PassOver(json, std::string(kLacks), false, kind);
       continue;
     }
-    version.Take(sighting, KindHistory::Order::kAlone);
-    TellConfig(version, sighting);
-    kind.collected.push_back(std::make_shared<const Sighting>(std::move(sighting)));
+    version.Take(observed, KindHistory::Order::kAlone);
+    TellConfig(version, observed);
+    kind.collected.push_back(std::make_shared<const ObservedVersion>(std::move(observed)));
   }
 }
 
 Result<void> Sights::ApplyLists(std::span<KindHistory* const> kinds) {
   std::vector<Sight> sights;
   for (const KindHistory* kind : kinds) {
-    for (const auto& sighting : kind->collected) {
-      const KindHistory::Version* known = kind->Find(sighting->facts.uid);
+    for (const auto& observed : kind->collected) {
+      const KindHistory::Version* known = kind->Find(observed->facts.uid);
       const bool same =
-          known != nullptr && known->number && known->number == sighting->facts.version;
-      const auto version = sighting->facts.version;
+          known != nullptr && known->number && known->number == observed->facts.version;
+      const auto version = observed->facts.version;
       if (!same && version && IsOtherwiseTold(*version, known, *kind)) continue;
       const bool told = !same && version && kind->told && *version <= *kind->told;
       sights.push_back(
-          {.sighting = sighting, .out_of_sight = !same && !told, .reread = same, .told = told});
+          {.observed = observed, .out_of_sight = !same && !told, .reread = same, .told = told});
     }
   }
   // Oldest first: among those that nobody recorded yet the oldest is the incumbent. What waits for
   // a reference is judged when the objects it may name are known.
   std::sort(sights.begin(), sights.end(), [](const Sight& a, const Sight& b) {
     const auto rank = [](const Sight& sight) {
-      const ObjectFacts& object = sight.sighting->facts;
+      const ObjectFacts& object = sight.observed->facts;
       return std::tuple(HasReferences(object), object.created.value_or(Timestamp::max()),
                         std::string_view(object.uid.text));
     };
     return rank(a) < rank(b);
   });
-  std::vector<std::shared_ptr<const Sighting>> related;
+  std::vector<std::shared_ptr<const ObservedVersion>> related;
   for (const Sight& sight : sights) {
-    if (HasLineage(sight.sighting->facts)) related.push_back(sight.sighting);
+    if (HasLineage(sight.observed->facts)) related.push_back(sight.observed);
   }
   TRUCE_RETURN_IF_ERROR(store_.WriteEach(
-      related, kSightingsAtOnce,
-      [](const auto& sighting, Ledger& ledger) { Meet(sighting->facts, ledger); }));
+      related, kObservedAtOnce,
+      [](const auto& observed, Ledger& ledger) { Meet(observed->facts, ledger); }));
   return Apply(sights);
 }
 
@@ -251,7 +251,7 @@ void Sights::LeaveOutEnded(std::vector<Sight>& sights) const {
   std::set<Uid> born;
   std::set<Uid> ended;
   for (const Sight& sight : sights) {
-    const Uid& uid = sight.sighting->facts.uid;
+    const Uid& uid = sight.observed->facts.uid;
     if (sight.order == KindHistory::Order::kFirst) born.insert(uid);
     if (sight.deleted && !born.contains(uid)) ended.insert(uid);
   }
@@ -260,7 +260,7 @@ void Sights::LeaveOutEnded(std::vector<Sight>& sights) const {
   });
   if (!read.ok()) return;  // then they count
   std::erase_if(sights,
-                [&](const Sight& sight) { return ended.contains(sight.sighting->facts.uid); });
+                [&](const Sight& sight) { return ended.contains(sight.observed->facts.uid); });
 }
 
 std::vector<Sight> Sights::ReadEvents(std::span<const WatchEvent> events, const KindHistory& kind) {
@@ -275,9 +275,9 @@ std::vector<Sight> Sights::ReadEvents(std::span<const WatchEvent> events, const 
       continue;
     }
     Sight sight;
-    Sighting sighting =
-        ReadSighting(document.value().root(), kind.followed, store_.rules().identity);
-    const ObjectFacts& object = sighting.facts;
+    ObservedVersion observed =
+        ReadObservedVersion(document.value().root(), kind.followed, store_.rules().identity);
+    const ObjectFacts& object = observed.facts;
     if (LacksWhatAllHave(object)) {
       PassOver(event.object, std::string(kLacks), gone, kind);
       continue;
@@ -295,10 +295,10 @@ std::vector<Sight> Sights::ReadEvents(std::span<const WatchEvent> events, const 
     const auto [last, first] = shown.try_emplace(object.uid.text, unknown);
     if (first && known != nullptr) last->second = *known;
     sight.before = last->second.number;
-    last->second.Take(sighting, sight.order);
+    last->second.Take(observed, sight.order);
     sight.settled = last->second.settled;
-    if (!sight.deleted) TellConfig(last->second, sighting);
-    sight.sighting = std::make_shared<const Sighting>(std::move(sighting));
+    if (!sight.deleted) TellConfig(last->second, observed);
+    sight.observed = std::make_shared<const ObservedVersion>(std::move(observed));
     sights.push_back(std::move(sight));
   }
   return sights;

@@ -16,15 +16,15 @@
 #include "webhook/watch/absence.h"
 #include "webhook/watch/asks.h"
 #include "webhook/watch/history.h"
+#include "webhook/watch/observed_version.h"
 #include "webhook/watch/reconcile_store.h"
-#include "webhook/watch/sighting.h"
 #include "webhook/wire/json_reader.h"
 
 namespace truce {
 
 // One version, or the end, of an object.
 struct Sight {
-  std::shared_ptr<const Sighting> sighting;
+  std::shared_ptr<const ObservedVersion> observed;
   bool deleted = false;
   // How it came; kFirst: its first version, as the watch tells.
   KindHistory::Order order = KindHistory::Order::kAlone;
@@ -68,7 +68,7 @@ class Sights final {
   std::uint64_t unreadable() const { return unreadable_; }  // no JSON, no uid, no name
 
  private:
-  void TellConfig(const KindHistory::Version& seen, Sighting& sighting) const;
+  void TellConfig(const KindHistory::Version& seen, ObservedVersion& observed) const;
   Result<std::vector<Sight>> OnlyChanging(std::span<const Sight> sights) const;
   void PassOver(std::string_view json, std::string why, bool gone, const KindHistory& kind);
 

@@ -6,18 +6,18 @@
 #include <set>
 
 #include "registry/identity/values.h"
-#include "webhook/watch/sighting.h"
+#include "webhook/watch/observed_version.h"
 
 namespace truce {
 
 // External synchronization. Holds uids of what is marked only.
 class ObjectMarks final {
  public:
-  void OnObject(const Sighting& sighting) {
-    const Uid& uid = sighting.facts.uid;
-    Mark(terminating_, uid, sighting.facts.terminating);
-    Mark(paused_, uid, sighting.paused);
-    Mark(in_use_, uid, sighting.in_use);
+  void OnObject(const ObservedVersion& observed) {
+    const Uid& uid = observed.facts.uid;
+    Mark(terminating_, uid, observed.facts.terminating);
+    Mark(paused_, uid, observed.paused);
+    Mark(in_use_, uid, observed.in_use);
   }
   void OnGone(const Uid& uid) {
     terminating_.erase(uid);

@@ -13,9 +13,9 @@ namespace {
 
 constexpr std::string_view kFinalizer = "composite.apiextensions.crossplane.io";
 
-bool IsSeen(const Sighting& sighting) {
-  const auto& finalizers = sighting.facts.finalizers;
-  return sighting.has_conditions ||
+bool IsSeen(const ObservedVersion& observed) {
+  const auto& finalizers = observed.facts.finalizers;
+  return observed.has_conditions ||
          std::find(finalizers.begin(), finalizers.end(), kFinalizer) != finalizers.end();
 }
 
@@ -25,10 +25,10 @@ Slot SlotOfRef(const ObjectRef& ref, const Slot& from) {
 
 }  // namespace
 
-void UnseenComposites::OnObject(const Sighting& sighting, Timestamp now) {
-  NoteWrites(sighting);
-  if (sighting.role == Role::kComposite) OnComposite(sighting, now);
-  if (sighting.role == Role::kClaim) OnClaim(sighting);
+void UnseenComposites::OnObject(const ObservedVersion& observed, Timestamp now) {
+  NoteWrites(observed);
+  if (observed.role == Role::kComposite) OnComposite(observed, now);
+  if (observed.role == Role::kClaim) OnClaim(observed);
 }
 
 void UnseenComposites::OnGone(const Uid& uid) {
@@ -37,22 +37,22 @@ void UnseenComposites::OnGone(const Uid& uid) {
 }
 
 // Only Crossplane writes conditions of claims and composites, and makes what a composite controls.
-void UnseenComposites::NoteWrites(const Sighting& sighting) {
-  const ObjectFacts& facts = sighting.facts;
-  if (sighting.role == Role::kManaged) {
+void UnseenComposites::NoteWrites(const ObservedVersion& observed) {
+  const ObjectFacts& facts = observed.facts;
+  if (observed.role == Role::kManaged) {
     const bool is_composed = facts.lineage.composed && facts.lineage.controller.has_value();
     if (is_composed && facts.created) written_ = std::max(written_, *facts.created);
     return;
   }
-  if (sighting.role != Role::kComposite && sighting.role != Role::kClaim) return;
-  for (const ConditionSeen* condition : {&sighting.ready, &sighting.synced}) {
+  if (observed.role != Role::kComposite && observed.role != Role::kClaim) return;
+  for (const ConditionSeen* condition : {&observed.ready, &observed.synced}) {
     if (condition->since) written_ = std::max(written_, *condition->since);
   }
 }
 
-void UnseenComposites::OnComposite(const Sighting& sighting, Timestamp now) {
-  const ObjectFacts& facts = sighting.facts;
-  if (IsSeen(sighting) || sighting.paused || facts.terminating) {
+void UnseenComposites::OnComposite(const ObservedVersion& observed, Timestamp now) {
+  const ObjectFacts& facts = observed.facts;
+  if (IsSeen(observed) || observed.paused || facts.terminating) {
     unseen_.erase(facts.uid);
     return;
   }
@@ -64,10 +64,10 @@ void UnseenComposites::OnComposite(const Sighting& sighting, Timestamp now) {
   if (facts.lineage.claim) at->second.claim = SlotOfRef(*facts.lineage.claim, facts.slot);
 }
 
-void UnseenComposites::OnClaim(const Sighting& sighting) {
-  const ObjectFacts& facts = sighting.facts;
-  const bool waits = sighting.synced.status == ConditionSeen::Status::kTrue &&
-                     sighting.ready.status != ConditionSeen::Status::kTrue && !facts.terminating &&
+void UnseenComposites::OnClaim(const ObservedVersion& observed) {
+  const ObjectFacts& facts = observed.facts;
+  const bool waits = observed.synced.status == ConditionSeen::Status::kTrue &&
+                     observed.ready.status != ConditionSeen::Status::kTrue && !facts.terminating &&
                      facts.lineage.composite;
   if (!waits) {
     waiting_.erase(facts.uid);

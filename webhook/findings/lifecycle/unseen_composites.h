@@ -23,7 +23,7 @@
 #include <vector>
 
 #include "webhook/findings/findings_book.h"
-#include "webhook/watch/sighting.h"
+#include "webhook/watch/observed_version.h"
 
 namespace truce {
 
@@ -34,7 +34,7 @@ inline constexpr std::size_t kBacklog = 100;
 // External synchronization. Holds composites without condition, and claims that wait.
 class UnseenComposites final {
  public:
-  void OnObject(const Sighting& sighting, Timestamp now);
+  void OnObject(const ObservedVersion& observed, Timestamp now);
   void OnGone(const Uid& uid);
 
   // What is found at `now`, of `readable` kinds: all objects of those are known. To be called
@@ -54,9 +54,9 @@ class UnseenComposites final {
     Slot composite;  // by spec.resourceRef
   };
 
-  void OnComposite(const Sighting& sighting, Timestamp now);
-  void OnClaim(const Sighting& sighting);
-  void NoteWrites(const Sighting& sighting);
+  void OnComposite(const ObservedVersion& observed, Timestamp now);
+  void OnClaim(const ObservedVersion& observed);
+  void NoteWrites(const ObservedVersion& observed);
   bool IsMadeByCrossplane(const Unseen& unseen) const;
 
   std::map<Uid, Unseen> unseen_;

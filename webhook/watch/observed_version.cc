@@ -1,4 +1,4 @@
-#include "webhook/watch/sighting.h"
+#include "webhook/watch/observed_version.h"
 
 #include <algorithm>
 #include <charconv>
@@ -27,40 +27,40 @@ ConditionSeen ReadCondition(Value condition) {
   return seen;
 }
 
-void AddTrouble(Value condition, Sighting& sighting) {
+void AddTrouble(Value condition, ObservedVersion& observed) {
   constexpr std::size_t kTroubleBytesMax = 4096;
   const std::string_view message = StringOf(condition.Child("message"));
-  const std::size_t room = kTroubleBytesMax - std::min(kTroubleBytesMax, sighting.trouble.size());
+  const std::size_t room = kTroubleBytesMax - std::min(kTroubleBytesMax, observed.trouble.size());
   if (message.empty() || room == 0) return;
-  sighting.trouble.append(message.substr(0, room)).append("\n");
+  observed.trouble.append(message.substr(0, room)).append("\n");
 }
 
-void ReadConditions(Value conditions, Sighting& sighting) {
+void ReadConditions(Value conditions, ObservedVersion& observed) {
   if (!conditions.is_array()) return;
   for (Value at = conditions.first(); at.exists(); at = conditions.next(at)) {
     const std::string_view type = StringOf(at.Child("type"));
-    if (type == "Ready") sighting.ready = ReadCondition(at);
-    if (type == "Synced") sighting.synced = ReadCondition(at);
-    if (StringOf(at.Child("status")) == "False") AddTrouble(at, sighting);
+    if (type == "Ready") observed.ready = ReadCondition(at);
+    if (type == "Synced") observed.synced = ReadCondition(at);
+    if (StringOf(at.Child("status")) == "False") AddTrouble(at, observed);
   }
 }
 
-void AddTag(std::string_view key, std::string_view value, Sighting& sighting) {
+void AddTag(std::string_view key, std::string_view value, ObservedVersion& observed) {
   Fingerprint tag;
   tag.Add(key);
   tag.Add(value);
-  sighting.tags_digest += tag.value();  // a sum: the order does not count
+  observed.tags_digest += tag.value();  // a sum: the order does not count
 }
 
 // A map, or the community's list of {key, value}.
-void ReadTags(Value tags, Sighting& sighting) {
+void ReadTags(Value tags, ObservedVersion& observed) {
   if (!tags.is_object() && !tags.is_array()) return;
-  sighting.has_tags = true;
+  observed.has_tags = true;
   for (Value tag = tags.first(); tag.exists(); tag = tags.next(tag)) {
     if (tags.is_object()) {
-      AddTag(tag.key(), tag.text(), sighting);
+      AddTag(tag.key(), tag.text(), observed);
     } else {
-      AddTag(StringOf(tag.Child("key")), StringOf(tag.Child("value")), sighting);
+      AddTag(StringOf(tag.Child("key")), StringOf(tag.Child("value")), observed);
     }
   }
 }
@@ -87,21 +87,22 @@ std::uint64_t DigestOf(Value value) {
   return digest.value();
 }
 
-Sighting ReadSighting(Value object, const FollowedKind& kind, const IdentityRules& rules) {
-  Sighting sighting;
-  sighting.facts = Identify(object, kind.group_kind(), rules);
-  sighting.role = kind.role;
+ObservedVersion ReadObservedVersion(Value object, const FollowedKind& kind,
+                                    const IdentityRules& rules) {
+  ObservedVersion observed;
+  observed.facts = Identify(object, kind.group_kind(), rules);
+  observed.role = kind.role;
   const ObjectView view = ViewObject(object);
   const std::string_view generation = object.Child("metadata").Child("generation").text();
-  std::from_chars(generation.data(), generation.data() + generation.size(), sighting.generation);
-  ReadConditions(view.conditions, sighting);
-  sighting.has_conditions = view.conditions.is_array() && view.conditions.size() > 0;
-  sighting.paused = view.Annotation("crossplane.io/paused") == "true";
-  sighting.in_use = view.Label("crossplane.io/in-use") == "true";
-  ReadTags(view.at_provider.Child("tags"), sighting);
-  sighting.config = ConfigOf(view, kind.group_kind(), *rules.catalogue);
-  if (sighting.config) sighting.status_digest = DigestOf(object.Child("status"));
-  return sighting;
+  std::from_chars(generation.data(), generation.data() + generation.size(), observed.generation);
+  ReadConditions(view.conditions, observed);
+  observed.has_conditions = view.conditions.is_array() && view.conditions.size() > 0;
+  observed.paused = view.Annotation("crossplane.io/paused") == "true";
+  observed.in_use = view.Label("crossplane.io/in-use") == "true";
+  ReadTags(view.at_provider.Child("tags"), observed);
+  observed.config = ConfigOf(view, kind.group_kind(), *rules.catalogue);
+  if (observed.config) observed.status_digest = DigestOf(object.Child("status"));
+  return observed;
 }
 
 std::string_view Name(KindState state) { return kKindStates.Of(state); }

@@ -1,6 +1,7 @@
-// Sighting: what is read of one version of one object, for the registry and for the detectors.
-#ifndef TRUCE_WEBHOOK_WATCH_SIGHTING_H_
-#define TRUCE_WEBHOOK_WATCH_SIGHTING_H_
+// ObservedVersion: what is read of one version of one object, for the registry and for the
+// detectors.
+#ifndef TRUCE_WEBHOOK_WATCH_OBSERVED_VERSION_H_
+#define TRUCE_WEBHOOK_WATCH_OBSERVED_VERSION_H_
 
 #include <cstdint>
 #include <optional>
@@ -25,7 +26,7 @@ struct ConditionSeen {
   bool operator==(const ConditionSeen&) const = default;
 };
 
-struct Sighting {
+struct ObservedVersion {
   ObjectFacts facts;
   Role role = Role::kManaged;
   std::int64_t generation = 0;  // metadata.generation; 0: not given
@@ -42,7 +43,7 @@ struct Sighting {
   std::optional<ProviderConfigName> config;
   std::uint64_t status_digest = 0;
 
-  bool operator==(const Sighting&) const = default;
+  bool operator==(const ObservedVersion&) const = default;
 };
 
 // Kinds, names and texts in their order, down to 32 levels: the API server keeps that of stored
@@ -50,7 +51,8 @@ struct Sighting {
 std::uint64_t DigestOf(Value value);
 
 // Reads `object`, of kind `kind`. Never fails: an object that says nothing gives an empty uid.
-Sighting ReadSighting(Value object, const FollowedKind& kind, const IdentityRules& rules);
+ObservedVersion ReadObservedVersion(Value object, const FollowedKind& kind,
+                                    const IdentityRules& rules);
 
 // How a kind is followed now, for status, metrics and denials.
 enum class KindState : std::uint8_t {
@@ -94,7 +96,7 @@ class SightObserver {
  public:
   virtual ~SightObserver() = default;
   // A version was seen for the first time since the start, or a later one than before.
-  virtual void OnSighted(const Sighting& sighting) = 0;
+  virtual void OnSighted(const ObservedVersion& observed) = 0;
   // The object is gone: DELETED, or its absence was proved.
   virtual void OnGone(const Uid& uid, const Slot& slot) = 0;
   virtual void OnKindState(const KindStatus& status) = 0;
@@ -106,4 +108,4 @@ class SightObserver {
 
 }  // namespace truce
 
-#endif  // TRUCE_WEBHOOK_WATCH_SIGHTING_H_
+#endif  // TRUCE_WEBHOOK_WATCH_OBSERVED_VERSION_H_
