@@ -359,7 +359,8 @@ void CascadeWorld::CheckWhole() {
 // Whom the old owner named unseen owns it, if it still says so, and both are as they were.
 void CascadeWorld::CheckHandedOver() {
   for (const auto& [target, both] : handed_) {
-    const auto& [old, heir] = both;
+    const Thing& old = both.first;
+    const Thing& heir = both.second;
     const Thing* before = Find(old.slot);
     const Thing* now = Find(heir.slot);
     const bool stands = before != nullptr && now != nullptr && before->uid == old.uid &&
