@@ -47,7 +47,7 @@ std::string KubectlKind(const Slot& slot);
 // Which object kubectl is to act on: "queue.sqs.aws.upbound.io jobs -n team-a", or placeholders
 // where a word of it could mean something to a shell.
 std::string KubectlTarget(const Slot& slot);
-// What makes the deletion of a managed resource leave what it has in AWS (KeepingField).
+// The words that make the deletion of a managed resource leave its cloud resource (KeepingField).
 std::string KeepCommand(const Slot& slot);
 // Behind it the deletion, which is not run where that failed.
 std::string LetGoCommand(const Slot& slot);

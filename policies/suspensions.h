@@ -1,5 +1,5 @@
-// What suspends refusals now, whoever set it: the one answer that doctor, coverage, metrics,
-// /readyz?verbose and the page give. Pure.
+// The reasons why refusals are suspended now, whoever set them: the one answer that doctor,
+// coverage, metrics, /readyz?verbose and the page give. Pure.
 #ifndef TRUCE_POLICIES_SUSPENSIONS_H_
 #define TRUCE_POLICIES_SUSPENSIONS_H_
 

@@ -497,8 +497,8 @@ bool TellsCreation(const ReviewRequest& request) {
   return !request.old_object || request.old_object->created_marks != request.object.created_marks;
 }
 
-// What the object holds as `declared` is real: by this review, the word of a provider or of a
-// restorer; by marks that stood before it declared something else.
+// Marks the resources of `declared` that the object holds as real: a provider or a restorer says so
+// by this review, or marks of creation stood before the object declared something else.
 void MakeReal(const Case& c, const ObjectFacts& declared) {
   for (const DeclaredResource& resource : declared.resources) {
     if (resource.key.empty() || resource.intent == Intent::kObserves) continue;

@@ -201,7 +201,7 @@ TEST_F(Texts, OwnedByTheSamePartyUnderAnotherKind) {
   Expect("owned-same-party-new-kind");
 }
 
-// Whose bucket the policy is in asks for it, and has nobody delete it.
+// The owner of the bucket asks to have the policy handed over, and asks nobody to delete it.
 TEST_F(Texts, OwnedInAResourceOfTheReaders) {
   ByHand();
   clash.resource.identity.type = "s3/BucketPolicy";

@@ -89,7 +89,8 @@ TEST_F(HistoriesOfLimits, ARenameOfWhatWasNeverMadeLeavesNothing) {
   EXPECT_EQ(registry_.Contents().owners.size(), 2U);
 }
 
-// What renames do leave is bounded by the cap: it may exist, and nothing frees it by itself.
+// The cap bounds the names that renames do leave: their resources may exist, and nothing frees
+// them.
 TEST_F(HistoriesOfLimits, WhatRenamesLeaveCountsToTheCap) {
   registry_.limits = {3, 100};
   ObjectFacts before =

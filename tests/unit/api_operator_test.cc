@@ -1,4 +1,4 @@
-// What is asked over the operator socket alone: confirm, explain.
+// Requests that the operator socket alone answers: confirm, explain.
 #include <gtest/gtest.h>
 
 #include <nlohmann/json.hpp>

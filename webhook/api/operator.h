@@ -1,4 +1,4 @@
-// What is asked over the operator socket alone: JSON over HTTP, beside the REST API and the
+// Requests that the operator socket alone answers: JSON over HTTP, beside the REST API and the
 // page, which the socket answers too.
 //
 //   POST /api/v1/reservations:confirm
