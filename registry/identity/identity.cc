@@ -245,7 +245,6 @@ void ReadManaged(const ObjectView& view, const KindEntry& kind, const IdentityRu
   if (facts.name_finding.empty()) facts.name_finding = std::move(part_finding);
   std::string shown = outside != nullptr ? std::string() : TakeStatus(view, external, draft);
   if (facts.name_finding.empty()) facts.name_finding = std::move(shown);
-  if (outside == nullptr && !other) facts.shown_key = ShownKey(OwnArn(view), draft);
   // Last: external names are written there as AWS writes them.
   if (outside != nullptr && HasNameSpace(rules, *outside)) {
     draft.place.partition = NameSpaceOf(*outside);
@@ -258,6 +257,11 @@ void ReadManaged(const ObjectView& view, const KindEntry& kind, const IdentityRu
     if (!draft.further_observed || !resource.further_account.empty()) continue;
     facts.account_disagreement =
         "status.atProvider.arn names another resource: " + Printable(draft.own_arn);
+  }
+  const std::string_view shown_arn = outside == nullptr ? OwnArn(view) : std::string_view();
+  const auto is_shown = [&](const DeclaredResource& resource) { return resource.arn == shown_arn; };
+  if (!other && std::none_of(facts.resources.begin(), facts.resources.end(), is_shown)) {
+    facts.shown_key = ShownKey(shown_arn, draft);
   }
   if (other) AppendResources(*other, facts.resources, facts.bad_names);
 }

@@ -414,9 +414,9 @@ void DecidePair(const Case& c, const Pair& pair, Decision& decision) {
   Grant(c, pair, meanings);
 }
 
-// The update takes from the object the name of a resource that it managed.
+// Somebody else than a provider takes from the object the name of a resource that it managed.
 bool GivesUpAName(const ReviewRequest& request) {
-  if (!request.old_object) return false;
+  if (!request.old_object || request.requester.provider) return false;
   const std::vector<DeclaredResource>& now = request.object.resources;
   return std::ranges::any_of(request.old_object->resources, [&](const DeclaredResource& before) {
     return before.intent != Intent::kObserves && !before.key.empty() &&
@@ -606,9 +606,7 @@ Object ReviewedObject(const ReviewRequest& request, const std::optional<Object>&
     object.told = request.object.created_marks;
   }
   // The marks of a renamed object are of what it made under the former name.
-  if (GivesUpAName(request) && !request.requester.provider) {
-    object.told = request.object.created_marks;
-  }
+  if (GivesUpAName(request)) object.told = request.object.created_marks;
   return object;
 }
 
@@ -663,8 +661,7 @@ Decision Decide(const ReviewRequest& request, const Facts& facts, Timestamp now,
   if (TellsCreation(request) && (request.requester.provider || request.requester.restorer)) {
     MakeReal(c, request.object);
   }
-  const bool leaves = GivesUpAName(request) && !request.requester.provider;
-  if (leaves && before && WasCreated(*request.old_object, *before)) {
+  if (GivesUpAName(request) && before && WasCreated(*request.old_object, *before)) {
     MakeReal(c, *request.old_object);
   }
   NoteLettingGo(c);
