@@ -36,6 +36,8 @@ recipe() {
     argocd-sync) echo "argocd-sync ." ;;
     # Beyond those that the tests of a commit need: make release-test, make publish.
     cosign) echo "cosign github.com/sigstore/cosign/v3/cmd/cosign" ;;
+    # What `make bench` measures Truce beside; the main package is ours.
+    go-webhook) echo "go-webhook ." ;;
     oauth2-proxy) echo "oauth2-proxy github.com/oauth2-proxy/oauth2-proxy/v7" ;;
     actionlint) echo "actionlint github.com/rhysd/actionlint/cmd/actionlint" ;;
     # What function-go-templating renders with; the main package is ours. With the CRDs of provider-kubernetes.
@@ -78,7 +80,7 @@ helm3_version_flags() {
 # The stamp is a digest of all that decides what the binary is.
 stamp_of() {
   local folder="$1" package="$2" tags="$3"
-  { cat "$MODULES/$folder/go.mod" "$MODULES/$folder/go.sum"; echo "$package${tags:+ $tags}"; link_flags "$folder"
+  { cat "$MODULES/$folder"/go.*; echo "$package${tags:+ $tags}"; link_flags "$folder"
     # A main package of our own.
     if [ "$package" = . ]; then cat "$MODULES/$folder"/*.go; fi; } |
     sha256sum | cut -d' ' -f1

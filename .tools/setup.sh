@@ -3,7 +3,7 @@
 #
 #   .tools/setup.sh build    compiler, libraries, sources of cpp-httplib, SQLite and preact
 #   .tools/setup.sh test     that, and clang-tidy, build/venv with Python packages, Go, Chromium
-#   .tools/setup.sh bench    that, and wrk
+#   .tools/setup.sh bench    that, and wrk, a kube-apiserver, etcd and the smallest Go webhook
 #   .tools/setup.sh release  what `build` installs in the mirror's newest version, accepted sources (sources.lock), and
 #                            what makes and tests images and chroots
 #   .tools/setup.sh release-test  what judges SBOMs, and an image registry
@@ -163,6 +163,7 @@ main() {
     *) die "unknown group '$1' (build, test, bench, release, release-test, publish)" ;;
   esac
   for group in "${groups[@]}"; do once "$group"; done
+  if [ "${1:-}" = bench ]; then "$ROOT/.tools/peers.sh" etcd kube-apiserver kubectl go-webhook; fi
 }
 
 main "$@"

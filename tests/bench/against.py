@@ -16,12 +16,10 @@ import sys
 from pathlib import Path
 
 from bench import campaign, machine, varied
-from bench.load import Load, Run
+from bench.load import Run
 from bench.servers import Nginx, Truce
-from bench.stores import WORK, Templates
+from bench.stores import Templates
 from support import truce_process
-
-LOADS = {"denied": varied.denied, "unchanged": varied.unchanged, "create": varied.creates}
 
 
 def _ratio(runs: list[Run], others: list[Run], name: str) -> float:
@@ -42,7 +40,7 @@ def _tell(found: dict[tuple[str, str], list[Run]]) -> None:
             f" {_median(runs, 'p50_ms'):>8.3f} {_median(runs, 'p99_ms'):>8.2f}"
             f" {sum(run.disturbed for run in runs):>7}"
         )
-    for scenario in LOADS:
+    for scenario in campaign.SCENARIOS:
         now, before = found[scenario, "this"], found[scenario, "other"]
         print(
             f"{scenario}: this / other: "
@@ -74,12 +72,8 @@ def main() -> None:
             servers[name] = Truce(templates, campaign.COMPARED_SIZE, name=name, places=places)
             servers[name].seed(varied.owners())
         servers["nginx"] = Nginx(servers["this"].certificates)
-        loads = {}
-        for scenario, bodies in LOADS.items():
-            file = WORK / f"against-{scenario}.txt"
-            file.write_text("".join(body + "\n" for body in bodies()))
-            loads[scenario] = Load("fresh", file, (str(arguments.pause),))
-        plan = [(scenario, name) for scenario in LOADS for name in servers]
+        loads = {name: campaign.load_of(name, (str(arguments.pause),)) for name in campaign.SCENARIOS}
+        plan = [(scenario, name) for scenario in loads for name in servers]
         found: dict[tuple[str, str], list[Run]] = {step: [] for step in plan}
         for number in range(arguments.rounds):
             for scenario, name in plan if number % 2 == 0 else reversed(plan):

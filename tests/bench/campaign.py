@@ -5,9 +5,8 @@ from __future__ import annotations
 import os
 import statistics
 from dataclasses import asdict, dataclass
-from pathlib import Path
 
-from bench import machine, reviews, varied
+from bench import machine, varied
 from bench.load import Load, Run, measure
 from bench.servers import Nginx, Tally, Truce
 from bench.stores import WORK, Templates
@@ -15,18 +14,17 @@ from bench.stores import WORK, Templates
 # A quick look while developing: few short runs, no million.
 QUICK = os.environ.get("TRUCE_BENCH_QUICK") == "1"
 
-SIZES = (1_000, 10_000, 50_000) if QUICK else (1_000, 10_000, 1_000_000)
 COMPARED_SIZE = 10_000
-CONNECTIONS = (16, 64)
-# Rounds differ by a tenth to a quarter, since a host is shared: what is judged has more of them.
-COMPARED_ROUNDS = {16: 1, 64: 1} if QUICK else {16: 9, 64: 3}
-COMPARED_SECONDS = 2 if QUICK else 3
-SIZED_ROUNDS = 3 if QUICK else 5
-SIZED_SECONDS = 1 if QUICK else 2
-COMPOSED_OBJECTS = 1000
-BODIES = ("varied", "recorded")
+SIZES = (COMPARED_SIZE, 50_000 if QUICK else 1_000_000)
+# Ownerships and connections: rounds. They differ by a tenth to a quarter, since a host is shared.
+ROUNDS = {
+    (SIZES[0], 16): 1 if QUICK else 9,
+    (SIZES[0], 64): 1 if QUICK else 3,
+    (SIZES[1], 16): 1 if QUICK else 9,
+}
+SECONDS = 2 if QUICK else 3
 
-SCENARIOS = ("denied", "unchanged", "create")
+SCENARIOS = {"denied": varied.denied, "unchanged": varied.unchanged, "create": varied.creates}
 
 
 @dataclass(frozen=True)
@@ -76,26 +74,9 @@ class Campaign:
         templates = Templates()
         self.truces = {size: self._keep(Truce(templates, size)) for size in SIZES}
         self.nginx = self._keep(Nginx(self.truces[COMPARED_SIZE].certificates))
-        composed = reviews.Composed(COMPOSED_OBJECTS)
         for truce in self.truces.values():
-            truce.seed(composed.creates())
-        self.truces[COMPARED_SIZE].seed(varied.owners())
-        self._varied = {
-            name: Load("fresh", self._file(f"varied-{name}", bodies))
-            for name, bodies in (
-                ("denied", varied.denied()),
-                ("unchanged", varied.unchanged()),
-                ("create", varied.creates()),
-            )
-        }
-        self._fresh = Load("fresh", self._file("fresh", [reviews.fresh_creates()]))
-        self._updates = Load("rotate", self._file("updates", composed.updates()))
-        self._taken = {
-            size: Load(
-                "rotate", self._file(f"taken-{size}", reviews.creates_of_taken(truce.samples))
-            )
-            for size, truce in self.truces.items()
-        }
+            truce.seed(varied.owners())
+        self._loads = {name: load_of(name) for name in SCENARIOS}
 
     def _keep(self, server):
         self._servers.append(server)
@@ -107,30 +88,16 @@ class Campaign:
         if self._awake is not None:
             self._awake.close()
 
-    @staticmethod
-    def _file(name: str, bodies: list[str]) -> Path:
-        path = WORK / f"{name}.txt"
-        path.write_text("".join(body + "\n" for body in bodies))
-        return path
-
     def body_bytes(self) -> dict[str, int]:
-        """The mean length of a request's body, by kind of bodies and scenario."""
+        """The mean length of a request's body, by scenario."""
         return {
-            f"{bodies} {name}": load.bodies.stat().st_size // len(load.bodies.read_text().splitlines())
-            for bodies in BODIES
-            for name, load in self._loads(bodies).items()
+            name: load.bodies.stat().st_size // varied.COUNT for name, load in self._loads.items()
         }
 
-    def _loads(self, bodies: str) -> dict[str, Load]:
-        if bodies == "varied":
-            return self._varied
-        taken = self._taken[COMPARED_SIZE]
-        return {"denied": taken, "unchanged": self._updates, "create": self._fresh}
-
-    def compare(self, bodies: str) -> dict[int, dict[str, list[Run]]]:
-        """Runs by number of connections and name: every scenario, and nginx with the bodies of
-        creations and of updates. `bodies`: one of BODIES."""
-        truce, loads = self.truces[COMPARED_SIZE], self._loads(bodies)
+    def compare(self, size: int, connections: int) -> dict[str, list[Run]]:
+        """Runs by name: every scenario on a registry of this size, and nginx with the bodies of
+        creations and of updates."""
+        truce, loads = self.truces[size], self._loads
         plan = [
             ("nginx-create", self.nginx, loads["denied"]),
             ("denied", truce, loads["denied"]),
@@ -138,27 +105,18 @@ class Campaign:
             ("unchanged", truce, loads["unchanged"]),
             ("nginx-update", self.nginx, loads["unchanged"]),
         ]
-        found: dict = {count: {name: [] for name, _, _ in plan} for count in CONNECTIONS}
-        for number in range(max(COMPARED_ROUNDS.values())):
-            for count in [count for count in CONNECTIONS if number < COMPARED_ROUNDS[count]]:
-                for name, server, load in plan if number % 2 == 0 else reversed(plan):
-                    done = run(name, server, load, (count, COMPARED_SECONDS))
-                    found[count][name].append(done)
+        found: dict[str, list[Run]] = {name: [] for name, _, _ in plan}
+        for number in range(ROUNDS[size, connections]):
+            for name, server, load in plan if number % 2 == 0 else reversed(plan):
+                found[name].append(run(name, server, load, (connections, SECONDS)))
         return found
 
-    def scale(self) -> dict[str, dict[int, list[Run]]]:
-        """Runs by scenario and number of ownerships at the start, at the first number of
-        connections. Durable creates come last: they make the small registries larger."""
-        found: dict = {name: {size: [] for size in SIZES} for name in SCENARIOS}
-        for name in SCENARIOS:
-            for number in range(SIZED_ROUNDS):
-                for size in SIZES if number % 2 == 0 else reversed(SIZES):
-                    load = {"denied": self._taken[size], "unchanged": self._updates}.get(
-                        name, self._fresh
-                    )
-                    shape = (CONNECTIONS[0], SIZED_SECONDS)
-                    found[name][size].append(run(name, self.truces[size], load, shape))
-        return found
+
+def load_of(scenario: str, more: tuple[str, ...] = ()) -> Load:
+    """The scenario's bodies in a file. `more`: as that of Load."""
+    file = WORK / f"{scenario}.txt"
+    file.write_text("".join(body + "\n" for body in SCENARIOS[scenario]()))
+    return Load("fresh", file, more)
 
 
 def run(name: str, server, load: Load, shape: tuple[int, int]) -> Run:

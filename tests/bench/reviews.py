@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 import json
 from pathlib import Path
 
@@ -52,46 +51,3 @@ def creates_of_taken(samples: list[Sample]) -> list[str]:
 def _uid_like(uid: str, digit: str) -> str:
     """Another uid of the same form."""
     return digit + uid[1:]
-
-
-class Composed:
-    """Buckets composed by Crossplane: their creation, and the update that follows each look of the
-    composite controller, which changes nothing."""
-
-    def __init__(self, count: int):
-        self._update = recorded("crossplane-claims-14.update.bucket")
-        self._count = count
-        request = self._update["request"]
-        assert request["object"] == request["oldObject"]
-        self._object = request["object"]["metadata"]["name"]
-        self._uid = request["object"]["metadata"]["uid"]
-        self._composite_uid = request["object"]["metadata"]["ownerReferences"][0]["uid"]
-        self._composite = request["object"]["metadata"]["ownerReferences"][0]["name"]
-
-    def creates(self) -> list[str]:
-        review = copy.deepcopy(self._update)
-        request = review["request"]
-        request["operation"] = "CREATE"
-        request["oldObject"] = None
-        request["options"] = {"kind": "CreateOptions", "apiVersion": "meta.k8s.io/v1"}
-        return [self._numbered(_compact(review), number, "c") for number in range(self._count)]
-
-    def updates(self) -> list[str]:
-        text = _compact(self._update)
-        return [self._numbered(text, number, "d") for number in range(self._count)]
-
-    def _numbered(self, text: str, number: int, review: str) -> str:
-        # Names that spread over the whole registry, as people's names do.
-        scattered = f"{number * 2654435761 % 2**32:08x}"
-        uid = f"{scattered}-0c0d-4000-9000-{number:012x}"
-        composite = f"composite-{scattered}"
-        for old, new in (
-            (self._object, f"{composite}-bucket"),
-            (self._uid, uid),
-            (self._composite, composite),
-            (self._composite_uid, _uid_like(uid, "e")),
-            ("prod-artifacts", f"service-{number % 997}-prod-bucket-{scattered}"),
-            (self._update["request"]["uid"], _uid_like(uid, review)),
-        ):
-            text = text.replace(old, new)
-        return text

@@ -113,7 +113,6 @@ class Truce:
             self._process.start(wait_until_ready=False)
         self._process.wait_until_ready(START_SECONDS)
         self.settle()
-        self.resident_bytes = machine.resident_bytes(self.pid)
 
     def _time_start(self) -> float:
         """Starts and ends it once on every processor, as in production. Seconds until ready."""
@@ -179,17 +178,21 @@ class Truce:
         return self._process.logs()
 
     def settle(self) -> None:
-        """Waits for work in the background: the check of the whole database after the start,
-        checkpoints after writes."""
-        since, spent = time.monotonic(), machine.process_seconds(self.pid)
+        settle(self.pid)
 
-        def idle() -> bool:
-            nonlocal since, spent
-            now = time.monotonic()
-            if now - since < IDLE_WINDOW_SECONDS:
-                return False
-            before, began = spent, since
-            since, spent = now, machine.process_seconds(self.pid)
-            return spent - before < IDLE_SHARE_MAX * (now - began)
 
-        wait_for(idle, IDLE_SECONDS_MAX, "the server is idle")
+def settle(pid: int) -> None:
+    """Waits for work in the background: the check of the whole database after the start,
+    checkpoints after writes."""
+    since, spent = time.monotonic(), machine.process_seconds(pid)
+
+    def idle() -> bool:
+        nonlocal since, spent
+        now = time.monotonic()
+        if now - since < IDLE_WINDOW_SECONDS:
+            return False
+        before, began = spent, since
+        since, spent = now, machine.process_seconds(pid)
+        return spent - before < IDLE_SHARE_MAX * (now - began)
+
+    wait_for(idle, IDLE_SECONDS_MAX, "the server is idle")

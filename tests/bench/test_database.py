@@ -14,6 +14,7 @@ from bench.stores import WORK
 DENIAL_TAKES_MAX = 1.5  # above SQLite's, of what the database takes alone: the goal
 DENIAL_TAKES_JUDGED = 2.5
 CREATED_SHARE_MIN = 0.75  # of what pgbench grants by the same two round trips
+GRANT_P99_MAX_MS = 50.0  # of a creation, 16 callers, the database 1 ms away
 TOGETHER_SHARE_MIN = 0.9  # of what one server grants; told, since all share the processors with the database
 RESIDENT_GROWTH_MAX = 1.2  # from a thousand ownerships to a million
 
@@ -71,6 +72,8 @@ def test_a_database_that_is_far_away_costs_its_round_trips(server, tell, millise
          ", ".join(f"{many} connections {found[f'created_rate_{many}']:.0f}/s, p99 {found[f'created_p99_{many}']:.0f} ms"
                    for many in database.AWAY_CONNECTIONS))
     assert found["denied_p50"] < found["grant_p50"], "one round trip, not two"
+    if milliseconds == 1:
+        assert found[f"created_p99_{database.CONNECTIONS}"] <= GRANT_P99_MAX_MS
 
 
 def test_what_a_quota_costs_those_whom_it_counts(server, tell):

@@ -13,7 +13,7 @@ from collections.abc import Iterator
 
 from bench.reviews import recorded
 
-COUNT = 300
+COUNT = 1000
 # Most objects are small; status, managedFields and what kubectl remembers make some large.
 SIZES = (1_500, 2_000, 3_000, 4_000, 4_000, 6_000, 8_000, 12_000, 20_000, 30_000)
 # The share of what is added that goes into each place: no rule reads managedFields, and JSON inside a string
@@ -86,8 +86,13 @@ def _kinds_and_sizes() -> Iterator[tuple[int, str, int]]:
     return zip(range(COUNT), itertools.cycle(_KINDS), itertools.cycle(SIZES))
 
 
+def _scattered(number: int) -> str:
+    """All over the indexes of a registry, as people's names and the API server's uids are."""
+    return f"{number * 2654435761 % 2**32:08x}"
+
+
 def _taken(number: int) -> str:
-    return f"reports-prod-taken-{number:04}"
+    return f"service-{100 + number * 7 % 900}-prod-bucket-{_scattered(number)}"
 
 
 def owners() -> list[str]:
@@ -97,8 +102,8 @@ def owners() -> list[str]:
         text = _compact(_named(kind, _taken(number)))
         for mark, value in (
             ("@OBJECTNAME@", f"owner-{number:04}"),
-            ("@OBJECT@", f"00000000-0000-4000-9000-{number:012x}"),
-            ("@REVIEW@", f"00000000-0000-4000-9001-{number:012x}"),
+            ("@OBJECT@", f"{_scattered(number)}-0000-4000-9000-{number:012x}"),
+            ("@REVIEW@", f"{_scattered(number)}-0000-4000-9001-{number:012x}"),
         ):
             text = text.replace(mark, value)
         found.append(text)
