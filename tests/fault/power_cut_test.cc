@@ -1,5 +1,5 @@
 // The power goes while the registry is at work: whatever the disk kept of what was not synced, the
-// next start opens it, it is intact, and every acknowledged grant is there.
+// next start opens it, it is intact, every acknowledged grant is there, and no loss is told.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -23,6 +23,7 @@
 #include "registry/ownership/rows.h"
 #include "registry/store/sqlite/backup.h"
 #include "registry/store/sqlite/connection.h"
+#include "registry/store/sqlite/log_look.h"
 #include "registry/store/sqlite/migrations.h"
 #include "registry/store/sqlite/sqlite_store.h"
 #include "tests/support/power_disk.h"
@@ -119,9 +120,15 @@ class Work {
     options.wal_restart_bytes = 20'000 + random_() % 100'000;
     // A start whose own syncs fail is tried again.
     for (int attempt = 0; attempt < 100; ++attempt) {
+      const auto loss = TakeUpLog(options.data_dir, disk_.files());
+      ASSERT_EQ(loss.ok() ? loss.value() : "", "");
       auto opened = SqliteStore::Open(options);
       if (opened.ok()) {
         store_ = std::move(opened).value();
+        const std::string name = "open-" + std::to_string(++opened_);
+        if (!Write(*store_, SampleNamedCreate(name, name)).ok()) return;
+        disk_.Note("+" + name);
+        static_cast<void>(MarkLog(options.data_dir, disk_.files()).ok());
         return;
       }
       ASSERT_EQ(opened.error().code, ErrorCode::kUnavailable) << opened.error().message;
@@ -129,7 +136,12 @@ class Work {
     FAIL() << "it does not start";
   }
 
-  void Close() { store_.reset(); }
+  void Close() {
+    if (!store_->FatalFailure().has_value()) {
+      static_cast<void>(TakeLogMarkOff(folder_.path().string(), disk_.files()).ok());
+    }
+    store_.reset();
+  }
 
   void WriteAll(int round) {
     std::atomic<int> next = 0;
@@ -187,19 +199,24 @@ class Work {
   std::mt19937_64 random_;
   TemporaryFolder folder_;
   PowerDisk disk_;
+  int opened_ = 0;
   std::unique_ptr<SqliteStore> store_;
 };
 
 void Recover(const TemporaryFolder& folder, PowerDisk& disk, const std::set<std::string>& notes) {
+  const std::string path = folder.path().string();
+  ASSERT_EQ(TakeUpLog(path, disk.files()).value(), "");
   {
-    auto opened = SqliteStore::Open(
-        {.data_dir = folder.path().string(), .disk = disk.disk(), .full_check = false});
+    auto opened = SqliteStore::Open({.data_dir = path, .disk = disk.disk(), .full_check = false});
     ASSERT_TRUE(opened.ok()) << opened.error().message;
     const auto contents = opened.value()->Contents();
     ASSERT_TRUE(contents.ok()) << contents.error().message;
     ExpectWhole(contents.value());
     ExpectAcknowledged(contents.value(), notes);
     EXPECT_TRUE(Write(*opened.value(), SampleNamedCreate("after", "after")).ok());
+    EXPECT_TRUE(MarkLog(path, disk.files()).ok());
+    EXPECT_TRUE(Write(*opened.value(), SampleNamedCreate("again", "again")).ok());
+    EXPECT_TRUE(TakeLogMarkOff(path, disk.files()).ok());
   }
   ExpectSound((folder.path() / "truce.db").string());
   for (const auto& entry : std::filesystem::directory_iterator(folder.path())) {
@@ -341,6 +358,7 @@ struct Registry {
     for (int i = 0; i < 30; ++i) Create(*opened.value(), "old-" + std::to_string(i));
     TRUCE_ASSERT(BackUp(folder, folder + "/copy", disk->disk()).ok());
     copied = created;
+    TRUCE_ASSERT(MarkLog(folder, disk->files()).ok());
     for (int i = 0; i < 30; ++i) Create(*opened.value(), "new-" + std::to_string(i));
     // It was killed: some of it is in the log only.
     disk->Fail({.nth = 1, .fault = DiskFault::kKilled, .for_good = true});
@@ -382,6 +400,7 @@ TEST(PowerCutAtRestore, LeavesTheOldRegistryOrTheNewOne) {
     SCOPED_TRACE(Where(disk, moment, keep));
     TemporaryFolder after;
     PutInto(after.path().string(), disk.CutAt(moment, keep, random));
+    EXPECT_EQ(LossInLog(after.path().string()), "");
     const auto opened = SqliteStore::Open({.data_dir = after.path().string(), .full_check = false});
     ASSERT_TRUE(opened.ok()) << opened.error().message;
     const std::set<std::string> names = NamesOf(*opened.value());

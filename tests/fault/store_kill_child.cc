@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "registry/ownership/rows.h"
+#include "registry/store/sqlite/log_look.h"
 #include "registry/store/sqlite/sqlite_store.h"
 #include "tests/support/store_samples.h"
 
@@ -36,13 +37,17 @@ void End(Store& store, const std::string& name) {
   Say("ended", name);
 }
 
+void CreateOnce(Store& store, long number) {
+  const std::string name = std::to_string(number);
+  if (!Write(store, SampleNamedCreate(name, name)).ok()) std::_Exit(5);
+  Say("created", name);
+}
+
 void CreateForEver(Store& store, std::atomic<long>& next) {
   while (true) {
     const long number = next++;
-    const std::string name = std::to_string(number);
-    if (!Write(store, SampleNamedCreate(name, name)).ok()) std::_Exit(5);
-    Say("created", name);
-    if (number % 5 == 0) End(store, name);
+    CreateOnce(store, number);
+    if (number % 5 == 0) End(store, std::to_string(number));
   }
 }
 
@@ -55,6 +60,11 @@ int Run(const std::string& folder, long first_name) {
   if (!opened.ok()) {
     std::fprintf(stderr, "%s\n", opened.error().message.c_str());
     return 2;
+  }
+  // Now and then its log is marked: as a server's, and as that of an older one.
+  if (first_name % 2'000'000 == 0) {
+    CreateOnce(*opened.value(), first_name - 1);
+    if (!MarkLog(folder).ok()) return 3;
   }
   std::atomic<long> next = first_name;
   std::vector<std::jthread> callers;

@@ -12,6 +12,7 @@
 #include "registry/store/memory/memory_store.h"
 #include "registry/store/postgres/postgres_store.h"
 #include "registry/store/sqlite/backup.h"
+#include "registry/store/sqlite/log_look.h"
 #include "registry/store/sqlite/sqlite_store.h"
 #include "webhook/serve/data_dir.h"
 #include "webhook/serve/registry/audit_keeper.h"
@@ -33,6 +34,7 @@ constexpr std::chrono::seconds kBetweenWitnesses{10};
 constexpr std::chrono::seconds kBetweenProgress{5};
 constexpr std::chrono::seconds kNumbersTime{5};
 constexpr std::string_view kThisServer = "this server";
+constexpr std::string_view kOpened = "store/opened";  // the setting: when
 constexpr std::chrono::seconds kNumbersEvery{60};
 
 // Where clocks differ by more, what ends by one clock ends too early by the other.
@@ -86,6 +88,10 @@ RegistryPart::~RegistryPart() {
   }
   stop_.notify_all();
   if (filler_.joinable()) filler_.join();
+  // The store empties its log at its end, unless its disk failed.
+  if (is_file_ && is_open() && !store_.FatalFailure()) {
+    static_cast<void>(TakeLogMarkOff(data_dir_).ok());
+  }
 }
 
 Result<std::unique_ptr<Store>> RegistryPart::OpenStore(const Config& config,
@@ -93,15 +99,21 @@ Result<std::unique_ptr<Store>> RegistryPart::OpenStore(const Config& config,
                                                        const KubeSystemFn& kube_system) {
   if (config.store == "memory") return std::unique_ptr<Store>(std::make_unique<MemoryStore>());
   if (IsPostgresUrl(config.store)) return OpenDatabase(config, policy, kube_system);
-  SqliteOptions options;
-  options.data_dir = config.data_dir;
-  options.uids_get_clusters = true;
-  Result<std::unique_ptr<SqliteStore>> store = SqliteStore::Open(options);
-  if (store.ok()) return std::unique_ptr<Store>(std::move(store).value());
+  Result<std::unique_ptr<Store>> store = OpenFile();
+  if (store.ok()) return store;
   const std::string problem = RoomProblem(data_dir_);
   if (problem.empty() || store.error().code != ErrorCode::kUnavailable) return store.error();
   WaitFor("the registry cannot be opened: " + problem);
   return std::unique_ptr<Store>();
+}
+
+Result<std::unique_ptr<Store>> RegistryPart::OpenFile() {
+  TRUCE_ASSIGN_OR_RETURN(log_loss_, TakeUpLog(data_dir_));
+  SqliteOptions options;
+  options.data_dir = data_dir_;
+  options.uids_get_clusters = true;
+  TRUCE_ASSIGN_OR_RETURN(std::unique_ptr<Store> store, SqliteStore::Open(options));
+  return store;
 }
 
 std::string RegistryPart::WriteProblem() const {
@@ -271,6 +283,9 @@ Result<bool> RegistryPart::Open(const Config& config, const AdmissionPolicy& pol
   TRUCE_ASSIGN_OR_RETURN(std::unique_ptr<Store> store,
                          OfMachine(OpenStore(config, policy, kube_system)));
   if (store == nullptr) return false;
+  if (!log_loss_.empty()) {
+    TRUCE_RETURN_IF_ERROR(RecoverFrom(log_loss_, *store, !config.no_cluster));
+  }
   TRUCE_RETURN_IF_ERROR(CompareWithWitness(*store, !config.no_cluster));
   const IdSource ids = RandomIds();
   TRUCE_ASSIGN_OR_RETURN(
@@ -282,7 +297,10 @@ Result<bool> RegistryPart::Open(const Config& config, const AdmissionPolicy& pol
                 {{"changed", static_cast<std::int64_t>(changed)}});
   }
   if (PostgresStore* database = active_.load()) watch_store_.Open(database->watch_store());
-  if (is_file_) KeepReserve(data_dir_);
+  if (is_file_) {
+    BeginLog(*store);
+    KeepReserve(data_dir_);
+  }
   store_.Open(std::move(store));
   is_open_.store(true);
   filler_ = std::thread([this] { FillUntilDone(); });
@@ -371,24 +389,38 @@ void RegistryPart::TellLoss(const std::string& loss) {
   logger_.Log(LogLevel::kError, "changes are gone", {{"message", std::string_view(loss)}});
 }
 
+Result<void> RegistryPart::RecoverFrom(const std::string& loss, Store& store, bool has_cluster) {
+  if (has_cluster) {
+    TellLoss(loss);
+    return Administer(store, clock_.Now(), In(kDatabaseTime),
+                      [&](Administration& books) { EnterRecovery(loss, "server", books); });
+  }
+  // Nothing shows what is missing: it is only told.
+  TellLoss(loss +
+           "; without a cluster nothing shows what is missing: end Truce and put a newer copy in "
+           "place (truce restore), if there is one");
+  return {};
+}
+
+void RegistryPart::BeginLog(Store& store) {
+  const Result<void> committed =
+      Administer(store, clock_.Now(), In(kDatabaseTime), [](Administration& books) {
+        books.PutSetting(std::string(kOpened), FormatTimestamp(books.now()));
+      });
+  const Result<void> marked = committed.ok() ? MarkLog(data_dir_) : committed;
+  if (marked.ok()) return;
+  logger_.Log(LogLevel::kWarning, "log not marked",
+              {{"message", std::string_view(marked.error().message)}});
+}
+
 Result<void> RegistryPart::CompareWithWitness(Store& store, bool has_cluster) {
   if (!is_file_ && !is_database_) return {};
   witness_ = ReadWitnessFile(data_dir_);
   TRUCE_ASSIGN_OR_RETURN(const WitnessLook look, ReadWitness(store, witness_, In(kDatabaseTime)));
   if (!look.loss.empty()) {
-    // Without a cluster nothing shows what is missing: it is only told.
-    TellLoss(has_cluster ? look.loss
-                         : look.loss +
-                               "; without a cluster nothing shows what is missing: end "
-                               "Truce and put a newer copy in place (truce restore), if "
-                               "there is one");
     // It goes on with what there is; else the next look would find the same, and end it.
     witness_.reset();
-    if (has_cluster) {
-      TRUCE_RETURN_IF_ERROR(
-          Administer(store, clock_.Now(), In(kDatabaseTime),
-                     [&](Administration& books) { EnterRecovery(look.loss, "server", books); }));
-    }
+    TRUCE_RETURN_IF_ERROR(RecoverFrom(look.loss, store, has_cluster));
   }
   Remember(look.newest);
   return {};

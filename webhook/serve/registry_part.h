@@ -114,6 +114,7 @@ class RegistryPart final {
   // Null: another server is active.
   Result<std::unique_ptr<Store>> OpenStore(const Config& config, const AdmissionPolicy& policy,
                                            const KubeSystemFn& kube_system);
+  Result<std::unique_ptr<Store>> OpenFile();
   Result<std::unique_ptr<Store>> OpenDatabase(const Config& config, const AdmissionPolicy& policy,
                                               const KubeSystemFn& kube_system);
   // False: that is not known yet.
@@ -128,6 +129,10 @@ class RegistryPart final {
   void TellMissing();
   // Whether `store`, not opened before, has what this server remembers of it.
   Result<void> CompareWithWitness(Store& store, bool has_cluster);
+  // Tells it, and enters recovery mode.
+  Result<void> RecoverFrom(const std::string& loss, Store& store, bool has_cluster);
+  // Commits once and marks the log, of a store that is a file. A full disk takes neither.
+  void BeginLog(Store& store);
   void KeepWitness();
   void Remember(const std::optional<AuditWitness>& witness);
   void TellLoss(const std::string& loss);
@@ -143,6 +148,7 @@ class RegistryPart final {
   std::unique_ptr<PostgresStore> waiting_;       // open, while another server is active
   std::atomic<PostgresStore*> active_{nullptr};  // null: this server is not; else in store_
   std::string loss_;
+  std::string log_loss_;                 // found in the log before the store was opened
   std::optional<AuditWitness> witness_;  // as its file has it
   Deadline witness_due_{};
   std::string witness_problem_;  // the last one told

@@ -15,6 +15,7 @@
 #include "registry/store/sqlite/connection.h"
 #include "registry/store/sqlite/copies.h"
 #include "registry/store/sqlite/data_directory.h"
+#include "registry/store/sqlite/log_look.h"
 #include "registry/store/sqlite/migrations.h"
 
 namespace truce {
@@ -235,8 +236,11 @@ Result<BackupContents> RestoreBackup(const std::string& file, const std::string&
   if (copied != contents) {
     return Failed(ErrorCode::kDataLoss, part.path(), "the copy differs from the file");
   }
+  TRUCE_RETURN_IF_ERROR(TakeUpLog(data_dir, *disk.files));
   TRUCE_RETURN_IF_ERROR(KeepReplaced(database, disk));
   TRUCE_RETURN_IF_ERROR(part.PutInPlace());
+  // A mark that stays makes the next start tell a loss that is none.
+  static_cast<void>(TakeLogMarkOff(data_dir, *disk.files).ok());
   return contents;
 }
 

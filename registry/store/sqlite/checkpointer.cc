@@ -108,9 +108,10 @@ std::optional<Error> Checkpointer::BeforeBatch() {
   if (finish_wanted_) Finish();
   if (log_bytes() < limits_.bytes_max) return std::nullopt;
   // The last resort blocks the writer, which is what must happen now; but it waits for no reader.
+  // It leaves the file its content: an empty log is a loss while a server runs (MarkLog).
   std::lock_guard lock(moving_);
   sqlite3_busy_timeout(writer_.handle(), 0);
-  const int code = sqlite3_wal_checkpoint_v2(writer_.handle(), nullptr, SQLITE_CHECKPOINT_TRUNCATE,
+  const int code = sqlite3_wal_checkpoint_v2(writer_.handle(), nullptr, SQLITE_CHECKPOINT_RESTART,
                                              nullptr, nullptr);
   sqlite3_busy_timeout(writer_.handle(), 5000);
   if (code == SQLITE_OK) {

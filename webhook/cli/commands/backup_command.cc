@@ -18,6 +18,7 @@
 #include "registry/base/counted.h"
 #include "registry/base/text.h"
 #include "registry/store/sqlite/backup.h"
+#include "registry/store/sqlite/log_look.h"
 #include "webhook/cli/command.h"
 #include "webhook/cli/command_line.h"
 #include "webhook/cli/config_flags.h"
@@ -74,6 +75,7 @@ std::string DataDirOf(const ConfigFlags& flags, CommandIo& io) {
 struct FileRegistry {
   std::string data_dir;
   ExitCode code = ExitCode::kUsage;
+  bool is_served = false;
 };
 FileRegistry FileRegistryOf(const ApiFlags& flags, CommandIo& io) {
   FileRegistry out;
@@ -105,6 +107,7 @@ FileRegistry FileRegistryOf(const ApiFlags& flags, CommandIo& io) {
     return out;
   }
   out.data_dir = data_dir;
+  out.is_served = reply.ok();
   return out;
 }
 
@@ -219,6 +222,8 @@ ExitCode MakeBackup(const ApiFlags& flags, const std::string& file, CommandIo& i
   }
   const FileRegistry registry = FileRegistryOf(flags, io);
   if (registry.data_dir.empty()) return registry.code;
+  const std::string loss = registry.is_served ? "" : LossInLog(registry.data_dir);
+  if (!loss.empty()) io.err << "truce: " << loss << "\n";
   if (is_stream) return WriteLocalCopy(registry.data_dir, io);
   const auto copied = BackUp(registry.data_dir, file);
   if (copied.ok()) NoteBackup(registry.data_dir, SystemClock().Now());
