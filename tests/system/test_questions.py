@@ -10,7 +10,7 @@ from support.truce_process import REPOSITORY
 # Question, page, and words of the answer that stand on it.
 QUESTIONS = [
     ("Which versions of Kubernetes and Crossplane does it need?", "README.md", r"1\.30 or newer[^$]*claims and composites of 1\.x"),
-    ("What does a write cost?", "README.md", "Truce answers a denial in 0.4 ms"),
+    ("What does a write cost?", "README.md", "the smallest Go webhook adds"),
     ("Why not Gatekeeper or Kyverno?", "README.md", "two simultaneous creates"),
     ("What happens while Truce is down?", "docs/failure-card.md", r"\| Truce \| Ignore \|"),
     ("What if PostgreSQL fails over?", "docs/failure-card.md", "the primary of its database"),
