@@ -26,6 +26,24 @@ struct ResourceName;
 struct Row;
 enum class OwnerList : std::uint8_t;
 
+// How many ownerships a service has.
+struct ServiceCount {
+  std::string service;
+  std::uint64_t keys = 0;
+
+  auto operator<=>(const ServiceCount&) const = default;
+};
+
+// The same of one type in one account ("": not known, or the type has none).
+struct ServiceTally {
+  std::string type;
+  std::string account;
+  std::string service;
+  std::uint64_t count = 0;
+
+  auto operator<=>(const ServiceTally&) const = default;
+};
+
 // Reservations that are counted together: those of a namespace, or the cluster-scoped ones of one
 // user. Rows without user belong to no range.
 struct ReservedRange {
@@ -144,6 +162,23 @@ class PeopleFacts {
   // At most `limit` places of `type` that hold an ownership, by namespace, account, region. As
   // CountOwned counts them.
   virtual std::vector<PlaceCount> PlacesOf(std::string_view type, std::size_t limit) const = 0;
+  // At most `limit` keys, in order, of the owners that have this id, name (whatever the case of its
+  // Latin letters) or ARN. Nobody has an empty one. By index.
+  virtual std::vector<KeyText> KeysWithId(const PublicId& id, std::size_t limit) const = 0;
+  virtual std::vector<KeyText> KeysWithName(std::string_view name, std::size_t limit) const = 0;
+  virtual std::vector<KeyText> KeysWithArn(std::string_view arn, std::size_t limit) const = 0;
+  // The first `limit` keys of the service that follow `after`, in order. Takes time in proportion
+  // to all keys of the service.
+  virtual std::vector<KeyText> KeysOfService(std::string_view service, const KeyText& after,
+                                             std::size_t limit) const = 0;
+  // At most `limit` services that follow `after`, by name. May pass over all ownerships.
+  virtual std::vector<ServiceCount> Services(std::string_view after, std::size_t limit) const = 0;
+  // All ownerships, those without service too. Passes over all, so nobody waits for it who is in a
+  // hurry.
+  virtual std::vector<ServiceTally> TallyServices() const = 0;
+  // At most `limit` namespaces of the cluster in which objects of the kind are, in order.
+  virtual std::vector<std::string> NamespacesOf(std::string_view cluster, const GroupKind& kind,
+                                                std::size_t limit) const = 0;
   // At most `limit` lines of the audit log.
   virtual std::vector<AuditLine> AuditLines(const AuditRange& range, std::size_t limit) const = 0;
 };

@@ -2,25 +2,7 @@
 
 #include <string>
 
-#include "registry/base/assert.h"
-
 namespace truce {
-namespace {
-
-// The counter of the state for people: a record outranks what the rows say, and
-// an ownership that is offered to a successor is still orphaned.
-std::uint64_t& CounterOf(StoreCounts& counts, Record record, HolderState state) {
-  switch (record) {
-    case Record::kOrphaned:
-    case Record::kTransferring: return counts.orphaned;
-    case Record::kImported: return counts.imported;
-    case Record::kNone: break;
-  }
-  return state == HolderState::kReserved ? counts.reserved : counts.held;
-}
-
-}  // namespace
-
 Error BrokenConstraint(std::string_view constraint, std::string_view what) {
   return {ErrorCode::kInternal,
           "the changes break \"" + std::string(constraint) + "\": \"" + std::string(what) + "\""};
@@ -63,19 +45,17 @@ bool IsIn(OwnerList list, const Owner& owner) {
   return false;
 }
 
-void CountIn(StoreCounts& counts, const CountedAs& owner) {
-  ++counts.owners;
-  ++CounterOf(counts, owner.record, owner.state);
-  if (owner.contested) ++counts.conflicts;
+void ServiceTallies::Add(const Place& place, std::string_view service, std::uint64_t count) {
+  counts_[{place.type, place.account, std::string(service), 0}] += count;
 }
 
-void CountOut(StoreCounts& counts, const CountedAs& owner) {
-  std::uint64_t& counter = CounterOf(counts, owner.record, owner.state);
-  TRUCE_ASSERT(counts.owners > 0 && counter > 0);
-  TRUCE_ASSERT(!owner.contested || counts.conflicts > 0);
-  --counts.owners;
-  --counter;
-  if (owner.contested) --counts.conflicts;
+std::vector<ServiceTally> ServiceTallies::Take() && {
+  std::vector<ServiceTally> all;
+  for (auto& [tally, count] : counts_) {
+    all.push_back(tally);
+    all.back().count = count;
+  }
+  return all;
 }
 
 }  // namespace truce

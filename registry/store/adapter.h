@@ -1,8 +1,11 @@
-// What every adapter of the port does alike: checks at the border, and sorting ownerships by state.
+// What every adapter of the port does alike: checks at the border, and counts by service.
 #ifndef TRUCE_REGISTRY_STORE_ADAPTER_H_
 #define TRUCE_REGISTRY_STORE_ADAPTER_H_
 
+#include <cstdint>
+#include <map>
 #include <string_view>
+#include <vector>
 
 #include "registry/base/result.h"
 #include "registry/ownership/rows.h"
@@ -23,19 +26,15 @@ Error BrokenConstraint(std::string_view constraint, std::string_view what);
 // True when `owner` belongs to `list`.
 bool IsIn(OwnerList list, const Owner& owner);
 
-// What an ownership counts as.
-struct CountedAs {
-  Record record = Record::kNone;
-  HolderState state = HolderState::kReserved;
-  bool contested = false;
+// What TallyServices answers, added up. External synchronization.
+class ServiceTallies {
+ public:
+  void Add(const Place& place, std::string_view service, std::uint64_t count);
+  std::vector<ServiceTally> Take() &&;
+
+ private:
+  std::map<ServiceTally, std::uint64_t> counts_;
 };
-inline CountedAs CountsAs(const Owner& owner) {
-  return {owner.record, owner.state, owner.contested};
-}
-// Adds one ownership to `counts`.
-void CountIn(StoreCounts& counts, const CountedAs& owner);
-// Takes out one that was counted in as the same.
-void CountOut(StoreCounts& counts, const CountedAs& owner);
 
 }  // namespace truce
 

@@ -129,7 +129,7 @@ inline std::optional<std::int64_t> AsBits(const std::optional<std::uint64_t>& nu
   return std::bit_cast<std::int64_t>(*number);
 }
 
-// One a line, as OwnerTexts::left.
+// One a line, as Owner::left.
 inline std::string SlotLines(const std::vector<Slot>& slots) {
   std::string lines;
   for (const Slot& slot : slots) lines.append(ToText(slot)).append(1, '\n');
@@ -141,99 +141,38 @@ inline std::string KindOf(const Slot& slot) {
   return slot.cluster + '/' + slot.group + '/' + slot.kind;
 }
 
-// An owner as its columns: texts that others hold.
-struct OwnerTexts {
-  std::string_view key;
-  std::string_view id;
-  std::string_view root;
-  std::string_view party;
-  std::string_view service;
-  std::string_view contact;
-  std::string_view arn;
-  std::string_view name;
-  std::string_view identity;
-  std::string_view shape;
-  std::string_view record_reason;
-  std::string_view successor;
-  std::string_view leaf;  // empty: none
-  std::string_view left;  // one slot a line
-  bool owned = true;      // false: a key without owner, all else is empty
-  bool contested = false;
-  std::int64_t since = 0;
-  bool real = false;
-  bool managed_once = false;
-  Record record = Record::kNone;
-  HolderState state = HolderState::kReserved;
-};
-
-// Fills in a fresh `owner`: most readers read many, and moving one is not cheap. Errors: kDataLoss
-// when a slot, an identity or a word cannot be read; the owner is then of no use.
-inline Result<void> FillOwner(const OwnerTexts& texts, Owner& owner) {
-  ColumnReader reader("owners");
-  owner.key.text = texts.key;
-  owner.id.text = texts.id;
-  reader.FillSlot(texts.root, owner.root);
-  owner.party.text = texts.party;
-  owner.service = texts.service;
-  owner.contact = texts.contact;
-  owner.arn = texts.arn;
-  owner.name = texts.name;
-  reader.FillIdentity(texts.identity, owner.identity);
-  owner.shape = texts.shape;
-  owner.since = TimeFrom(texts.since);
-  owner.real = texts.real;
-  owner.record = texts.record;
-  owner.record_reason = texts.record_reason;
-  owner.successor = texts.successor;
-  owner.state = texts.state;
-  if (texts.leaf == texts.root) {
-    owner.leaf = owner.root;
-  } else {
-    owner.leaf = reader.FromOptionalSlot(texts.leaf);
-  }
-  owner.contested = texts.contested;
-  owner.managed_once = texts.managed_once;
-  for (const std::string& slot : LinesOf(texts.left)) owner.left.push_back(reader.FromSlot(slot));
-  return std::move(reader).Finish();
-}
-
 // The readers take the present record of `columns`, which has the texts (Text), numbers (Integer)
 // and absences (IsNull) of its columns by their place, from 0. Errors: kDataLoss.
 template <typename Columns>
-Result<OwnerTexts> OwnerTextsFrom(const Columns& columns) {
-  ColumnReader reader("owners");
-  OwnerTexts texts;
-  texts.key = reader.NotEmpty(columns.Text(0));
-  texts.owned = columns.Integer(1) != 0;
-  texts.id = columns.Text(2);
-  texts.root = columns.Text(3);
-  texts.party = columns.Text(4);
-  texts.service = columns.Text(5);
-  texts.contact = columns.Text(6);
-  texts.arn = columns.Text(7);
-  texts.name = columns.Text(8);
-  texts.identity = columns.Text(9);
-  texts.shape = columns.Text(10);
-  texts.since = columns.Integer(11);
-  texts.real = columns.Integer(12) != 0;
-  texts.record = reader.FromWord(kRecords, columns.Text(13));
-  texts.record_reason = columns.Text(14);
-  texts.successor = columns.Text(15);
-  texts.state = reader.FromWord(kHolderStates, columns.Text(16));
-  if (!columns.IsNull(17)) texts.leaf = columns.Text(17);
-  if (!columns.IsNull(17) && texts.leaf.empty()) texts.leaf = texts.root;
-  texts.contested = columns.Integer(18) != 0;
-  texts.managed_once = columns.Integer(19) != 0;
-  texts.left = columns.Text(20);
-  return std::move(reader).Finish(texts);
-}
-
-template <typename Columns>
 Result<Owner> OwnerFrom(const Columns& columns) {
-  TRUCE_ASSIGN_OR_RETURN(const OwnerTexts texts, OwnerTextsFrom(columns));
+  ColumnReader reader("owners");
   Owner owner;
-  TRUCE_RETURN_IF_ERROR(FillOwner(texts, owner));
-  return owner;
+  owner.key.text = reader.NotEmpty(columns.Text(0));  // column 1: whether it is owned
+  owner.id.text = columns.Text(2);
+  reader.FillSlot(columns.Text(3), owner.root);
+  owner.party.text = columns.Text(4);
+  owner.service = columns.Text(5);
+  owner.contact = columns.Text(6);
+  owner.arn = columns.Text(7);
+  owner.name = columns.Text(8);
+  reader.FillIdentity(columns.Text(9), owner.identity);
+  owner.shape = columns.Text(10);
+  owner.since = TimeFrom(columns.Integer(11));
+  owner.real = columns.Integer(12) != 0;
+  owner.record = reader.FromWord(kRecords, columns.Text(13));
+  owner.record_reason = columns.Text(14);
+  owner.successor = columns.Text(15);
+  owner.state = reader.FromWord(kHolderStates, columns.Text(16));
+  if (!columns.IsNull(17)) {
+    const std::string_view leaf = columns.Text(17);
+    owner.leaf = leaf.empty() ? owner.root : reader.FromSlot(leaf);
+  }
+  owner.contested = columns.Integer(18) != 0;
+  owner.managed_once = columns.Integer(19) != 0;
+  for (const std::string& slot : LinesOf(columns.Text(20))) {
+    owner.left.push_back(reader.FromSlot(slot));
+  }
+  return std::move(reader).Finish(std::move(owner));
 }
 
 template <typename Columns>

@@ -17,7 +17,6 @@
 
 namespace truce {
 
-class OwnerFinder;
 struct Changes;
 struct StoreContents;
 
@@ -76,26 +75,17 @@ class Store {
     done(Apply(locks, decide, deadline));
   }
 
-  // Calls `read` on one consistent committed state, before it returns. Never writes, never waits
-  // for a writer's commit. Errors: kUnavailable, kDeadlineExceeded, kDataLoss.
-  virtual Result<void> Read(const ReadFn& read, Deadline deadline) const = 0;
-  // The same; `hints` is what `read` probably asks, for stores that bring it beforehand.
-  virtual Result<void> ReadAbout(const Locks& hints, const ReadFn& read, Deadline deadline) const {
-    static_cast<void>(hints);
-    return Read(read, deadline);
+  // Calls `read` on one consistent committed state, which need not be durable yet, before it
+  // returns. Never writes, waits for no commit. `hints`: what `read` probably asks, for stores that
+  // bring it beforehand. Errors: kUnavailable, kDeadlineExceeded, kDataLoss.
+  virtual Result<void> Read(const Locks& hints, const ReadFn& read, Deadline deadline) const = 0;
+  Result<void> Read(const ReadFn& read, Deadline deadline) const {
+    return Read(Locks{}, read, deadline);
   }
-  // The owner of `key` will be asked for in a moment: who keeps owners in memory has the
-  // processor's caches bring it, which takes as long as a hundredth of a review. Never blocks.
-  virtual void Expect(const KeyText& key) const { static_cast<void>(key); }
-  // True: each call costs round trips, and Read may show what is not durable yet: an answer that
-  // rests on it goes through Submit. Never blocks.
+  // True: each call costs round trips, which hints save. Never blocks.
   virtual bool is_remote() const { return false; }
 
-  // Finds owners by what people call them; null: whoever wants that keeps a directory of its own,
-  // and every write goes through it. Never blocks.
-  virtual const OwnerFinder* index() const { return nullptr; }
-
-  // Number of ownerships by state. O(1).
+  // Number of ownerships by state, as of lately. Blocks for two seconds at most.
   virtual StoreCounts Counts() const = 0;
 
   // One consistent copy of everything; O(size). Errors: kUnavailable, kDataLoss.

@@ -1,24 +1,39 @@
--- What the registry keeps (registry/ownership/rows.h). Slots, identities and keys are in their text form;
--- times are milliseconds since 1970, UTC. An absent optional value is NULL, an empty text ''.
+-- What the registry keeps (registry/ownership/rows.h). Slots, identities and keys are in their text form; times are
+-- milliseconds since 1970, UTC. Absent values are NULL, also texts that an index holds: `WHERE arn = ?` then finds the
+-- index by itself.
 --
--- Tables are heaps to which new rows are appended: what a grant costs is the number of pages it changes at random
--- places. A CHECK of three words or more says OR: for IN SQLite fills a table of its own in each statement, which
--- costs as much as the rest of an insertion.
+-- A grant costs the pages that it changes at random places: here one each for key, name, uid of object and declaration,
+-- and slot. A CHECK of three words or more says OR: for IN SQLite fills a table of its own in each statement.
 
--- One row for each resource key that has an owner or declarations (I1: one owner for each key).
+-- Where ownerships count for quotas. `owned` is their number: the triggers below keep it in the same transaction.
+CREATE TABLE places (
+  id        INTEGER PRIMARY KEY,
+  type      TEXT    NOT NULL,
+  account   TEXT    NOT NULL,
+  region    TEXT    NOT NULL,
+  cluster   TEXT    NOT NULL,  -- of the root, as the namespace
+  namespace TEXT    NOT NULL,
+  owned     INTEGER NOT NULL DEFAULT 0 CHECK (owned >= 0),
+  UNIQUE (type, cluster, namespace, account, region)
+) STRICT;
+
+CREATE INDEX places_by_namespace ON places (namespace);
+
+-- One row for each resource that has an owner or declarations (I1: one owner for each key).
 CREATE TABLE resources (
   id            INTEGER PRIMARY KEY,
   key           TEXT    NOT NULL UNIQUE CHECK (key <> ''),
   owned         INTEGER NOT NULL CHECK (owned IN (0, 1)),  -- 0: all below is empty, observers only
-  public_id     TEXT    NOT NULL,
+  public_id     TEXT,
   root          TEXT    NOT NULL,
   party         TEXT    NOT NULL,
   service       TEXT    NOT NULL,
   contact       TEXT    NOT NULL,
-  arn           TEXT    NOT NULL,
-  name          TEXT    NOT NULL,
+  arn           TEXT,
+  name          TEXT,
   identity      TEXT    NOT NULL,
-  shape         TEXT    NOT NULL,
+  shape         TEXT,
+  place         INTEGER REFERENCES places (id) DEFERRABLE INITIALLY DEFERRED,
   since         INTEGER NOT NULL,
   real          INTEGER NOT NULL CHECK (real IN (0, 1)),
   record        TEXT    NOT NULL CHECK (record = 'none' OR record = 'orphaned' OR record = 'imported'
@@ -29,20 +44,37 @@ CREATE TABLE resources (
   leaf          TEXT,  -- '': the root
   contested     INTEGER NOT NULL CHECK (contested IN (0, 1)),
   managed_once  INTEGER NOT NULL CHECK (managed_once IN (0, 1)),
-  left_slots    TEXT    NOT NULL  -- one a line
+  left_slots    TEXT    NOT NULL,  -- one a line
+  CHECK (owned = (place IS NOT NULL))
 ) STRICT;
 
-CREATE INDEX resources_by_shape ON resources (shape) WHERE shape <> '';
-CREATE INDEX resources_contested ON resources (key) WHERE contested = 1;
-CREATE INDEX resources_orphaned ON resources (key) WHERE record IN ('orphaned', 'transferring');
-CREATE INDEX resources_imported ON resources (key) WHERE record = 'imported';
+CREATE INDEX resources_by_id      ON resources (public_id)           WHERE public_id IS NOT NULL;
+CREATE INDEX resources_by_name    ON resources (name COLLATE NOCASE) WHERE name IS NOT NULL;
+CREATE INDEX resources_by_arn     ON resources (arn)                 WHERE arn IS NOT NULL;
+CREATE INDEX resources_by_shape   ON resources (shape)               WHERE shape IS NOT NULL;
+CREATE INDEX resources_by_service ON resources (service, place);
+CREATE INDEX resources_by_place   ON resources (place)               WHERE place IS NOT NULL;
+CREATE INDEX resources_contested  ON resources (key)                 WHERE contested = 1;
+CREATE INDEX resources_orphaned   ON resources (key)                 WHERE record = 'orphaned' OR record = 'transferring';
+CREATE INDEX resources_imported   ON resources (key)                 WHERE record = 'imported';
+CREATE INDEX resources_reserved   ON resources (id)                  WHERE state = 'reserved' AND record = 'none'
+                                                                       AND owned = 1;
 
--- Where the rows of a uid stand is known in memory (registry/store/sqlite/signposts.h).
+CREATE TRIGGER ownership_is_counted AFTER INSERT ON resources WHEN NEW.place IS NOT NULL
+BEGIN
+  UPDATE places SET owned = owned + 1 WHERE id = NEW.place;
+END;
+
+CREATE TRIGGER ownership_is_counted_anew AFTER UPDATE OF place ON resources WHEN NEW.place IS NOT OLD.place
+BEGIN
+  UPDATE places SET owned = owned - 1 WHERE id = OLD.place;
+  UPDATE places SET owned = owned + 1 WHERE id = NEW.place;
+END;
+
 CREATE TABLE declarations (
-  id          INTEGER PRIMARY KEY,
   -- Deferred: checked when the transaction ends, so that no statement needs a journal of its own.
   resource    INTEGER NOT NULL REFERENCES resources (id) DEFERRABLE INITIALLY DEFERRED,
-  uid         TEXT    NOT NULL CHECK (uid <> ''),
+  uid         TEXT    NOT NULL CHECK (uid <> ''),  -- "cluster/metadata.uid"
   state       TEXT    NOT NULL CHECK (state IN ('reserved', 'seen')),
   slot        TEXT    NOT NULL,
   namespace   TEXT    NOT NULL,  -- of the slot, for limits
@@ -58,14 +90,13 @@ CREATE TABLE declarations (
   at          INTEGER NOT NULL,
   created     INTEGER,
   account_fields TEXT NOT NULL,  -- a digest
-  UNIQUE (resource, uid, state)
-) STRICT;
+  PRIMARY KEY (resource, uid, state)
+) STRICT, WITHOUT ROWID;
 
--- By who shares a limit: a namespace, or the user of what is cluster-scoped; NULL: nobody.
-CREATE INDEX declarations_reserved ON declarations (
-  (CASE WHEN user = '' THEN NULL WHEN namespace = '' THEN user ELSE '' END), namespace, at)
+CREATE INDEX declarations_by_uid ON declarations (uid);
+-- By who shares a limit: a namespace, or the user of what is cluster-scoped.
+CREATE INDEX declarations_reserved ON declarations (namespace, (CASE WHEN namespace = '' THEN user ELSE '' END), at)
 WHERE state = 'reserved';
--- Who observes what, without passing over all declarations; those that manage stand in no page of it.
 CREATE INDEX declarations_observing ON declarations (resource) WHERE intent = 'observes';
 
 -- I1, I2: a reservation is an answer "allowed"; while one that manages stands, its key has an owner.
@@ -92,16 +123,15 @@ BEGIN
   SELECT RAISE(ROLLBACK, 'a managing reservation has an owner');
 END;
 
--- The further names of a resource, beside its key; found in memory (registry/store/sqlite/name_index.h).
+-- The further names of a resource, beside its key.
 CREATE TABLE names (
-  id       INTEGER PRIMARY KEY,
-  name     TEXT    NOT NULL UNIQUE CHECK (name <> ''),
+  name     TEXT    PRIMARY KEY CHECK (name <> ''),
   resource INTEGER NOT NULL REFERENCES resources (id) DEFERRABLE INITIALLY DEFERRED,
   sort     TEXT    NOT NULL CHECK (sort = 'declared' OR sort = 'located' OR sort = 'assigned'
                                   OR sort = 'former-id'),
   observed INTEGER NOT NULL CHECK (observed IN (0, 1)),  -- 1: known from a status only
   at       INTEGER NOT NULL
-) STRICT;
+) STRICT, WITHOUT ROWID;
 
 CREATE INDEX names_by_resource ON names (resource);
 
@@ -125,30 +155,28 @@ BEGIN
   SELECT RAISE(ROLLBACK, 'a name has its resource');
 END;
 
--- Where the objects of a uid or a slot stand is known in memory, too. Passes over a kind go by the order in which
--- its objects came.
 CREATE TABLE objects (
-  id         INTEGER PRIMARY KEY,
-  uid        TEXT    NOT NULL CHECK (uid <> ''),
-  kind       TEXT    NOT NULL,  -- of the slot: "cluster/group/kind"
-  namespace  TEXT    NOT NULL,
-  name       TEXT    NOT NULL,
-  parent     TEXT,
-  parent_uid TEXT    NOT NULL,
-  root       TEXT,              -- NULL: the slot itself
-  link       TEXT    NOT NULL,
-  names      TEXT    NOT NULL,  -- one a line
-  service    TEXT    NOT NULL,
-  contact    TEXT    NOT NULL,
+  id          INTEGER PRIMARY KEY,
+  uid         TEXT    NOT NULL UNIQUE CHECK (uid <> ''),
+  kind        TEXT    NOT NULL,  -- of the slot: "cluster/group/kind"
+  namespace   TEXT    NOT NULL,
+  name        TEXT    NOT NULL,
+  parent      TEXT,
+  parent_uid  TEXT    NOT NULL,
+  root        TEXT,              -- NULL: the slot itself
+  link        TEXT    NOT NULL,
+  names       TEXT    NOT NULL,  -- one a line
+  service     TEXT    NOT NULL,
+  contact     TEXT    NOT NULL,
   composes    INTEGER NOT NULL CHECK (composes IN (0, 1)),
   own_party   INTEGER NOT NULL CHECK (own_party IN (0, 1)),
   transfer_to TEXT    NOT NULL,
   told        TEXT    NOT NULL,
   stripped    INTEGER,           -- an unsigned 64-bit number, by its bits
-  at         INTEGER NOT NULL
+  at          INTEGER NOT NULL
 ) STRICT;
 
-CREATE INDEX objects_by_kind ON objects (kind);
+CREATE INDEX objects_by_slot ON objects (kind, namespace, name);
 CREATE INDEX objects_by_parent ON objects (parent) WHERE parent IS NOT NULL;
 
 -- What was settled about a resource beside its ownership (registry/ownership/agreement.h): shares, offered
@@ -168,6 +196,7 @@ CREATE TABLE agreements (
 ) STRICT, WITHOUT ROWID;
 
 CREATE INDEX agreements_by_key ON agreements (key);
+CREATE INDEX agreements_by_kind ON agreements (kind, id);
 
 CREATE TABLE settings (
   name  TEXT PRIMARY KEY CHECK (name <> ''),
@@ -181,7 +210,7 @@ CREATE TABLE audit (
                                  OR action = 'passed' OR action = 'orphaned' OR action = 'transferred'
                                  OR action = 'moved' OR action = 'administered'),
   key    TEXT    NOT NULL,
-  id     TEXT    NOT NULL,
+  id     TEXT,
   root   TEXT    NOT NULL,
   slot   TEXT    NOT NULL,
   uid    TEXT    NOT NULL,
@@ -191,7 +220,7 @@ CREATE TABLE audit (
 ) STRICT;
 
 -- The history of one resource, without passing over the whole log.
-CREATE INDEX audit_by_id ON audit (id) WHERE id <> '';
+CREATE INDEX audit_by_id ON audit (id) WHERE id IS NOT NULL;
 
 -- I12: the audit log only grows. Retention: the setting audit.let-go names the last line that is older than what is
 -- kept (and stands in an exported segment, where one is wanted); writing it lets those lines go, in the same
@@ -215,7 +244,7 @@ BEGIN
   DELETE FROM audit WHERE seq <= CAST(NEW.value AS INTEGER) AND seq < (SELECT max(seq) FROM audit);
 END;
 
--- How many transactions were committed: tells a reader whether its memory and its snapshot are one state.
+-- How many transactions were committed: tells an older copy from a newer one.
 CREATE TABLE commits (
   one   INTEGER PRIMARY KEY CHECK (one = 1),
   count INTEGER NOT NULL

@@ -94,7 +94,7 @@ TEST_P(NamesContract, TellsWhichNamesAreTaken) {
   Locks hints;
   hints.proposed = {SampleKey("c"), SampleKey("a"), SampleName("a").name};
   const ReadFn look = [&](const AllFacts& facts) { hinted.Of([&] { check(facts); }); };
-  ASSERT_TRUE(store().ReadAbout(hints, look, Soon()).ok());
+  ASSERT_TRUE(store().Read(hints, look, Soon()).ok());
   hinted.Report();
 }
 

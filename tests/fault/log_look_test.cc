@@ -130,7 +130,7 @@ TEST_F(LogLook, AUsedLogIsNotTold) {
   const TemporaryFolder alive;
   const TemporaryFolder killed;
   auto opened = SqliteStore::Open(
-      {.data_dir = alive.path().string(), .wal_restart_bytes = 50'000, .full_check = false});
+      {.data_dir = alive.path().string(), .checkpoint_bytes = 50'000, .full_check = false});
   ASSERT_TRUE(opened.ok());
   std::uintmax_t longest = 0;
   int restarts = 0;

@@ -117,7 +117,7 @@ class Work {
     options.disk = disk_.disk();
     options.full_check = false;
     // Checkpoints and new beginnings of the log all the time.
-    options.wal_restart_bytes = 20'000 + random_() % 100'000;
+    options.checkpoint_bytes = 20'000 + random_() % 100'000;
     // A start whose own syncs fail is tried again.
     for (int attempt = 0; attempt < 100; ++attempt) {
       const auto loss = TakeUpLog(options.data_dir, disk_.files());
@@ -494,7 +494,7 @@ struct Life {
   void Go(const std::string& folder, PowerDisk& disk) {
     {
       auto opened = SqliteStore::Open(
-          {.data_dir = folder, .disk = disk.disk(), .wal_restart_bytes = 1, .full_check = false});
+          {.data_dir = folder, .disk = disk.disk(), .checkpoint_bytes = 1, .full_check = false});
       if (!opened.ok()) return;
       for (const std::string name : {"a", "b"}) {
         if (Write(*opened.value(), SampleNamedCreate(name, name)).ok()) created.insert(name);

@@ -55,7 +55,7 @@ int Run(const std::string& folder, long first_name) {
   SqliteOptions options;
   options.data_dir = folder;
   options.full_check = false;
-  options.wal_restart_bytes = 100'000;  // so that kills hit checkpoints and restarts of the log too
+  options.checkpoint_bytes = 100'000;  // so that kills hit checkpoints and restarts of the log too
   auto opened = SqliteStore::Open(options);
   if (!opened.ok()) {
     std::fprintf(stderr, "%s\n", opened.error().message.c_str());

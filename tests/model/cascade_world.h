@@ -33,7 +33,8 @@ class TellingStore final : public Store {
     if (!applied.ok() && complaint_.empty()) complaint_ = applied.error().message;
     return {};
   }
-  Result<void> Read(const ReadFn& read, Deadline deadline) const override {
+  using Store::Read;
+  Result<void> Read(const Locks& /*hints*/, const ReadFn& read, Deadline deadline) const override {
     return store_.memory().Read(read, deadline);  // what looks at the world notes what it finds
   }
   StoreCounts Counts() const override { return store_.Counts(); }

@@ -75,10 +75,10 @@ void FaultyStore::Submit(const Locks& locks, DecideFn decide, Deadline deadline,
   if (!is_held) submit();
 }
 
-Result<void> FaultyStore::Read(const ReadFn& read, Deadline deadline) const {
+Result<void> FaultyStore::Read(const Locks& hints, const ReadFn& read, Deadline deadline) const {
   std::optional<Error> fault = faults_.With([](Faults& faults) { return Take(faults.reads); });
   if (fault.has_value()) return *std::move(fault);
-  return store_.Read(read, deadline);
+  return store_.Read(hints, read, deadline);
 }
 
 Result<void> FaultyStore::Health() const {

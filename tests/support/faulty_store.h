@@ -33,7 +33,8 @@ class FaultyStore final : public Store {
 
   Result<void> Apply(const Locks& locks, const DecideFn& decide, Deadline deadline) override;
   void Submit(const Locks& locks, DecideFn decide, Deadline deadline, OnDone done) override;
-  Result<void> Read(const ReadFn& read, Deadline deadline) const override;
+  using Store::Read;
+  Result<void> Read(const Locks& hints, const ReadFn& read, Deadline deadline) const override;
   StoreCounts Counts() const override { return store_.Counts(); }
   Result<StoreContents> Contents() const override { return store_.Contents(); }
   Result<void> Health() const override;

@@ -7,8 +7,7 @@
 #include <new>
 
 #include "registry/base/assert.h"
-#include "registry/store/sqlite/layers.h"
-#include "registry/store/sqlite/vfs_layer.h"
+#include "tests/support/vfs_layer.h"
 
 namespace truce::testing {
 
@@ -98,7 +97,6 @@ int Open(sqlite3_vfs* vfs, sqlite3_filename name, sqlite3_file* file, int flags,
 }  // namespace
 
 FaultyVfs::FaultyVfs() : state_(std::make_unique<State>()) {
-  LayerPageCache();  // which SQLite takes only before its first use, and that is the next line
   state_->real = sqlite3_vfs_find(nullptr);
   TRUCE_ASSERT(state_->real != nullptr);
   state_->name = "faulty-" + std::to_string(std::hash<const void*>{}(state_.get()));

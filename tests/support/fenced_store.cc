@@ -16,15 +16,9 @@ Result<void> FencedStore::Apply(const Locks& locks, const DecideFn& decide, Dead
   return applied;
 }
 
-Result<void> FencedStore::Read(const ReadFn& read, Deadline deadline) const {
+Result<void> FencedStore::Read(const Locks& hints, const ReadFn& read, Deadline deadline) const {
   fence_.NoteCall(epoch_);
-  return store_.Read(read, deadline);
-}
-
-Result<void> FencedStore::ReadAbout(const Locks& hints, const ReadFn& read,
-                                    Deadline deadline) const {
-  fence_.NoteCall(epoch_);
-  return store_.ReadAbout(hints, read, deadline);
+  return store_.Read(hints, read, deadline);
 }
 
 Result<StoreContents> FencedStore::Contents() const { return store_.Contents(); }

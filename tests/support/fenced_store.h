@@ -40,8 +40,8 @@ class FencedStore final : public Store {
   bool is_newest() const { return fence_.newest() == epoch_; }
 
   Result<void> Apply(const Locks& locks, const DecideFn& decide, Deadline deadline) override;
-  Result<void> Read(const ReadFn& read, Deadline deadline) const override;
-  Result<void> ReadAbout(const Locks& hints, const ReadFn& read, Deadline deadline) const override;
+  using Store::Read;
+  Result<void> Read(const Locks& hints, const ReadFn& read, Deadline deadline) const override;
   StoreCounts Counts() const override { return store_.Counts(); }
   Result<StoreContents> Contents() const override;
   Result<void> Health() const override { return store_.Health(); }

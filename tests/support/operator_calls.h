@@ -2,9 +2,6 @@
 #ifndef TRUCE_TESTS_SUPPORT_OPERATOR_CALLS_H_
 #define TRUCE_TESTS_SUPPORT_OPERATOR_CALLS_H_
 
-#include <gtest/gtest.h>
-
-#include <atomic>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -23,20 +20,17 @@ class OperatorCalls final {
   // One of the functions that make the routes of an operation.
   using Routes = std::vector<HttpRoute> (*)(OperationPorts);
 
-  // `store`, `clock` and `policy` must outlive it; `store` is written through it alone.
+  // `store`, `clock` and `policy` must outlive it.
   OperatorCalls(Store& store, const Clock& clock, const PolicyInForce& policy, Routes routes)
       : clock_(clock),
-        indexed_(store),
+        store_(store),
         denials_(clock),
-        rest_({indexed_, clock_, ids_, policy, access_, denials_, "1.2.3"}),
-        router_(Router::Make(routes(ports())).value()) {
-    const std::atomic<bool> stop{false};
-    EXPECT_TRUE(indexed_.Fill(stop).ok());
-  }
+        rest_({store_, clock_, ids_, policy, access_, denials_, "1.2.3"}),
+        router_(Router::Make(routes(ports())).value()) {}
 
-  IndexedStore& store() { return indexed_; }
+  Store& store() { return store_; }
   const RestApi& rest() const { return rest_; }
-  OperationPorts ports() { return {rest_, indexed_, clock_, ids_}; }
+  OperationPorts ports() { return {rest_, store_, clock_, ids_}; }
 
   HttpResponse Get(const std::string& path,
                    std::vector<std::pair<std::string, std::string>> query = {}) {
@@ -71,7 +65,7 @@ class OperatorCalls final {
 
   const Clock& clock_;
   IdSource ids_ = RandomIds();
-  IndexedStore indexed_;
+  Store& store_;
   DenialBook denials_;
   ApiAccess access_{nullptr, nullptr};
   RestApi rest_;

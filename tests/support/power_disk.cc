@@ -12,9 +12,8 @@
 #include <utility>
 
 #include "registry/base/assert.h"
-#include "registry/store/sqlite/layers.h"
-#include "registry/store/sqlite/vfs_layer.h"
 #include "tests/support/power_journal.h"
+#include "tests/support/vfs_layer.h"
 
 namespace truce::testing {
 namespace {
@@ -295,7 +294,6 @@ Result<void> JournaledFiles::Remove(const std::string& path) {
 }
 
 PowerDisk::PowerDisk(const std::string& folder) : state_(std::make_unique<State>(folder)) {
-  LayerPageCache();  // which SQLite takes only before its first use, and that is the next line
   state_->real = sqlite3_vfs_find(nullptr);
   TRUCE_ASSERT(state_->real != nullptr);
   state_->vfs_name = "power-" + std::to_string(std::hash<const void*>{}(state_.get()));

@@ -12,7 +12,7 @@ using nlohmann::json;
 
 std::vector<HttpRoute> RestTest::AllRoutes() {
   std::vector<HttpRoute> routes = rest_.Routes();
-  const OperationPorts ports{rest_, indexed_, clock_, random_ids_};
+  const OperationPorts ports{rest_, store_, clock_, random_ids_};
   for (std::vector<HttpRoute> more : {ShareRoutes(ports), TransferRoutes(ports), CountRoutes(ports),
                                       DenialRoutes(ports, denials_), LineageRoutes(ports)}) {
     for (HttpRoute& route : more) routes.push_back(std::move(route));
@@ -31,7 +31,7 @@ void RestTest::DeclareObject(Sent sent) {
   sent.review = "review-" + sent.kind + sent.name;
   HttpRequest request;
   request.body = BodyOf(sent);
-  EXPECT_EQ(json::parse(ValidateNow(indexed_service_, request).body)["response"]["allowed"], true);
+  EXPECT_EQ(json::parse(ValidateNow(recorded_service_, request).body)["response"]["allowed"], true);
 }
 
 std::string RestTest::IdOf(const std::string& bucket) {

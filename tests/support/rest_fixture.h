@@ -4,7 +4,6 @@
 
 #include <gtest/gtest.h>
 
-#include <atomic>
 #include <functional>
 #include <nlohmann/json_fwd.hpp>
 #include <optional>
@@ -42,11 +41,7 @@ class AnyToken final : public TokenReviewer {
 
 class RestTest : public AdmissionFixture {
  protected:
-  RestTest() {
-    const std::atomic<bool> stop{false};
-    EXPECT_TRUE(indexed_.Fill(stop).ok());
-    indexed_service_.SetReady(true);
-  }
+  RestTest() { recorded_service_.SetReady(true); }
 
   using Query = std::vector<std::pair<std::string, std::string>>;
 
@@ -85,23 +80,21 @@ class RestTest : public AdmissionFixture {
     }
     return "";
   }
-  // Writes go through the directory, as in the server.
   void Declare(const std::string& ns, const std::string& bucket, const std::string& service) {
     DeclareObject(Claim(ns, bucket, bucket, service));
   }
   void DeclareObject(Sent sent);
   std::string IdOf(const std::string& bucket);
 
-  IndexedStore indexed_{store_};
   DenialBook denials_{clock_};
   AnyToken tokens_;
   NobodyElse reviews_;
   ApiAccess access_{&tokens_, &reviews_};
   IdSource random_ids_ = RandomIds();
-  AdmissionService indexed_service_{AdmissionPorts{indexed_, clock_, random_ids_, {&denials_}},
-                                    service_.policy()};
+  AdmissionService recorded_service_{AdmissionPorts{store_, clock_, random_ids_, {&denials_}},
+                                     service_.policy()};
   ServicePolicy policy_view_{service_};
-  RestApi rest_{{indexed_, clock_, random_ids_, policy_view_, access_, denials_, "1.2.3"}};
+  RestApi rest_{{store_, clock_, random_ids_, policy_view_, access_, denials_, "1.2.3"}};
   std::optional<Router> router_;
   std::string user_;
 };

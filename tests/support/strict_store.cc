@@ -45,6 +45,24 @@ struct AskFacts {
   void operator()(const ObserversQuery& query) {
     answer.rows = facts.ObserversAfter(query.after, query.limit);
   }
+  void operator()(const KeysWithQuery& query) {
+    switch (query.word) {
+      case OwnerWord::kId: answer.keys = facts.KeysWithId({query.text}, query.limit); break;
+      case OwnerWord::kName: answer.keys = facts.KeysWithName(query.text, query.limit); break;
+      case OwnerWord::kArn: answer.keys = facts.KeysWithArn(query.text, query.limit); break;
+    }
+  }
+  void operator()(const KeysOfServiceQuery& query) {
+    answer.keys = facts.KeysOfService(query.service, query.after, query.limit);
+  }
+  void operator()(const ServicesQuery& query) {
+    answer.services = facts.Services(query.after, query.limit);
+  }
+  void operator()(const TallyServicesQuery&) { answer.tallies = facts.TallyServices(); }
+  void operator()(const NamespacesQuery& query) {
+    const Slot& kind = query.of_kind;
+    answer.namespaces = facts.NamespacesOf(kind.cluster, {kind.group, kind.kind}, query.limit);
+  }
   void operator()(const AuditLinesQuery& query) {
     answer.lines = facts.AuditLines(query.range, query.limit);
   }
@@ -136,8 +154,7 @@ Result<void> StrictStore::Apply(const Locks& locks, const DecideFn& decide, Dead
   return applied;
 }
 
-Result<void> StrictStore::ReadAbout(const Locks& hints, const ReadFn& read,
-                                    Deadline deadline) const {
+Result<void> StrictStore::Read(const Locks& hints, const ReadFn& read, Deadline deadline) const {
   Result<void> looked;
   const ReadFn discover = [&](const AllFacts& facts) {
     MemorySource source(facts, false);

@@ -27,10 +27,8 @@ class StrictStore final : public Store {
   };
 
   Result<void> Apply(const Locks& locks, const DecideFn& decide, Deadline deadline) override;
-  Result<void> Read(const ReadFn& read, Deadline deadline) const override {
-    return ReadAbout({}, read, deadline);
-  }
-  Result<void> ReadAbout(const Locks& hints, const ReadFn& read, Deadline deadline) const override;
+  using Store::Read;
+  Result<void> Read(const Locks& hints, const ReadFn& read, Deadline deadline) const override;
   StoreCounts Counts() const override { return memory_.Counts(); }
   Result<StoreContents> Contents() const override { return memory_.Contents(); }
   Result<void> Health() const override { return memory_.Health(); }

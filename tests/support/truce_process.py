@@ -209,12 +209,8 @@ class TruceProcess:
         return whole if status == 200 else {}
 
     def look_up(self, **parameters: str) -> list[dict]:
-        """What the registry finds, once its directory is filled after a start."""
-        def answer() -> tuple[int, dict] | None:
-            status, body = self.operator_get("/api/v1/resources:lookup", **parameters)
-            return None if status == 503 else (status, body)
-
-        status, body = wait_for(answer, FOLLOW_SECONDS, "the registry's directory")
+        """What the registry finds."""
+        status, body = self.operator_get("/api/v1/resources:lookup", **parameters)
         return body["resources"] if status == 200 else []
 
     def state(self, name: str, type_name: str = "s3/Bucket") -> str:

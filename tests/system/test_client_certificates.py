@@ -12,7 +12,6 @@ from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import ExtendedKeyUsageOID, NameOID
 
 from support import objects
-from support.processes import wait_for
 from support.truce_process import OBJECT_STORAGE_MAPPINGS, TruceProcess
 from system.test_api import creation
 
@@ -64,7 +63,6 @@ def served(tmp_path):
         with truce.reviewer() as reviewer:
             claim = objects.claim("one", "team-a", "prod-one")
             assert reviewer.review(creation(claim))[1]["allowed"]
-        wait_for(lambda: truce.operator_get("/api/v1/services")[0] == 200, 30, "directory filled")
         yield truce, trusted
 
 

@@ -14,7 +14,6 @@ import pytest
 import yaml
 
 from support import objects
-from support.processes import wait_for
 from support.truce_process import BINARY, TruceProcess
 from system.test_api import TOKENS, api, creation  # noqa: F401  (api is a fixture)
 
@@ -293,8 +292,7 @@ def test_a_bad_copy_is_refused(api, tmp_path):  # noqa: F811
         assert result.returncode == code, result.stderr
         assert len(result.stderr.splitlines()) == 1
         truce.start()
-        # The directory by names is filled after the start.
-        wait_for(lambda: truce.command("who-owns", "prod-one").returncode == OK, 60, "its owner")
+        assert truce.command("who-owns", "prod-one").returncode == OK
 
 
 def test_doctor(api):  # noqa: F811

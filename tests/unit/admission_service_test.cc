@@ -355,6 +355,23 @@ TEST_F(AdmissionServiceTest, AStoreThatHangsIsUnknownAtTheDeadline) {
   EXPECT_EQ(Contents().owners.size(), 1U);
 }
 
+// I3: a read may show what a writer has not made durable yet.
+TEST_F(AdmissionServiceTest, ARepeatedReviewIsAllowedWhenWhatItRestsOnIsDurable) {
+  const Sent bucket = Bucket("one", "prod-artifacts");
+  EXPECT_TRUE(Send(bucket).allowed);
+  store_.HoldSubmitted();
+  EXPECT_EQ(Post(BodyOf(bucket), "1s").status, 503);
+  EXPECT_EQ(sink_.last().unknown, UnknownCause::kDeadline);
+  Sent dry = bucket;
+  dry.dry_run = true;
+  EXPECT_TRUE(Send(dry).allowed);
+  EXPECT_EQ(Send(Bucket("two", "prod-artifacts")).code, 403);
+  store_.Release();
+  EXPECT_TRUE(Send(bucket).allowed);
+  EXPECT_FALSE(sink_.last().wrote);
+  EXPECT_EQ(Contents().owners.size(), 1U);
+}
+
 TEST_F(AdmissionServiceTest, WithoutDiskWhatNeedsNoWriteIsAnswered) {
   Send(Bucket("one", "prod-artifacts"));
   store_.BreakWrites({ErrorCode::kUnavailable, "disk full"});

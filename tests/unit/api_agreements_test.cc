@@ -74,7 +74,7 @@ TEST_F(RestTest, ListsWhatAServiceObserves) {
       return changes;
     };
     const Deadline soon = std::chrono::steady_clock::now() + std::chrono::seconds(20);
-    ASSERT_TRUE(indexed_.Apply({}, decide, soon).ok());
+    ASSERT_TRUE(store_.Apply({}, decide, soon).ok());
   };
   observe("u1", "reporting");
   observe("u2", "storage");

@@ -36,7 +36,7 @@ class BackupTest : public RestTest {
   }
 
   Result<RegistryCopy> copy_ = RegistryCopy{std::make_shared<OnePiece>(), 7};
-  UseLog uses_{indexed_, clock_};
+  UseLog uses_{store_, clock_};
 };
 
 TEST_F(BackupTest, NeedsTheRightThatNoOtherIncludes) {

@@ -49,8 +49,8 @@ class ClusterRightsTest : public RestTest, private ConflictSource {
   }
 
   FakeClusterReports cluster_{clock_.Now()};
-  TrialBook trials_{indexed_, clock_};
-  UseLog uses_{indexed_, clock_};
+  TrialBook trials_{store_, clock_};
+  UseLog uses_{store_, clock_};
 };
 
 TEST_F(ClusterRightsTest, ReadsNeedGetOnOwnershipsInAllNamespaces) {

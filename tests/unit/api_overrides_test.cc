@@ -1,7 +1,6 @@
 // Overrides made while the server runs: rights, bounds, the audit log, what holds after a restart.
 #include <gtest/gtest.h>
 
-#include <atomic>
 #include <nlohmann/json.hpp>
 #include <string>
 
@@ -41,12 +40,11 @@ class OverridesTest : public AdmissionFixture {
   }
   static Deadline Soon() { return std::chrono::steady_clock::now() + std::chrono::seconds(10); }
 
-  IndexedStore indexed_{store_};
   DenialBook denials_{clock_};
   ApiAccess access_{nullptr, nullptr};
   IdSource random_ids_ = RandomIds();
   ServicePolicy policy_view_{service_};
-  RestApi rest_{{indexed_, clock_, random_ids_, policy_view_, access_, denials_, "1.2.3"}};
+  RestApi rest_{{store_, clock_, random_ids_, policy_view_, access_, denials_, "1.2.3"}};
   std::vector<Override> told_;
   OverrideBook book_{store_, clock_, random_ids_,
                      [this](const std::vector<Override>& now) { told_ = now; }};

@@ -105,7 +105,7 @@ TEST_F(RestTest, DenialsStandAtTheResource) {
   for (int i = 0; i < 2; ++i) {
     HttpRequest request;
     request.body = BodyOf(second);
-    ValidateNow(indexed_service_, request);
+    ValidateNow(recorded_service_, request);
   }
   const json denials = Get("/api/v1/denials").at("items");
   ASSERT_EQ(denials.size(), 1U);
@@ -253,7 +253,7 @@ TEST_F(RestTest, AnIdFromBeforeAMergeFindsTheResource) {
     KeepFormerId({former}, {"s3/Bucket|aws|||name=prod-artifacts"}, ledger);
     return ledger.Take();
   };
-  ASSERT_TRUE(indexed_.Apply({}, keep, std::chrono::steady_clock::now() + 5s).ok());
+  ASSERT_TRUE(store_.Apply({}, keep, std::chrono::steady_clock::now() + 5s).ok());
   const json whole = Get("/api/v1/resources/" + former);
   EXPECT_EQ(whole.at("id"), id);
   EXPECT_EQ(whole.at("formerIds"), json::array({former}));
@@ -344,7 +344,7 @@ TEST_F(RestTest, AReleaseOfWhatLivesOrIsProtectedIsRefused) {
     ConfirmByOperator(facts.RowsOfKey(key).at(0).slot, "watch", ledger);
     return ledger.Take();
   };
-  ASSERT_TRUE(indexed_.Apply({}, confirm, std::chrono::steady_clock::now() + 5s).ok());
+  ASSERT_TRUE(store_.Apply({}, confirm, std::chrono::steady_clock::now() + 5s).ok());
   const std::string path = "/api/v1/resources/" + IdOf("prod-artifacts") + ":";
   const std::string reason = R"({"reason":"moved"})";
   const auto refusal = [&] {
@@ -482,7 +482,7 @@ TEST_F(RestTest, WhoDoesNotSpeakForANamespaceIsToldNothingInItsName) {
     return response.status;
   };
   ChangePolicy([](AdmissionPolicy& policy) { policy.disclosure = Disclosure::kTaken; });
-  indexed_service_.SetPolicy(service_.policy());
+  recorded_service_.SetPolicy(service_.policy());
   EXPECT_EQ(status_for("team-a", "system:serviceaccount:team-a:default"), 200);
   EXPECT_EQ(status_for("team-b", "system:serviceaccount:team-b:default"), 200);
   EXPECT_EQ(status_for("team-a", "system:serviceaccount:team-b:default"), 403);
@@ -498,7 +498,7 @@ TEST_F(RestTest, WhoDoesNotSpeakForANamespaceIsToldNothingInItsName) {
 TEST_F(RestTest, AManifestOfAForeignChainHearsWhatAStrangerHears) {
   Declare("team-a", "prod-artifacts", "artifacts");
   ChangePolicy([](AdmissionPolicy& policy) { policy.disclosure = Disclosure::kTaken; });
-  indexed_service_.SetPolicy(service_.policy());
+  recorded_service_.SetPolicy(service_.policy());
   user_ = "system:serviceaccount:team-b:default";
   const std::string body =
       R"({"items":[{"apiVersion":"s3.aws.upbound.io/v1beta1","kind":"Bucket","metadata":{"name":"b",)"

@@ -19,7 +19,7 @@ class ApiViewsTest : public RestTest {
   bool Try(const std::string& ns, const std::string& name, const std::string& bucket) {
     HttpRequest request;
     request.body = BodyOf(Claim(ns, name, bucket, "service-b"));
-    return json::parse(ValidateNow(indexed_service_, request).body)["response"]["allowed"];
+    return json::parse(ValidateNow(recorded_service_, request).body)["response"]["allowed"];
   }
 };
 

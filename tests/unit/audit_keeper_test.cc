@@ -137,8 +137,9 @@ class LateLineStore final : public Store {
   Result<void> Apply(const Locks& locks, const DecideFn& decide, Deadline deadline) override {
     return after_.Apply(locks, decide, deadline);
   }
-  Result<void> Read(const ReadFn& read, Deadline deadline) const override {
-    return before_.Read(read, deadline);
+  using Store::Read;
+  Result<void> Read(const Locks& hints, const ReadFn& read, Deadline deadline) const override {
+    return before_.Read(hints, read, deadline);
   }
   bool is_remote() const override { return true; }
   StoreCounts Counts() const override { return after_.Counts(); }

@@ -33,8 +33,9 @@ class EndingStore final : public Store {
     if (left_-- <= 0) return Error{ErrorCode::kUnavailable, "it ends here"};
     return store_.Apply(locks, decide, deadline);
   }
-  Result<void> Read(const ReadFn& read, Deadline deadline) const override {
-    return store_.Read(read, deadline);
+  using Store::Read;
+  Result<void> Read(const Locks& hints, const ReadFn& read, Deadline deadline) const override {
+    return store_.Read(hints, read, deadline);
   }
   StoreCounts Counts() const override { return store_.Counts(); }
   Result<StoreContents> Contents() const override { return store_.Contents(); }

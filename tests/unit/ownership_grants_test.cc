@@ -3,12 +3,12 @@
 
 #include <gtest/gtest.h>
 
-#include <atomic>
 #include <string>
 #include <vector>
 
 #include "tests/support/admission_fixture.h"
 #include "tests/support/service_policy.h"
+#include "webhook/serve/opening_store.h"
 
 namespace truce {
 namespace ownership_grants_test {
@@ -19,8 +19,6 @@ class OwnershipGrantsTest : public AdmissionFixture {
     Sent sent = Claim("team-a", "artifacts", "artifacts", "storage");
     sent.uid = "uid-artifacts";
     EXPECT_TRUE(Send(sent).allowed);
-    const std::atomic<bool> stop{false};
-    EXPECT_TRUE(indexed_.Fill(stop).ok());
   }
 
   static OwnObject Grant(const std::string& name, const std::string& spec,
@@ -39,9 +37,8 @@ class OwnershipGrantsTest : public AdmissionFixture {
   std::vector<Agreement> All() const { return Contents().agreements; }
 
   const std::string bucket_ = "resource: {type: s3/Bucket, name: artifacts}\n";
-  IndexedStore indexed_{store_};
   ServicePolicy policy_{service_};
-  OwnershipGrants grants_{{indexed_, clock_, policy_, "local"}};
+  OwnershipGrants grants_{{store_, clock_, policy_, "local"}};
 };
 
 TEST_F(OwnershipGrantsTest, GivesWhatTheOwnersNamespaceSays) {
@@ -62,7 +59,7 @@ TEST_F(OwnershipGrantsTest, TakesBackWhatIsGoneOnlyOnceAllIsKnown) {
   const OwnObject object = Grant("files", bucket_ + "shares: [{namespace: team-b, level: attach}]");
   grants_.Take(std::vector{object});
   ASSERT_EQ(All().size(), 1U);
-  OwnershipGrants restarted{{indexed_, clock_, policy_, "local"}};
+  OwnershipGrants restarted{{store_, clock_, policy_, "local"}};
   EXPECT_TRUE(restarted.Take({}).empty());
   EXPECT_EQ(All().size(), 1U) << "the objects were not listed yet";
   restarted.SetComplete();
@@ -131,9 +128,9 @@ TEST_F(OwnershipGrantsTest, SaysWhatIsWrongWithPathAndRemedy) {
   }
 }
 
-TEST_F(OwnershipGrantsTest, TellsNothingWhileTheRegistryIsBeingRead) {
-  IndexedStore unfilled{store_};
-  OwnershipGrants grants{{unfilled, clock_, policy_, "local"}};
+TEST_F(OwnershipGrantsTest, TellsNothingWhileTheRegistryIsNotOpen) {
+  OpeningStore unopened;
+  OwnershipGrants grants{{unopened, clock_, policy_, "local"}};
   const OwnObject object = Grant("files", bucket_ + "shares: [{namespace: team-b, level: attach}]");
   EXPECT_TRUE(grants.Take(std::vector{object}).empty());
   EXPECT_LT(*grants.again(), std::chrono::seconds(1));

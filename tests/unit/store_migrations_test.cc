@@ -40,41 +40,6 @@ TEST_F(Migrations, BringAnEmptyFileToTheLatestAndAreIdempotent) {
 }
 
 // Rows: tests/system/test_upgrade.py.
-TEST_F(Migrations, UidsGetTheClusterOfTheSlotBesideThem) {
-  const auto connection = Open(File());
-  ASSERT_TRUE(Migrate(*connection, BuiltInMigrations(), File()).ok());
-  const auto put = [&](const std::string& uid, const std::string& parent_uid,
-                       const std::string& link) {
-    const std::string text =
-        "INSERT INTO objects (uid, kind, namespace, name, parent_uid, link, names, service, "
-        "contact, composes, own_party, transfer_to, told, at) VALUES ('" +
-        uid + "', 'east/g/K', '', '" + uid + "', '" + parent_uid + "', '" + link +
-        "', '', '', '', 0, 1, '', '', 0)";
-    ASSERT_TRUE(connection->Execute(text).ok());
-  };
-  put("u1", "", "");
-  put("u2", "u1", "uid:u1");
-  put("u3", "", "claim:g/C/ns/c");
-  const auto all = [&](const std::string& column) {
-    return connection
-        ->Text("SELECT group_concat(" + column + ", ' ') FROM (SELECT * FROM objects ORDER BY id)")
-        .value();
-  };
-  for (int i = 0; i < 2; ++i) {
-    ASSERT_TRUE(GiveUidsTheirCluster(*connection).ok());
-    EXPECT_EQ(all("uid"), "east/u1 east/u2 east/u3");
-    EXPECT_EQ(all("parent_uid"), " east/u1 ");
-    EXPECT_EQ(all("link"), " uid:east/u1 claim:g/C/ns/c");
-  }
-  put("u4", "", "");
-  ASSERT_TRUE(GiveUidsTheirCluster(*connection).ok());
-  EXPECT_EQ(all("uid"), "east/u1 east/u2 east/u3 east/u4");
-  // A Truce that knows no clusters wrote in between: of one object what it wrote last counts.
-  put("u1", "", "");
-  ASSERT_TRUE(GiveUidsTheirCluster(*connection).ok());
-  EXPECT_EQ(all("uid"), "east/u2 east/u3 east/u4 east/u1");
-}
-
 TEST_F(Migrations, CopyAnOlderDatabaseBeforeTheyChangeIt) {
   ASSERT_TRUE(Run({kTwo.data(), 1}).ok());
   ASSERT_TRUE(Run(kTwo).ok());

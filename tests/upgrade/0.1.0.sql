@@ -14,8 +14,8 @@ CREATE TABLE agreements (
   at        INTEGER NOT NULL,
   until     INTEGER
 ) STRICT, WITHOUT ROWID;
-INSERT INTO "agreements" VALUES('aq3maf6ggchbv','protection','s3/Bucket|aws|||name=prod-artifacts','','observe',1,'','customer data','operator',1795573337754,NULL);
-INSERT INTO "agreements" VALUES('aq3maf6ggdqw3','share','s3/Bucket|aws|||name=prod-artifacts','ns:local/team-d','observe',1,'','ticket 1','operator',1795573337778,1803349337000);
+INSERT INTO "agreements" VALUES('aq4pi4ojj67tg','protection','s3/Bucket|aws|||name=prod-artifacts','','observe',1,'','customer data','operator',1795862037712,NULL);
+INSERT INTO "agreements" VALUES('aq4pi4ojj7lyb','share','s3/Bucket|aws|||name=prod-artifacts','ns:local/team-d','observe',1,'','ticket 1','operator',1795862037769,1803638037000);
 CREATE TABLE audit (
   seq    INTEGER PRIMARY KEY,
   at     INTEGER NOT NULL,
@@ -23,7 +23,7 @@ CREATE TABLE audit (
                                  OR action = 'passed' OR action = 'orphaned' OR action = 'transferred'
                                  OR action = 'moved' OR action = 'administered'),
   key    TEXT    NOT NULL,
-  id     TEXT    NOT NULL,
+  id     TEXT,
   root   TEXT    NOT NULL,
   slot   TEXT    NOT NULL,
   uid    TEXT    NOT NULL,
@@ -31,23 +31,22 @@ CREATE TABLE audit (
   actor  TEXT    NOT NULL,
   review TEXT    NOT NULL
 ) STRICT;
-INSERT INTO "audit" VALUES(1,1795573337652,'granted','s3/Bucket|aws|||name=prod-artifacts','aq3maf6ggblih','local/platform.example.org/ObjectStorage/team-a/artifacts','local/platform.example.org/ObjectStorage/team-a/artifacts','0f1c6f6e-5a34-4d0c-8a38-6c2f8f3d1a01','review 5b9d0c1e-6f0a-4a7e-9c56-0d4f6a1b2c01 CREATE','system:serviceaccount:argocd:argocd-application-controller','5b9d0c1e-6f0a-4a7e-9c56-0d4f6a1b2c01');
-INSERT INTO "audit" VALUES(2,1795573337675,'granted','s3/Bucket|aws|||name=payments-prod-bucket','aq3maf6ggbog2','local/platform.example.org/ObjectStorage/team-c/statements','local/platform.example.org/ObjectStorage/team-c/statements','0f1c6f6e-5a34-4d0c-8a38-6c2f8f3d1a05','review 5b9d0c1e-6f0a-4a7e-9c56-0d4f6a1b2c05 CREATE','system:serviceaccount:argocd:argocd-application-controller','5b9d0c1e-6f0a-4a7e-9c56-0d4f6a1b2c05');
-INSERT INTO "audit" VALUES(3,1795573337711,'administered','s3/Bucket|aws|||name=prod-artifacts','aq3maf6ggblih','local/platform.example.org/ObjectStorage/team-a/artifacts','local/platform.example.org/ObjectStorage/team-a/artifacts','0f1c6f6e-5a34-4d0c-8a38-6c2f8f3d1a01','confirmed by operator','operator','');
-INSERT INTO "audit" VALUES(4,1795573337754,'administered','s3/Bucket|aws|||name=prod-artifacts','aq3maf6ggblih','local/platform.example.org/ObjectStorage/team-a/artifacts','////','','protected against deletion: customer data','operator','');
-INSERT INTO "audit" VALUES(5,1795573337778,'administered','s3/Bucket|aws|||name=prod-artifacts','aq3maf6ggblih','local/platform.example.org/ObjectStorage/team-a/artifacts','////','','shared with namespace team-d at level observe until 2027-02-23T02:22:17Z: ticket 1','operator','');
-INSERT INTO "audit" VALUES(6,1795573337787,'administered','','','////','////','','override of namespace team-z until 2026-11-25T03:22:17Z: ticket 2','operator','');
-INSERT INTO "audit" VALUES(7,1795573337798,'released','s3/Bucket|aws|||name=payments-prod-bucket','aq3maf6ggbog2','local/platform.example.org/ObjectStorage/team-c/statements','////','','released by operator: ticket 3','operator','');
+INSERT INTO "audit" VALUES(1,1795862037593,'granted','s3/Bucket|aws|||name=prod-artifacts','aq4pi4ojj5ban','local/platform.example.org/ObjectStorage/team-a/artifacts','local/platform.example.org/ObjectStorage/team-a/artifacts','local/0f1c6f6e-5a34-4d0c-8a38-6c2f8f3d1a01','review 5b9d0c1e-6f0a-4a7e-9c56-0d4f6a1b2c01 CREATE','system:serviceaccount:argocd:argocd-application-controller','5b9d0c1e-6f0a-4a7e-9c56-0d4f6a1b2c01');
+INSERT INTO "audit" VALUES(2,1795862037628,'granted','s3/Bucket|aws|||name=payments-prod-bucket','aq4pi4ojj5qjb','local/platform.example.org/ObjectStorage/team-c/statements','local/platform.example.org/ObjectStorage/team-c/statements','local/0f1c6f6e-5a34-4d0c-8a38-6c2f8f3d1a05','review 5b9d0c1e-6f0a-4a7e-9c56-0d4f6a1b2c05 CREATE','system:serviceaccount:argocd:argocd-application-controller','5b9d0c1e-6f0a-4a7e-9c56-0d4f6a1b2c05');
+INSERT INTO "audit" VALUES(3,1795862037664,'administered','s3/Bucket|aws|||name=prod-artifacts','aq4pi4ojj5ban','local/platform.example.org/ObjectStorage/team-a/artifacts','local/platform.example.org/ObjectStorage/team-a/artifacts','local/0f1c6f6e-5a34-4d0c-8a38-6c2f8f3d1a01','confirmed by operator','operator','');
+INSERT INTO "audit" VALUES(4,1795862037712,'administered','s3/Bucket|aws|||name=prod-artifacts','aq4pi4ojj5ban','local/platform.example.org/ObjectStorage/team-a/artifacts','////','','protected against deletion: customer data','operator','');
+INSERT INTO "audit" VALUES(5,1795862037769,'administered','s3/Bucket|aws|||name=prod-artifacts','aq4pi4ojj5ban','local/platform.example.org/ObjectStorage/team-a/artifacts','////','','shared with namespace team-d at level observe until 2027-02-26T10:33:57Z: ticket 1','operator','');
+INSERT INTO "audit" VALUES(6,1795862037836,'administered','',NULL,'////','////','','override of namespace team-z until 2026-11-28T11:33:57Z: ticket 2','operator','');
+INSERT INTO "audit" VALUES(7,1795862037917,'released','s3/Bucket|aws|||name=payments-prod-bucket','aq4pi4ojj5qjb','local/platform.example.org/ObjectStorage/team-c/statements','////','','released by operator: ticket 3','operator','');
 CREATE TABLE commits (
   one   INTEGER PRIMARY KEY CHECK (one = 1),
   count INTEGER NOT NULL
 ) STRICT;
-INSERT INTO "commits" VALUES(1,8);
+INSERT INTO "commits" VALUES(1,9);
 CREATE TABLE declarations (
-  id          INTEGER PRIMARY KEY,
   -- Deferred: checked when the transaction ends, so that no statement needs a journal of its own.
   resource    INTEGER NOT NULL REFERENCES resources (id) DEFERRABLE INITIALLY DEFERRED,
-  uid         TEXT    NOT NULL CHECK (uid <> ''),
+  uid         TEXT    NOT NULL CHECK (uid <> ''),  -- "cluster/metadata.uid"
   state       TEXT    NOT NULL CHECK (state IN ('reserved', 'seen')),
   slot        TEXT    NOT NULL,
   namespace   TEXT    NOT NULL,  -- of the slot, for limits
@@ -63,55 +62,67 @@ CREATE TABLE declarations (
   at          INTEGER NOT NULL,
   created     INTEGER,
   account_fields TEXT NOT NULL,  -- a digest
-  UNIQUE (resource, uid, state)
-) STRICT;
-INSERT INTO "declarations" VALUES(3,1,'0f1c6f6e-5a34-4d0c-8a38-6c2f8f3d1a01','seen','local/platform.example.org/ObjectStorage/team-a/artifacts','team-a',NULL,'deletes',0,0,'s3/Bucket|aws||us-west-2|name=prod-artifacts','','',NULL,'',1795573337652,NULL,'');
+  PRIMARY KEY (resource, uid, state)
+) STRICT, WITHOUT ROWID;
+INSERT INTO "declarations" VALUES(1,'local/0f1c6f6e-5a34-4d0c-8a38-6c2f8f3d1a01','seen','local/platform.example.org/ObjectStorage/team-a/artifacts','team-a',NULL,'deletes',0,0,'s3/Bucket|aws||us-west-2|name=prod-artifacts','','',NULL,'',1795862037593,NULL,'');
 CREATE TABLE migrations (version INTEGER PRIMARY KEY, name TEXT NOT NULL, checksum TEXT NOT NULL, at INTEGER NOT NULL) STRICT;
-INSERT INTO "migrations" VALUES(1,'0001_ownership','05170e460f6d8b7cbd62764db857d571de7aa030ece13424df43b4888fd3f5e6',1795573337575);
+INSERT INTO "migrations" VALUES(1,'0001_ownership','3f09fc312cec6057eee4182b5f22817676b0843d33b2fb44fb1b6bc1ea120765',1795862037500);
 CREATE TABLE names (
-  id       INTEGER PRIMARY KEY,
-  name     TEXT    NOT NULL UNIQUE CHECK (name <> ''),
+  name     TEXT    PRIMARY KEY CHECK (name <> ''),
   resource INTEGER NOT NULL REFERENCES resources (id) DEFERRABLE INITIALLY DEFERRED,
   sort     TEXT    NOT NULL CHECK (sort = 'declared' OR sort = 'located' OR sort = 'assigned'
                                   OR sort = 'former-id'),
   observed INTEGER NOT NULL CHECK (observed IN (0, 1)),  -- 1: known from a status only
   at       INTEGER NOT NULL
-) STRICT;
+) STRICT, WITHOUT ROWID;
 CREATE TABLE objects (
-  id         INTEGER PRIMARY KEY,
-  uid        TEXT    NOT NULL CHECK (uid <> ''),
-  kind       TEXT    NOT NULL,  -- of the slot: "cluster/group/kind"
-  namespace  TEXT    NOT NULL,
-  name       TEXT    NOT NULL,
-  parent     TEXT,
-  parent_uid TEXT    NOT NULL,
-  root       TEXT,              -- NULL: the slot itself
-  link       TEXT    NOT NULL,
-  names      TEXT    NOT NULL,  -- one a line
-  service    TEXT    NOT NULL,
-  contact    TEXT    NOT NULL,
+  id          INTEGER PRIMARY KEY,
+  uid         TEXT    NOT NULL UNIQUE CHECK (uid <> ''),
+  kind        TEXT    NOT NULL,  -- of the slot: "cluster/group/kind"
+  namespace   TEXT    NOT NULL,
+  name        TEXT    NOT NULL,
+  parent      TEXT,
+  parent_uid  TEXT    NOT NULL,
+  root        TEXT,              -- NULL: the slot itself
+  link        TEXT    NOT NULL,
+  names       TEXT    NOT NULL,  -- one a line
+  service     TEXT    NOT NULL,
+  contact     TEXT    NOT NULL,
   composes    INTEGER NOT NULL CHECK (composes IN (0, 1)),
   own_party   INTEGER NOT NULL CHECK (own_party IN (0, 1)),
   transfer_to TEXT    NOT NULL,
   told        TEXT    NOT NULL,
   stripped    INTEGER,           -- an unsigned 64-bit number, by its bits
-  at         INTEGER NOT NULL
+  at          INTEGER NOT NULL
 ) STRICT;
-INSERT INTO "objects" VALUES(1,'0f1c6f6e-5a34-4d0c-8a38-6c2f8f3d1a01','local/platform.example.org/ObjectStorage','team-a','artifacts',NULL,'',NULL,'','','service-a','',0,1,'','',NULL,1795573337652);
-INSERT INTO "objects" VALUES(2,'0f1c6f6e-5a34-4d0c-8a38-6c2f8f3d1a05','local/platform.example.org/ObjectStorage','team-c','statements',NULL,'',NULL,'','','payments','',0,1,'','',NULL,1795573337675);
+INSERT INTO "objects" VALUES(1,'local/0f1c6f6e-5a34-4d0c-8a38-6c2f8f3d1a01','local/platform.example.org/ObjectStorage','team-a','artifacts',NULL,'',NULL,'','','service-a','',0,1,'','',NULL,1795862037593);
+INSERT INTO "objects" VALUES(2,'local/0f1c6f6e-5a34-4d0c-8a38-6c2f8f3d1a05','local/platform.example.org/ObjectStorage','team-c','statements',NULL,'',NULL,'','','payments','',0,1,'','',NULL,1795862037628);
+CREATE TABLE places (
+  id        INTEGER PRIMARY KEY,
+  type      TEXT    NOT NULL,
+  account   TEXT    NOT NULL,
+  region    TEXT    NOT NULL,
+  cluster   TEXT    NOT NULL,  -- of the root, as the namespace
+  namespace TEXT    NOT NULL,
+  owned     INTEGER NOT NULL DEFAULT 0 CHECK (owned >= 0),
+  UNIQUE (type, cluster, namespace, account, region)
+) STRICT;
+INSERT INTO "places" VALUES(1,'s3/Bucket','','us-west-2','local','team-a',1);
+INSERT INTO "places" VALUES(2,'s3/Bucket','','us-west-2','local','team-c',0);
 CREATE TABLE resources (
   id            INTEGER PRIMARY KEY,
   key           TEXT    NOT NULL UNIQUE CHECK (key <> ''),
   owned         INTEGER NOT NULL CHECK (owned IN (0, 1)),  -- 0: all below is empty, observers only
-  public_id     TEXT    NOT NULL,
+  public_id     TEXT,
   root          TEXT    NOT NULL,
   party         TEXT    NOT NULL,
   service       TEXT    NOT NULL,
   contact       TEXT    NOT NULL,
-  arn           TEXT    NOT NULL,
-  name          TEXT    NOT NULL,
+  arn           TEXT,
+  name          TEXT,
   identity      TEXT    NOT NULL,
-  shape         TEXT    NOT NULL,
+  shape         TEXT,
+  place         INTEGER REFERENCES places (id) DEFERRABLE INITIALLY DEFERRED,
   since         INTEGER NOT NULL,
   real          INTEGER NOT NULL CHECK (real IN (0, 1)),
   record        TEXT    NOT NULL CHECK (record = 'none' OR record = 'orphaned' OR record = 'imported'
@@ -122,21 +133,40 @@ CREATE TABLE resources (
   leaf          TEXT,  -- '': the root
   contested     INTEGER NOT NULL CHECK (contested IN (0, 1)),
   managed_once  INTEGER NOT NULL CHECK (managed_once IN (0, 1)),
-  left_slots    TEXT    NOT NULL  -- one a line
+  left_slots    TEXT    NOT NULL,  -- one a line
+  CHECK (owned = (place IS NOT NULL))
 ) STRICT;
-INSERT INTO "resources" VALUES(1,'s3/Bucket|aws|||name=prod-artifacts',1,'aq3maf6ggblih','local/platform.example.org/ObjectStorage/team-a/artifacts','ns:local/team-a','service-a','','arn:aws:s3:::prod-artifacts','prod-artifacts','s3/Bucket|aws||us-west-2|name=prod-artifacts','',1795573337652,1,'none','','','held',NULL,0,0,'');
+INSERT INTO "resources" VALUES(1,'s3/Bucket|aws|||name=prod-artifacts',1,'aq4pi4ojj5ban','local/platform.example.org/ObjectStorage/team-a/artifacts','ns:local/team-a','service-a','','arn:aws:s3:::prod-artifacts','prod-artifacts','s3/Bucket|aws||us-west-2|name=prod-artifacts',NULL,1,1795862037593,1,'none','','','held',NULL,0,0,'');
 CREATE TABLE settings (
   name  TEXT PRIMARY KEY CHECK (name <> ''),
   value TEXT NOT NULL
 ) STRICT, WITHOUT ROWID;
-INSERT INTO "settings" VALUES('catalogue','808a41020b7d90e3');
-INSERT INTO "settings" VALUES('overrides','[{"at":"2026-11-25T02:22:17Z","by":"operator","group":"","id":"aq3maf6gge5on","name":"","namespace":"team-z","object":"","reason":"ticket 2","until":"2026-11-25T03:22:17Z"}]');
-CREATE INDEX resources_by_shape ON resources (shape) WHERE shape <> '';
-CREATE INDEX resources_contested ON resources (key) WHERE contested = 1;
-CREATE INDEX resources_orphaned ON resources (key) WHERE record IN ('orphaned', 'transferring');
-CREATE INDEX resources_imported ON resources (key) WHERE record = 'imported';
-CREATE INDEX declarations_reserved ON declarations (
-  (CASE WHEN user = '' THEN NULL WHEN namespace = '' THEN user ELSE '' END), namespace, at)
+INSERT INTO "settings" VALUES('catalogue','ab22592739be408f');
+INSERT INTO "settings" VALUES('overrides','[{"at":"2026-11-28T10:33:57Z","by":"operator","group":"","id":"aq4pi4ojj7xzm","name":"","namespace":"team-z","object":"","reason":"ticket 2","until":"2026-11-28T11:33:57Z"}]');
+INSERT INTO "settings" VALUES('store/opened','2026-11-28T10:33:57Z');
+CREATE INDEX places_by_namespace ON places (namespace);
+CREATE INDEX resources_by_id      ON resources (public_id)           WHERE public_id IS NOT NULL;
+CREATE INDEX resources_by_name    ON resources (name COLLATE NOCASE) WHERE name IS NOT NULL;
+CREATE INDEX resources_by_arn     ON resources (arn)                 WHERE arn IS NOT NULL;
+CREATE INDEX resources_by_shape   ON resources (shape)               WHERE shape IS NOT NULL;
+CREATE INDEX resources_by_service ON resources (service, place);
+CREATE INDEX resources_by_place   ON resources (place)               WHERE place IS NOT NULL;
+CREATE INDEX resources_contested  ON resources (key)                 WHERE contested = 1;
+CREATE INDEX resources_orphaned   ON resources (key)                 WHERE record = 'orphaned' OR record = 'transferring';
+CREATE INDEX resources_imported   ON resources (key)                 WHERE record = 'imported';
+CREATE INDEX resources_reserved   ON resources (id)                  WHERE state = 'reserved' AND record = 'none'
+                                                                       AND owned = 1;
+CREATE TRIGGER ownership_is_counted AFTER INSERT ON resources WHEN NEW.place IS NOT NULL
+BEGIN
+  UPDATE places SET owned = owned + 1 WHERE id = NEW.place;
+END;
+CREATE TRIGGER ownership_is_counted_anew AFTER UPDATE OF place ON resources WHEN NEW.place IS NOT OLD.place
+BEGIN
+  UPDATE places SET owned = owned - 1 WHERE id = OLD.place;
+  UPDATE places SET owned = owned + 1 WHERE id = NEW.place;
+END;
+CREATE INDEX declarations_by_uid ON declarations (uid);
+CREATE INDEX declarations_reserved ON declarations (namespace, (CASE WHEN namespace = '' THEN user ELSE '' END), at)
 WHERE state = 'reserved';
 CREATE INDEX declarations_observing ON declarations (resource) WHERE intent = 'observes';
 CREATE TRIGGER reservation_has_owner BEFORE INSERT ON declarations
@@ -174,10 +204,11 @@ WHEN EXISTS (SELECT 1 FROM names WHERE resource = OLD.id)
 BEGIN
   SELECT RAISE(ROLLBACK, 'a name has its resource');
 END;
-CREATE INDEX objects_by_kind ON objects (kind);
+CREATE INDEX objects_by_slot ON objects (kind, namespace, name);
 CREATE INDEX objects_by_parent ON objects (parent) WHERE parent IS NOT NULL;
 CREATE INDEX agreements_by_key ON agreements (key);
-CREATE INDEX audit_by_id ON audit (id) WHERE id <> '';
+CREATE INDEX agreements_by_kind ON agreements (kind, id);
+CREATE INDEX audit_by_id ON audit (id) WHERE id IS NOT NULL;
 CREATE TRIGGER audit_is_not_changed BEFORE UPDATE ON audit
 BEGIN
   SELECT RAISE(ABORT, 'the audit log is append-only');

@@ -304,7 +304,6 @@ class Call final : public std::enable_shared_from_this<Call> {
       findings_ = beside_;
     }
     if (!ConcernsRegistry(request)) return Allowed();
-    if (ready_) ExpectOwners(request.object);
     Judgement judgement(std::move(asked), *policy_, ports_.clock.Now());
     const bool must_know = judgement.must_be_known();
     if (!ready_) return must_know ? Unknown(UnknownCause::kNotReady, {}) : Allowed();
@@ -319,26 +318,21 @@ class Call final : public std::enable_shared_from_this<Call> {
           !MayRepeat(judgement.request()) && ProbablyWrites(review, judgement.request(), facts);
       if (!writes) decision_ = judgement.Judge(facts, ports_.ids);
     };
-    Result<void> read = ReadAbout(judgement, look);
+    Result<void> read = ports_.store.Read(Hints(judgement), look, deadline_);
     if (read.ok() && !writes && !judgement.to_look_at().empty() && LookAt(judgement)) {
-      read = ReadAbout(judgement, look);
+      read = ports_.store.Read(Hints(judgement), look, deadline_);
     }
     // No rule is configured that this deletion would have to wait for (I10).
     if (!read.ok() && !must_know) return Allowed();
     if (!read.ok()) return Unknown(CauseOf(read.error().code), read.error().message);
-    // What a remote store shows may not be durable yet.
-    const bool rests = decision_.changes.repeatable && ports_.store.is_remote();
-    writes =
-        writes || (decision_.allowed && (!decision_.changes.empty() || rests) && !review.dry_run);
+    // A read may show what is not durable yet: an answer that rests on it waits as a write does.
+    const Changes& changes = decision_.changes;
+    writes = writes ||
+             (decision_.allowed && (!changes.empty() || changes.repeatable) && !review.dry_run);
     if (!judgement.unlisted().empty()) return Unlisted(std::string(judgement.unlisted()));
     if (!writes) return Answer(judgement);
     Write(std::move(judgement), later);
     return std::nullopt;
-  }
-
-  // Before anybody asks for them, so that they come meanwhile.
-  void ExpectOwners(const ObjectFacts& object) const {
-    for (const DeclaredResource& resource : object.resources) ports_.store.Expect(resource.key);
   }
 
   // Rule rerolled-names. What it finds without refusing is told with the rest.
@@ -394,10 +388,7 @@ class Call final : public std::enable_shared_from_this<Call> {
     ports_.store.Submit(locks, std::move(decide), deadline_, std::move(done));
   }
 
-  Result<void> ReadAbout(const Judgement& judgement, const ReadFn& look) {
-    return ports_.store.ReadAbout(Hints(judgement), look, deadline_);
-  }
-  // Where the store is this process's own they would be ignored.
+  // A store whose calls cost no round trips ignores them.
   Locks Hints(const Judgement& judgement) const {
     return ports_.store.is_remote() ? HintsOf(judgement, *policy_) : Locks{};
   }

@@ -76,8 +76,9 @@ class AdmissionService final {
   // Answers one review, whose views need not outlive the call, and reports it to the sinks. Blocks
   // at most until its deadline. About
   // - declarations: "allowed" is said only after the reservations are durable (I3): the answer to a
-  //   review that writes comes by `later`, at the deadline at the latest. Dry-runs and denials
-  //   write nothing (I4). Repeating a review gives the same answer and writes nothing new.
+  //   review that writes, or that rests on one that may just have been written, comes by `later`,
+  //   at the deadline at the latest. Dry-runs and denials write nothing (I4). Repeating a review
+  //   gives the same answer and writes nothing new.
   // - deletions: as about declarations; what else comes is allowed. Nothing is written, ever.
   //   A refusal that stands (repeated_refusals.h) is told late, to composite controllers only:
   //   after up to kLatenessMax, at most half of its time. It is reported when it is known.

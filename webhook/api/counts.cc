@@ -31,32 +31,16 @@ struct MatrixQuestion {
   std::optional<std::string> account;
 };
 
-struct KeyParts {
-  std::string_view type;
-  std::string_view account;
-};
-
-// Of "s3/Bucket|aws|111122223333|eu-west-1|name=files".
-KeyParts PartsOf(std::string_view key) {
-  KeyParts parts;
-  const std::size_t type_end = std::min(key.find('|'), key.size());
-  parts.type = key.substr(0, type_end);
-  const std::size_t partition_end = key.find('|', type_end + 1);
-  if (partition_end == std::string_view::npos) return parts;
-  const std::size_t account_end = std::min(key.find('|', partition_end + 1), key.size());
-  parts.account = key.substr(partition_end + 1, account_end - partition_end - 1);
-  return parts;
-}
-
 class Matrix final {
  public:
   explicit Matrix(MatrixQuestion question) : question_(std::move(question)) {}
 
-  void Count(std::string_view key, std::string_view service, std::uint64_t number) {
-    if (Cell* cell = CellOf(key, service)) cell->count += static_cast<std::int64_t>(number);
+  void Count(const ServiceTally& tally) {
+    Cell* cell = CellOf(tally.type, tally.account, tally.service);
+    if (cell != nullptr) cell->count += static_cast<std::int64_t>(tally.count);
   }
-  void MarkContested(std::string_view key, std::string_view service) {
-    if (Cell* cell = CellOf(key, service)) ++cell->contested;
+  void MarkContested(const Place& place, const std::string& service) {
+    if (Cell* cell = CellOf(place.type, place.account, service)) ++cell->contested;
   }
 
   void Write(JsonWriter& json) const {
@@ -87,12 +71,9 @@ class Matrix final {
  private:
   using Line = std::pair<std::int64_t, std::string_view>;  // a total, and whose
 
-  Cell* CellOf(std::string_view key, std::string_view service) {
-    const KeyParts parts = PartsOf(key);
-    if (question_.account && *question_.account != parts.account) return nullptr;
-    const auto row = rows_.try_emplace(std::string(service)).first;
-    const std::string_view column = question_.by_account ? parts.account : parts.type;
-    return &row->second.try_emplace(std::string(column)).first->second;
+  Cell* CellOf(const std::string& type, const std::string& account, const std::string& service) {
+    if (question_.account && *question_.account != account) return nullptr;
+    return &rows_[service][question_.by_account ? account : type];
   }
 
   // The largest ones, whether those are all.
@@ -121,28 +102,19 @@ class Matrix final {
     json.EndArray().EndObject();
   }
 
-  const MatrixQuestion question_;
+  MatrixQuestion question_;
   std::map<std::string, Cells, std::less<>> rows_;
 };
 
-Result<void> CountAll(const IndexedStore& store, Deadline deadline, Matrix& matrix) {
-  const auto count = [&](std::string_view key, std::string_view service, std::uint64_t number) {
-    matrix.Count(key, service, number);
-  };
-  TRUCE_RETURN_IF_ERROR(store.CountAll(count, deadline));
-  // What the directory keeps of an owner does not say whether it is contested.
-  std::vector<std::pair<KeyText, std::string>> contested;  // and a service that manages it
-  const auto look = [&](const AllFacts& facts) {
-    contested.clear();
-    for (const Owner& owner : facts.OwnersIn(OwnerList::kContested, {}, kContestedMax)) {
-      for (const std::string& service : ServicesManaging(owner, facts)) {
-        contested.emplace_back(owner.key, service);
-      }
+Matrix MatrixOf(const MatrixQuestion& question, const AllFacts& facts) {
+  Matrix matrix(question);
+  for (const ServiceTally& tally : facts.TallyServices()) matrix.Count(tally);
+  for (const Owner& owner : facts.OwnersIn(OwnerList::kContested, {}, kContestedMax)) {
+    for (const std::string& service : ServicesManaging(owner, facts)) {
+      matrix.MarkContested(PlaceOf(owner), service);
     }
-  };
-  TRUCE_RETURN_IF_ERROR(store.Read(look, deadline));
-  for (const auto& [key, service] : contested) matrix.MarkContested(key.text, service);
-  return {};
+  }
+  return matrix;
 }
 
 Result<HttpResponse> AnswerMatrix(const OperationPorts& ports, RestCall& call) {
@@ -156,11 +128,12 @@ Result<HttpResponse> AnswerMatrix(const OperationPorts& ports, RestCall& call) {
   }
   MatrixQuestion question{.by_account = by == "account", .account = std::nullopt};
   if (const auto account = call.request.Query("account")) question.account = std::string(*account);
-  Matrix matrix(std::move(question));
-  TRUCE_RETURN_IF_ERROR(CountAll(ports.store, call.deadline, matrix));
+  std::optional<Matrix> matrix;
+  const auto look = [&](const AllFacts& facts) { matrix.emplace(MatrixOf(question, facts)); };
+  TRUCE_RETURN_IF_ERROR(ports.store.Read(look, call.deadline));
   JsonWriter json;
   json.BeginObject();
-  matrix.Write(json);
+  matrix->Write(json);
   json.EndObject();
   return JsonResponse(json.Take());
 }

@@ -69,6 +69,7 @@ struct Config {
   std::string store_password_file;
   std::vector<std::string> store_password_command;
   StoreDurability store_durability = StoreDurability::kReplicated;
+  std::int64_t store_cache_mib = 0;
   std::string cluster_id;
   bool no_cluster = false;
   bool in_cluster = false;

@@ -10,7 +10,6 @@
 #include "webhook/api/auth/cached_reviews.h"
 #include "webhook/api/auth/cluster_reviews.h"
 #include "webhook/api/cluster_routes.h"
-#include "webhook/api/indexed_store.h"
 #include "webhook/api/override_book.h"
 #include "webhook/api/rest/rest_api.h"
 #include "webhook/api/rest/rest_backup.h"
@@ -31,7 +30,7 @@ struct FollowedCluster {
 
 // References must outlive it.
 struct ApiPartPorts {
-  IndexedStore& store;
+  Store& store;
   const Clock& clock;
   OverrideBook& overrides;
   const PolicyView& policy;

@@ -31,8 +31,8 @@ namespace truce {
 // References must outlive the object.
 struct ClusterPartPorts {
   const ConfigHolder& config;
-  IndexedStore& store;
-  IndexedStore& watch_store;  // RegistryPart's
+  Store& store;
+  Store& watch_store;  // RegistryPart's
   AdmissionPart& admission;
   Credentials& credentials;
   Health& health;  // its part "cluster"

@@ -24,7 +24,6 @@
 namespace truce {
 namespace {
 
-constexpr std::chrono::seconds kBetweenFillings{1};
 constexpr std::chrono::seconds kAuditTime{10};
 constexpr std::chrono::seconds kBookTime{5};
 constexpr std::chrono::seconds kBooksKeptEvery{60};
@@ -82,12 +81,6 @@ RegistryPart::RegistryPart(const Config& config, Logger& logger, const Clock& cl
 }
 
 RegistryPart::~RegistryPart() {
-  {
-    const std::lock_guard<std::mutex> lock(mutex_);
-    stopping_.store(true);
-  }
-  stop_.notify_all();
-  if (filler_.joinable()) filler_.join();
   // The store empties its log at its end, unless its disk failed.
   if (is_file_ && is_open() && !store_.FatalFailure()) {
     static_cast<void>(TakeLogMarkOff(data_dir_).ok());
@@ -99,7 +92,7 @@ Result<std::unique_ptr<Store>> RegistryPart::OpenStore(const Config& config,
                                                        const KubeSystemFn& kube_system) {
   if (config.store == "memory") return std::unique_ptr<Store>(std::make_unique<MemoryStore>());
   if (IsPostgresUrl(config.store)) return OpenDatabase(config, policy, kube_system);
-  Result<std::unique_ptr<Store>> store = OpenFile();
+  Result<std::unique_ptr<Store>> store = OpenFile(config);
   if (store.ok()) return store;
   const std::string problem = RoomProblem(data_dir_);
   if (problem.empty() || store.error().code != ErrorCode::kUnavailable) return store.error();
@@ -107,11 +100,11 @@ Result<std::unique_ptr<Store>> RegistryPart::OpenStore(const Config& config,
   return std::unique_ptr<Store>();
 }
 
-Result<std::unique_ptr<Store>> RegistryPart::OpenFile() {
+Result<std::unique_ptr<Store>> RegistryPart::OpenFile(const Config& config) {
   TRUCE_ASSIGN_OR_RETURN(log_loss_, TakeUpLog(data_dir_));
   SqliteOptions options;
   options.data_dir = data_dir_;
-  options.uids_get_clusters = true;
+  options.cache_bytes = static_cast<std::uint64_t>(config.store_cache_mib) << 20U;
   TRUCE_ASSIGN_OR_RETURN(std::unique_ptr<Store> store, SqliteStore::Open(options));
   return store;
 }
@@ -303,7 +296,6 @@ Result<bool> RegistryPart::Open(const Config& config, const AdmissionPolicy& pol
   }
   store_.Open(std::move(store));
   is_open_.store(true);
-  filler_ = std::thread([this] { FillUntilDone(); });
   const Result<void> loaded = trials_.Load(In(kBookTime));
   if (!loaded.ok()) {
     logger_.Log(LogLevel::kWarning, "trial begins anew",
@@ -321,17 +313,6 @@ Result<RegistryCopy> RegistryPart::Copy() const {
   NoteBackup(data_dir_, clock_.Now());
   const std::int64_t ownerships = copy.contents().ownerships;
   return RegistryCopy{std::make_shared<CopyBody>(std::move(copy)), ownerships};
-}
-
-void RegistryPart::FillUntilDone() {
-  while (!stopping_.load()) {
-    const Result<void> filled = store_.Fill(stopping_);
-    if (filled.ok()) return;
-    logger_.Log(LogLevel::kWarning, "the API's directory is not filled yet",
-                {{"message", std::string_view(filled.error().message)}});
-    std::unique_lock<std::mutex> lock(mutex_);
-    stop_.wait_for(lock, kBetweenFillings, [this] { return stopping_.load(); });
-  }
 }
 
 void RegistryPart::Step(const Config& config) {

@@ -1,25 +1,21 @@
-// RegistryPart: the registry in a server: its store, which is opened late, the directory that is
-// filled beside, the audit log's bounds, the trial's record, and the disk under all that.
+// RegistryPart: the registry in a server: its store, which is opened late, the audit log's bounds,
+// the trial's record, and the disk under all that.
 #ifndef TRUCE_WEBHOOK_SERVE_REGISTRY_PART_H_
 #define TRUCE_WEBHOOK_SERVE_REGISTRY_PART_H_
 
 #include <atomic>
-#include <condition_variable>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <string>
-#include <thread>
 
 #include "registry/base/clock.h"
 #include "registry/base/guarded.h"
 #include "registry/base/result.h"
 #include "registry/identity/values.h"
 #include "registry/ownership/terms.h"
-#include "webhook/api/indexed_store.h"
 #include "webhook/api/rest/rest_backup.h"
 #include "webhook/api/review_books.h"
 #include "webhook/config/config.h"
@@ -27,6 +23,7 @@
 #include "webhook/metrics/metrics.h"
 #include "webhook/serve/database_metrics.h"
 #include "webhook/serve/disk_failure.h"
+#include "webhook/serve/opening_store.h"
 #include "webhook/serve/registry/registry_numbers.h"
 #include "webhook/watch/recovery/witness.h"
 
@@ -43,16 +40,16 @@ class RegistryPart final {
  public:
   // Reads when the disk failed last. References must outlive it.
   RegistryPart(const Config& config, Logger& logger, const Clock& clock);
-  ~RegistryPart();  // ends the filling
+  ~RegistryPart();
   RegistryPart(const RegistryPart&) = delete;
   RegistryPart& operator=(const RegistryPart&) = delete;
 
   // Everybody's store; not open yet.
-  IndexedStore& store() { return store_; }
-  const IndexedStore& store() const { return store_; }
+  Store& store() { return store_; }
+  const Store& store() const { return store_; }
   // What the watch of the cluster writes through, not open yet: of a database it refuses with
   // kConflict what is decided while another server watches.
-  IndexedStore& watch_store() { return is_database_ ? watch_store_ : store_; }
+  Store& watch_store() { return is_database_ ? watch_store_ : store_; }
   // Reviews report to both.
   TrialBook& trials() { return trials_; }
   DenialBook& denials() { return denials_; }
@@ -66,12 +63,11 @@ class RegistryPart final {
   // last Step found it. Thread-safe.
   std::string WriteProblem() const;
 
-  // Opens the store that `config` names, brings its keys up to the catalogue of `policy`, and
-  // begins to fill the directory; again and again until it works. False: another server is active
-  // on its database, it is not known yet whose cluster this is, or its volume is full; waiting_for
-  // says so, and it is to be called again until true. Blocks for some seconds where a database does
-  // not answer. Errors: as the store's Open, and of `kube_system`; kConflict: it is the registry of
-  // another cluster, and nothing was written to its database.
+  // Opens the store that `config` names and brings its keys up to the catalogue of `policy`. False:
+  // another server is active on its database, it is not known yet whose cluster this is, or its
+  // volume is full; waiting_for says so, and it is to be called again until true. Blocks for some
+  // seconds where a database does not answer. Errors: as the store's Open, and of `kube_system`;
+  // kConflict: it is the registry of another cluster, and nothing was written to its database.
   Result<bool> Open(const Config& config, const AdmissionPolicy& policy,
                     const KubeSystemFn& kube_system);
   bool is_open() const { return is_open_.load(); }  // thread-safe
@@ -114,7 +110,7 @@ class RegistryPart final {
   // Null: another server is active.
   Result<std::unique_ptr<Store>> OpenStore(const Config& config, const AdmissionPolicy& policy,
                                            const KubeSystemFn& kube_system);
-  Result<std::unique_ptr<Store>> OpenFile();
+  Result<std::unique_ptr<Store>> OpenFile(const Config& config);
   Result<std::unique_ptr<Store>> OpenDatabase(const Config& config, const AdmissionPolicy& policy,
                                               const KubeSystemFn& kube_system);
   // False: that is not known yet.
@@ -122,7 +118,6 @@ class RegistryPart final {
   void WaitFor(std::string what);
   // Tells the log now and then how far re-keying is.
   std::function<void(std::size_t done, std::size_t all)> RekeyProgress();
-  void FillUntilDone();
   void KeepAudit(const Config& config);
   void KeepBooks();
   void LookAtRoom();
@@ -159,8 +154,8 @@ class RegistryPart final {
   std::string waiting_for_;
   std::string durability_;
   std::atomic<bool> is_open_{false};
-  IndexedStore store_;
-  IndexedStore watch_store_;  // of a database: over what store_ owns
+  OpeningStore store_;
+  OpeningStore watch_store_;  // of a database: over what store_ owns
   bool watches_ = false;
   bool watched_ = false;  // it gave the watch back when it stood aside
   DiskFailures disk_failures_{store_, logger_, clock_};
@@ -170,11 +165,6 @@ class RegistryPart final {
   RegistryNumbers numbers_{store_, clock_};
   Deadline numbers_due_{};
   std::string audit_problem_;  // the last one told
-
-  std::atomic<bool> stopping_{false};
-  std::mutex mutex_;
-  std::condition_variable stop_;
-  std::thread filler_;  // last: it uses everything above
 };
 
 }  // namespace truce

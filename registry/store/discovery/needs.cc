@@ -73,7 +73,12 @@ Guard GuardOf(const Query& query) {
   const bool is_soft = std::holds_alternative<CountReservedQuery>(query) ||
                        std::holds_alternative<OwnersOfShapeQuery>(query) ||
                        std::holds_alternative<IsTakenQuery>(query) ||
-                       std::holds_alternative<CountSeenQuery>(query);
+                       std::holds_alternative<CountSeenQuery>(query) ||
+                       std::holds_alternative<KeysWithQuery>(query) ||
+                       std::holds_alternative<KeysOfServiceQuery>(query) ||
+                       std::holds_alternative<ServicesQuery>(query) ||
+                       std::holds_alternative<TallyServicesQuery>(query) ||
+                       std::holds_alternative<NamespacesQuery>(query);
   return is_soft ? Guard::kNone : Guard::kWhole;
 }
 

@@ -86,6 +86,33 @@ struct ObserversQuery {
   std::size_t limit = 0;
   auto operator<=>(const ObserversQuery&) const = default;
 };
+// KeysWithId, KeysWithName, KeysWithArn.
+enum class OwnerWord : std::uint8_t { kId, kName, kArn };
+struct KeysWithQuery {
+  OwnerWord word = OwnerWord::kId;
+  std::string text;
+  std::size_t limit = 0;
+  auto operator<=>(const KeysWithQuery&) const = default;
+};
+struct KeysOfServiceQuery {
+  std::string service;
+  KeyText after;
+  std::size_t limit = 0;
+  auto operator<=>(const KeysOfServiceQuery&) const = default;
+};
+struct ServicesQuery {
+  std::string after;
+  std::size_t limit = 0;
+  auto operator<=>(const ServicesQuery&) const = default;
+};
+struct TallyServicesQuery {
+  auto operator<=>(const TallyServicesQuery&) const = default;
+};
+struct NamespacesQuery {
+  Slot of_kind;
+  std::size_t limit = 0;
+  auto operator<=>(const NamespacesQuery&) const = default;
+};
 struct AuditLinesQuery {
   AuditRange range;
   std::size_t limit = 0;
@@ -94,7 +121,8 @@ struct AuditLinesQuery {
 using Query =
     std::variant<CountReservedQuery, OwnersOfShapeQuery, IsTakenQuery, AgreementsQuery, KeysQuery,
                  ObjectsOfKindQuery, ReservedBeforeQuery, CountSeenQuery, OwnersInQuery,
-                 CountOwnedQuery, PlacesQuery, ObserversQuery, AuditLinesQuery>;
+                 CountOwnedQuery, PlacesQuery, ObserversQuery, KeysWithQuery, KeysOfServiceQuery,
+                 ServicesQuery, TallyServicesQuery, NamespacesQuery, AuditLinesQuery>;
 
 // The answer to any of them: the field that its kind has.
 struct QueryAnswer {
@@ -106,11 +134,14 @@ struct QueryAnswer {
   std::vector<AuditLine> lines;
   std::vector<Agreement> agreements;
   std::vector<PlaceCount> places;
+  std::vector<ServiceCount> services;
+  std::vector<ServiceTally> tallies;
+  std::vector<std::string> namespaces;
 };
 
 // What a decision locks before it asks.
 enum class Guard : std::uint8_t {
-  kNone,   // a soft one: its answer limits or warns, and decides nothing about who owns what
+  kNone,   // a soft one: it limits, warns or tells people, and decides nothing about who owns what
   kOwn,    // a lock of the query's own, which holds off whoever asks the same
   kWhole,  // everything: no single lock keeps a list
 };

@@ -127,6 +127,42 @@ std::vector<Row> PreparedFacts::ObserversAfter(const RowId& after, std::size_t l
   return Answer(ObserversQuery{after, limit}).rows;
 }
 
+std::vector<KeyText> PreparedFacts::KeysWithId(const PublicId& id, std::size_t limit) const {
+  if (id.empty()) return {};
+  return Answer(KeysWithQuery{OwnerWord::kId, id.text, limit}).keys;
+}
+
+std::vector<KeyText> PreparedFacts::KeysWithName(std::string_view name, std::size_t limit) const {
+  if (name.empty()) return {};
+  return Answer(KeysWithQuery{OwnerWord::kName, std::string(name), limit}).keys;
+}
+
+std::vector<KeyText> PreparedFacts::KeysWithArn(std::string_view arn, std::size_t limit) const {
+  if (arn.empty()) return {};
+  return Answer(KeysWithQuery{OwnerWord::kArn, std::string(arn), limit}).keys;
+}
+
+std::vector<KeyText> PreparedFacts::KeysOfService(std::string_view service, const KeyText& after,
+                                                  std::size_t limit) const {
+  if (service.empty()) return {};
+  return Answer(KeysOfServiceQuery{std::string(service), after, limit}).keys;
+}
+
+std::vector<ServiceCount> PreparedFacts::Services(std::string_view after, std::size_t limit) const {
+  return Answer(ServicesQuery{std::string(after), limit}).services;
+}
+
+std::vector<ServiceTally> PreparedFacts::TallyServices() const {
+  return Answer(TallyServicesQuery{}).tallies;
+}
+
+std::vector<std::string> PreparedFacts::NamespacesOf(std::string_view cluster,
+                                                     const GroupKind& kind,
+                                                     std::size_t limit) const {
+  return Answer(NamespacesQuery{{std::string(cluster), kind.group, kind.kind, {}, {}}, limit})
+      .namespaces;
+}
+
 std::vector<AuditLine> PreparedFacts::AuditLines(const AuditRange& range, std::size_t limit) const {
   return Answer(AuditLinesQuery{range, limit}).lines;
 }

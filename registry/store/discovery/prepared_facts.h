@@ -50,6 +50,15 @@ class PreparedFacts final : public AllFacts {
   std::vector<Owner> OwnersIn(OwnerList list, const KeyText& after,
                               std::size_t limit) const override;
   std::vector<Row> ObserversAfter(const RowId& after, std::size_t limit) const override;
+  std::vector<KeyText> KeysWithId(const PublicId& id, std::size_t limit) const override;
+  std::vector<KeyText> KeysWithName(std::string_view name, std::size_t limit) const override;
+  std::vector<KeyText> KeysWithArn(std::string_view arn, std::size_t limit) const override;
+  std::vector<KeyText> KeysOfService(std::string_view service, const KeyText& after,
+                                     std::size_t limit) const override;
+  std::vector<ServiceCount> Services(std::string_view after, std::size_t limit) const override;
+  std::vector<ServiceTally> TallyServices() const override;
+  std::vector<std::string> NamespacesOf(std::string_view cluster, const GroupKind& kind,
+                                        std::size_t limit) const override;
   std::vector<AuditLine> AuditLines(const AuditRange& range, std::size_t limit) const override;
 
   // What was asked for and is not in stock; empty: the run's result counts.

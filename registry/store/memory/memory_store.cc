@@ -2,10 +2,12 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <map>
+#include <tuple>
 #include <utility>
 
+#include "registry/base/text.h"
 #include "registry/store/adapter.h"
-#include "registry/store/tally.h"
 
 namespace truce {
 
@@ -71,10 +73,26 @@ class MemoryStore::State final : public AllFacts {
     return std::min(static_cast<std::size_t>(count), limit);
   }
 
-  std::uint64_t CountOwned(const OwnedRange& range) const override { return tally_.Count(range); }
+  std::uint64_t CountOwned(const OwnedRange& range) const override {
+    return static_cast<std::uint64_t>(
+        std::count_if(owners_.begin(), owners_.end(),
+                      [&](const auto& entry) { return IsIn(range, PlaceOf(entry.second)); }));
+  }
 
   std::vector<PlaceCount> PlacesOf(std::string_view type, std::size_t limit) const override {
-    return tally_.PlacesOf(type, limit);
+    std::map<std::tuple<ClusterNamespace, std::string, std::string>, PlaceCount> found;
+    for (const auto& [key, owner] : owners_) {
+      Place place = PlaceOf(owner);
+      if (place.type != type) continue;
+      PlaceCount& counted = found[{place.ns, place.account, place.region}];
+      counted.place = std::move(place);
+      ++counted.count;
+    }
+    std::vector<PlaceCount> places;
+    for (auto& [order, counted] : found) {
+      if (places.size() < limit) places.push_back(std::move(counted));
+    }
+    return places;
   }
 
   std::vector<Owner> OwnersOfShape(std::string_view shape, std::size_t limit) const override {
@@ -161,6 +179,57 @@ class MemoryStore::State final : public AllFacts {
     return lines;
   }
 
+  std::vector<KeyText> KeysWithId(const PublicId& id, std::size_t limit) const override {
+    if (id.empty()) return {};
+    return KeysWhere({}, limit, [&](const Owner& owner) { return owner.id == id; });
+  }
+  std::vector<KeyText> KeysWithName(std::string_view name, std::size_t limit) const override {
+    if (name.empty()) return {};
+    return KeysWhere({}, limit,
+                     [&](const Owner& owner) { return EqualsIgnoringCase(owner.name, name); });
+  }
+  std::vector<KeyText> KeysWithArn(std::string_view arn, std::size_t limit) const override {
+    if (arn.empty()) return {};
+    return KeysWhere({}, limit, [&](const Owner& owner) { return owner.arn == arn; });
+  }
+  std::vector<KeyText> KeysOfService(std::string_view service, const KeyText& after,
+                                     std::size_t limit) const override {
+    if (service.empty()) return {};
+    return KeysWhere(after, limit, [&](const Owner& owner) { return owner.service == service; });
+  }
+
+  std::vector<ServiceCount> Services(std::string_view after, std::size_t limit) const override {
+    std::map<std::string_view, std::uint64_t> counts;
+    for (const auto& [key, owner] : owners_) {
+      if (owner.service > after) ++counts[owner.service];
+    }
+    std::vector<ServiceCount> services;
+    for (const auto& [service, keys] : counts) {
+      if (services.size() < limit) services.push_back({std::string(service), keys});
+    }
+    return services;
+  }
+
+  std::vector<ServiceTally> TallyServices() const override {
+    ServiceTallies tallies;
+    for (const auto& [key, owner] : owners_) tallies.Add(PlaceOf(owner), owner.service, 1);
+    return std::move(tallies).Take();
+  }
+
+  std::vector<std::string> NamespacesOf(std::string_view cluster, const GroupKind& kind,
+                                        std::size_t limit) const override {
+    std::set<std::string> found;
+    for (const auto& [uid, object] : objects_) {
+      const Slot& slot = object.slot;
+      if (slot.cluster == cluster && slot.group == kind.group && slot.kind == kind.kind) {
+        found.insert(slot.ns);
+      }
+    }
+    std::vector<std::string> namespaces(found.begin(), found.end());
+    if (namespaces.size() > limit) namespaces.resize(limit);
+    return namespaces;
+  }
+
   std::vector<Owner> OwnersIn(OwnerList list, const KeyText& after,
                               std::size_t limit) const override {
     std::vector<Owner> owners;
@@ -215,7 +284,7 @@ class MemoryStore::State final : public AllFacts {
   }
 
   Result<void> Write(const Changes& changes);
-  const StoreCounts& counts() const { return counts_; }
+  StoreCounts Counts() const;
   StoreContents Copy() const;
 
  private:
@@ -226,9 +295,17 @@ class MemoryStore::State final : public AllFacts {
     std::map<KeyText, std::optional<ResourceName>> names;
   };
 
+  // The first `limit` keys behind `after` whose owner fits.
+  template <typename Fits>
+  std::vector<KeyText> KeysWhere(const KeyText& after, std::size_t limit, const Fits& fits) const {
+    std::vector<KeyText> keys;
+    for (auto it = owners_.upper_bound(after); it != owners_.end() && keys.size() < limit; ++it) {
+      if (fits(it->second)) keys.push_back(it->first);
+    }
+    return keys;
+  }
   bool Exists(const KeyText& key) const;
   bool Managed(const KeyText& key) const;
-  void Count(const KeyText& key, bool in);
   void Replace(const Changes& changes);
   void LetGo(const std::string& last);
   void DropAndPutRows(const Changes& changes);
@@ -246,8 +323,6 @@ class MemoryStore::State final : public AllFacts {
   std::map<std::string, std::string, std::less<>> settings_;
   std::vector<AuditEntry> audit_;
   std::uint64_t let_go_ = 0;  // lines that went before the first of audit_
-  StoreCounts counts_;
-  Tally tally_;
 };
 
 namespace {
@@ -277,13 +352,22 @@ bool MemoryStore::State::Managed(const KeyText& key) const {
   });
 }
 
-void MemoryStore::State::Count(const KeyText& key, bool in) {
-  const auto found = owners_.find(key);
-  if (found != owners_.end()) {
-    const Owner& owner = found->second;
-    in ? CountIn(counts_, CountsAs(owner)) : CountOut(counts_, CountsAs(owner));
-    tally_.Add(PlaceOf(owner), in ? 1 : -1);
+// A record outranks what the rows say, and an ownership that is offered to a successor is still
+// orphaned.
+StoreCounts MemoryStore::State::Counts() const {
+  StoreCounts counts;
+  for (const auto& [key, owner] : owners_) {
+    ++counts.owners;
+    if (owner.contested) ++counts.conflicts;
+    if (owner.record == Record::kImported) {
+      ++counts.imported;
+    } else if (owner.record != Record::kNone) {
+      ++counts.orphaned;
+    } else {
+      ++(owner.state == HolderState::kReserved ? counts.reserved : counts.held);
+    }
   }
+  return counts;
 }
 
 void MemoryStore::State::DropAndPutRows(const Changes& changes) {
@@ -374,15 +458,12 @@ Result<void> MemoryStore::State::Check(const std::set<KeyText>& keys,
 Result<void> MemoryStore::State::Write(const Changes& changes) {
   const std::set<KeyText> keys = KeysOf(changes);
   Before before = Save(keys, changes);
-  // A key counts by what it has as a whole: it leaves the counts, and comes back as it is then.
-  for (const KeyText& key : keys) Count(key, false);
   DropAndPutRows(changes);
   DropAndPutOwners(changes);
   DropAndPutNames(changes);
   // Only now: constraints hold for what comes about, not for each step to it.
   Result<void> checked = Check(keys, changes);
   checked.ok() ? Replace(changes) : Restore(keys, std::move(before));
-  for (const KeyText& key : keys) Count(key, true);
   return checked;
 }
 
@@ -412,7 +493,8 @@ Result<void> MemoryStore::Apply(const Locks& /*locks*/, const DecideFn& decide, 
   return state_->Write(changes);
 }
 
-Result<void> MemoryStore::Read(const ReadFn& read, Deadline deadline) const {
+Result<void> MemoryStore::Read(const Locks& /*hints*/, const ReadFn& read,
+                               Deadline deadline) const {
   std::lock_guard<std::mutex> lock(mutex_);
   if (std::chrono::steady_clock::now() >= deadline) {
     return Error{ErrorCode::kDeadlineExceeded, "the deadline passed before the read's turn"};
@@ -423,7 +505,7 @@ Result<void> MemoryStore::Read(const ReadFn& read, Deadline deadline) const {
 
 StoreCounts MemoryStore::Counts() const {
   std::lock_guard<std::mutex> lock(mutex_);
-  return state_->counts();
+  return state_->Counts();
 }
 
 Result<StoreContents> MemoryStore::Contents() const {

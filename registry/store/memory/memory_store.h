@@ -22,7 +22,8 @@ class MemoryStore final : public Store {
   ~MemoryStore() override;
 
   Result<void> Apply(const Locks& locks, const DecideFn& decide, Deadline deadline) override;
-  Result<void> Read(const ReadFn& read, Deadline deadline) const override;
+  using Store::Read;
+  Result<void> Read(const Locks& hints, const ReadFn& read, Deadline deadline) const override;
   StoreCounts Counts() const override;
   Result<StoreContents> Contents() const override;
   Result<void> Health() const override;

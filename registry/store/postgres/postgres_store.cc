@@ -17,7 +17,6 @@
 #include "registry/store/postgres/connection.h"
 #include "registry/store/postgres/counts.h"
 #include "registry/store/postgres/lease.h"
-#include "registry/store/postgres/owner_finder.h"
 #include "registry/store/postgres/pool.h"
 #include "registry/store/postgres/queries.h"
 #include "registry/store/postgres/setup.h"
@@ -434,7 +433,6 @@ class PostgresStore::Impl {
 
   const PostgresOptions options_;
   PgPool pool_;
-  const std::unique_ptr<const OwnerFinder> finder_ = MakePgOwnerFinder(pool_);
   std::unique_ptr<PgLease> lease_;           // null: none was asked for
   Guarded<std::unique_ptr<PgLease>> watch_;  // null: this server does not hold the watch
   std::atomic<bool> is_prepared_{false};
@@ -463,14 +461,11 @@ class PostgresStore::WatchStore final : public Store {
   void Submit(const Locks& locks, DecideFn decide, Deadline deadline, OnDone done) override {
     store_.impl_->Submit({Writer::kWatch, locks, std::move(decide), deadline, std::move(done)});
   }
-  Result<void> Read(const ReadFn& read, Deadline deadline) const override {
-    return store_.Read(read, deadline);
-  }
-  Result<void> ReadAbout(const Locks& hints, const ReadFn& read, Deadline deadline) const override {
-    return store_.ReadAbout(hints, read, deadline);
+  using Store::Read;
+  Result<void> Read(const Locks& hints, const ReadFn& read, Deadline deadline) const override {
+    return store_.Read(hints, read, deadline);
   }
   bool is_remote() const override { return store_.is_remote(); }
-  const OwnerFinder* index() const override { return store_.index(); }
   StoreCounts Counts() const override { return store_.Counts(); }
   Result<StoreContents> Contents() const override { return store_.Contents(); }
   Result<void> Health() const override { return store_.Health(); }
@@ -501,12 +496,7 @@ void PostgresStore::Submit(const Locks& locks, DecideFn decide, Deadline deadlin
   impl_->Submit({Writer::kReview, locks, std::move(decide), deadline, std::move(done)});
 }
 
-Result<void> PostgresStore::Read(const ReadFn& read, Deadline deadline) const {
-  return impl_->Read({}, read, deadline);
-}
-
-Result<void> PostgresStore::ReadAbout(const Locks& hints, const ReadFn& read,
-                                      Deadline deadline) const {
+Result<void> PostgresStore::Read(const Locks& hints, const ReadFn& read, Deadline deadline) const {
   return impl_->Read(hints, read, deadline);
 }
 
@@ -545,8 +535,6 @@ std::uint64_t PostgresStore::TakeMissing() { return impl_->witnesses_.TakeMissin
 std::int64_t PostgresStore::epoch() const {
   return impl_->lease_ == nullptr ? 0 : impl_->lease_->epoch();
 }
-
-const OwnerFinder* PostgresStore::index() const { return impl_->finder_.get(); }
 
 std::chrono::milliseconds PostgresStore::clock_difference() const {
   return impl_->lease_ == nullptr ? std::chrono::milliseconds(0)

@@ -88,10 +88,9 @@ class PostgresStore final : public Store {
 
   Result<void> Apply(const Locks& locks, const DecideFn& decide, Deadline deadline) override;
   void Submit(const Locks& locks, DecideFn decide, Deadline deadline, OnDone done) override;
-  Result<void> Read(const ReadFn& read, Deadline deadline) const override;
-  Result<void> ReadAbout(const Locks& hints, const ReadFn& read, Deadline deadline) const override;
+  using Store::Read;
+  Result<void> Read(const Locks& hints, const ReadFn& read, Deadline deadline) const override;
   bool is_remote() const override { return true; }
-  const OwnerFinder* index() const override;
   // As the database had them at most `counts_age_max` ago; the last known ones while it is away.
   StoreCounts Counts() const override;
   Result<StoreContents> Contents() const override;

@@ -12,6 +12,7 @@
 
 #include "registry/identity/values.h"
 #include "registry/ownership/places.h"
+#include "registry/store/adapter.h"
 #include "registry/store/columns.h"
 #include "registry/store/postgres/records.h"
 
@@ -39,6 +40,38 @@ constexpr const char* kAccountOf = "split_part(o.identity, '|', 3) COLLATE \"C\"
 constexpr const char* kRegionOf = "split_part(o.identity, '|', 4) COLLATE \"C\"";
 constexpr const char* kNamespaceOf =
     "(split_part(o.root, '/', 1) || '/' || split_part(o.root, '/', 4)) COLLATE \"C\"";
+
+// From one namespace to the next one behind it: as many steps in index objects_by_slot as there
+// are. '0' is the character behind '/'.
+constexpr const char* kNamespaces =
+    "WITH RECURSIVE found (namespace) AS ("
+    "(SELECT b.namespace FROM truce.objects b "
+    "WHERE (b.kind || '/' || b.namespace || '/' || b.name) >= ($1 || '/') COLLATE \"C\" "
+    "AND (b.kind || '/' || b.namespace || '/' || b.name) < ($1 || '0') COLLATE \"C\" "
+    "ORDER BY (b.kind || '/' || b.namespace || '/' || b.name) LIMIT 1) "
+    "UNION ALL SELECT (SELECT b.namespace FROM truce.objects b "
+    "WHERE (b.kind || '/' || b.namespace || '/' || b.name) >= "
+    "($1 || '/' || f.namespace || '0') COLLATE \"C\" "
+    "AND (b.kind || '/' || b.namespace || '/' || b.name) < ($1 || '0') COLLATE \"C\" "
+    "ORDER BY (b.kind || '/' || b.namespace || '/' || b.name) LIMIT 1) "
+    "FROM found f WHERE f.namespace IS NOT NULL) "
+    "SELECT f.namespace FROM found f WHERE f.namespace IS NOT NULL LIMIT $2";
+
+string KeysWhere(const string& condition) {
+  return "SELECT n.name FROM truce.owners o JOIN truce.names n ON n.resource = o.resource AND "
+         "n.sort = 'key' WHERE " +
+         condition + " ORDER BY n.name LIMIT $2";
+}
+
+// In the words of the indexes of owners.
+string ConditionOf(OwnerWord word) {
+  switch (word) {
+    case OwnerWord::kId: return "o.public_id = $1";
+    case OwnerWord::kName: return "lower(o.name COLLATE \"C\") = lower($1 COLLATE \"C\")";
+    case OwnerWord::kArn: return "o.arn = $1 AND o.arn <> ''";
+  }
+  return "false";
+}
 
 string OwnersWhere(const string& condition) {
   return "SELECT " + string(kOwnerColumns) +
@@ -147,6 +180,29 @@ struct Ask {
   PgStatement operator()(const ObserversQuery& query) const {
     return {RowsWhere("d.intent = 'observes'"), After(query.after, query.limit)};
   }
+  PgStatement operator()(const KeysWithQuery& query) const {
+    return {KeysWhere(ConditionOf(query.word)), {Asked(query.text), Limit(query.limit)}};
+  }
+  PgStatement operator()(const KeysOfServiceQuery& query) const {
+    // An index takes no longer values; the whole one is compared behind it.
+    return {KeysWhere("left(o.service, 500) COLLATE \"C\" = left($1, 500) AND o.service = $1 AND "
+                      "n.name > $3"),
+            {Asked(query.service), Limit(query.limit), Asked(query.after.text)}};
+  }
+  PgStatement operator()(const ServicesQuery& query) const {
+    return {
+        "SELECT o.service COLLATE \"C\", count(*) FROM truce.owners o WHERE o.service <> '' AND "
+        "o.service COLLATE \"C\" > $1 GROUP BY 1 ORDER BY 1 LIMIT $2",
+        {Asked(query.after), Limit(query.limit)}};
+  }
+  PgStatement operator()(const TallyServicesQuery&) const {
+    return {"SELECT " + string(kTypeOf) + " || '||' || " + string(kAccountOf) +
+                " || '|', o.service, count(*) FROM truce.owners o GROUP BY 1, 2",
+            {}};
+  }
+  PgStatement operator()(const NamespacesQuery& query) const {
+    return {kNamespaces, {Asked(KindOf(query.of_kind)), Limit(query.limit)}};
+  }
   PgStatement operator()(const AuditLinesQuery& query) const {
     const AuditRange& range = query.range;
     const bool by_number = range.from != 0 || range.until != 0;
@@ -226,10 +282,34 @@ struct ReadAnswer {
     TRUCE_ASSIGN_OR_RETURN(answer.agreements, AllOf<Agreement>(rows, AgreementFrom<PgColumns>));
     return {};
   }
-  Result<void> operator()(const KeysQuery&) {
+  Result<void> operator()(const KeysQuery&) { return Keys(); }
+  Result<void> operator()(const KeysWithQuery&) { return Keys(); }
+  Result<void> operator()(const KeysOfServiceQuery&) { return Keys(); }
+  Result<void> operator()(const ServicesQuery&) {
     for (int row = 0; row < rows.row_count(); ++row) {
-      answer.keys.push_back(KeyText{string(rows.Row(row).Text(0))});
+      const PgColumns columns = rows.Row(row);
+      answer.services.push_back(
+          {string(columns.Text(0)), static_cast<std::uint64_t>(columns.Integer(1))});
     }
+    return {};
+  }
+  Result<void> operator()(const TallyServicesQuery&) {
+    ServiceTallies tallies;
+    for (int row = 0; row < rows.row_count(); ++row) {
+      const PgColumns columns = rows.Row(row);
+      const auto place = PlaceFromTexts("////", columns.Text(0));
+      if (!place) return Error{ErrorCode::kDataLoss, "the place of an owner cannot be read"};
+      tallies.Add(*place, columns.Text(1), static_cast<std::uint64_t>(columns.Integer(2)));
+    }
+    answer.tallies = std::move(tallies).Take();
+    return {};
+  }
+  Result<void> operator()(const NamespacesQuery&) {
+    for (int row = 0; row < rows.row_count(); ++row) {
+      answer.namespaces.emplace_back(rows.Row(row).Text(0));
+    }
+    // In the index "team-a/" is before "team/".
+    std::sort(answer.namespaces.begin(), answer.namespaces.end());
     return {};
   }
   Result<void> operator()(const ObjectsOfKindQuery& query) {
@@ -249,6 +329,12 @@ struct ReadAnswer {
     return {};
   }
 
+  Result<void> Keys() {
+    for (int row = 0; row < rows.row_count(); ++row) {
+      answer.keys.push_back(KeyText{string(rows.Row(row).Text(0))});
+    }
+    return {};
+  }
   Result<void> Count() {
     if (rows.row_count() == 1) {
       answer.count = static_cast<std::uint64_t>(rows.Row(0).Integer(0));

@@ -102,7 +102,7 @@ Result<BackupContents> VerifyBackup(const std::string& file, const Disk& disk) {
   ConnectionOptions options = OptionsFor(file, disk);
   options.read_only = true;
   TRUCE_ASSIGN_OR_RETURN(const auto connection, OpenExisting(options));
-  const auto integer = [&](std::string_view sql) -> Result<std::int64_t> {
+  const auto integer = [&](const char* sql) -> Result<std::int64_t> {
     Result<std::int64_t> value = connection->Integer(sql);
     if (!value.ok()) return std::move(value).error().Within(file);
     return value;

@@ -8,21 +8,17 @@
 #include <cstddef>
 #include <cstdint>
 #include <deque>
-#include <map>
 #include <memory>
 #include <mutex>
 #include <optional>
-#include <string_view>
 #include <utility>
 #include <vector>
 
 #include "registry/base/clock.h"
 #include "registry/base/guarded.h"
 #include "registry/base/result.h"
+#include "registry/ownership/rows.h"
 #include "registry/store/sqlite/connection.h"
-#include "registry/store/sqlite/facts.h"
-#include "registry/store/sqlite/known.h"
-#include "registry/store/sqlite/records.h"
 #include "registry/store/store.h"
 
 namespace truce {
@@ -121,17 +117,13 @@ class WriteHealth {
 // thread.
 class Committer {
  public:
-  // All references must outlive this. `version` is the number of commits in the database.
-  Committer(Connection& writer, Known& known, SignpostsOfTables& signposts, WriteHealth& health)
-      : writer_(writer), known_(known), signposts_(signposts), health_(health) {}
-
-  // The number of commits in the database; before the first batch.
-  void StartAt(std::uint64_t version) { version_ = version; }
+  // Both must outlive this.
+  Committer(Connection& writer, WriteHealth& health) : writer_(writer), health_(health) {}
 
   // Decides the requests in order, each on what the former ones wrote; writes their changes;
-  // commits once; brings the changes into memory and answers all. A request that breaks a
-  // constraint fails alone: the transaction is taken back and the changes before it are written
-  // again. A request without changes that rests on committed facts only is answered at once.
+  // commits once; answers all. A request that breaks a constraint fails alone: the transaction is
+  // taken back and the changes before it are written again. A request without changes is answered
+  // at once unless something was written before it, on which it may rest (I3).
   // `write_refusal`: why requests with changes are refused for the moment.
   void Run(const RequestQueue::Batch& batch, const std::optional<Error>& write_refusal);
 
@@ -139,55 +131,24 @@ class Committer {
   void Probe();
 
  private:
-  // A request that waits for the commit, and what it wrote, to which `written_` points.
+  // A request that waits for the commit, and what it wrote.
   struct Waiting {
     std::shared_ptr<Request> request;
     Changes changes;
   };
-  // A key in this transaction: its number in the table, and whether it has no row yet.
-  struct Resource {
-    std::int64_t number = 0;
-    bool fresh = false;
-  };
-  using Resources = std::map<std::string_view, Resource>;
 
   void Decide(const std::shared_ptr<Request>& request, const std::optional<Error>& write_refusal);
+  Result<void> Begin();
   Result<void> Write(const Changes& changes);
   Result<void> WriteAgain();
-  Result<void> WriteAll(const Changes& changes);
-  Result<void> WriteKeys(const Changes& changes);
-  Result<void> WriteOwner(const Owner& owner, Resources& resources);
-  Result<void> WriteRow(const Row& row, Resources& resources);
-  Result<void> DropRow(const RowId& id);
-  Result<void> CountReservationOut(std::int64_t row);
-  Result<void> DropOwner(const KeyText& key);
-  Result<void> WriteName(const ResourceName& name);
-  Result<void> WriteOthers(const Changes& changes);
-  Result<void> WriteObject(const Object& object);
-  Result<void> DropObject(const Uid& uid);
-  Result<RowNumber> FindResource(const KeyText& key);
-  Result<RowNumber> FindRow(std::int64_t resource, const RowId& id);
-  struct StoredObject {
-    std::int64_t number = 0;
-    std::string slot;
-  };
-  Result<std::optional<StoredObject>> FindObject(const Uid& uid);
-  void DropFromSlot(const StoredObject& stored);
-  bool IsNew(const KeyText& key) const;
-  Result<void> Measure(const Changes& changes, KeyChanges& written);
-  void CountPlaces(const KeyChanges& changed);
-  Result<void> MeasureKey(const KeyText& key, std::size_t rows_put, KeyChange& change);
   Result<void> Commit();
+  void Rollback();
   void Abandon(const Error& error);
-  Error Report(Error error);
+  void Note(const Error& error);
 
   Connection& writer_;
-  Known& known_;
-  SignpostsOfTables& signposts_;
   WriteHealth& health_;
-  std::uint64_t version_ = 0;
-
-  Written written_;               // by the requests of this batch
+  bool wrote_ = false;            // in the transaction that is open
   std::vector<Waiting> waiting_;  // for the commit
 };
 

@@ -2,12 +2,13 @@
 #ifndef TRUCE_REGISTRY_STORE_SQLITE_CONNECTION_H_
 #define TRUCE_REGISTRY_STORE_SQLITE_CONNECTION_H_
 
-#include <array>
 #include <cstdint>
 #include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <unordered_map>
+#include <utility>
 
 #include "registry/base/result.h"
 
@@ -16,83 +17,8 @@ struct sqlite3_stmt;
 
 namespace truce {
 
-class LostSync;
-class WritingVfs;
-
-// Every statement that is run more than once; its text stands in connection.cc.
-enum class Sql : std::uint8_t {
-  kBegin,
-  kBeginRead,
-  kCommit,
-  kRollback,
-  kCommitCount,
-  kCountCommit,
-  kOwnerOf,
-  kRowsOfKey,
-  kRowOfUid,
-  kSearchRowsOfUid,
-  kObjectOfUid,
-  kSearchObjectOfUid,
-  kObjectOfSlot,
-  kSearchObjectsOfSlot,
-  kChildrenOf,
-  kReservation,
-  kAllReservations,
-  kKeysAfter,
-  kObjectOfKind,
-  kSearchObjectsOfKind,
-  kReservedBefore,
-  kObserversAfter,
-  kCountSeen,
-  kOwnersAfter,
-  kContestedAfter,
-  kOrphanedAfter,
-  kImportedAfter,
-  kSetting,
-  kCountRows,
-  kFindResource,
-  kAddResource,
-  kChangeResource,
-  kForgetResource,
-  kFindRow,
-  kAddRow,
-  kChangeRow,
-  kDropRow,
-  kFindObject,
-  kAddObject,
-  kChangeObject,
-  kDropObject,
-  kAddAudit,
-  kPutSetting,
-  kAllOwners,
-  kAllRows,
-  kAllObjects,
-  kAllAudit,
-  kAuditNewestFirst,
-  kAuditOldestFirst,
-  kAuditOfIdNewestFirst,
-  kAuditOfIdOldestFirst,
-  kAllSettings,
-  kAgreementsOf,
-  kAgreementById,
-  kAgreementsAfter,
-  kAllAgreements,
-  kPutAgreement,
-  kDropAgreement,
-  kFurtherName,
-  kFurtherNamesOf,
-  kAllNames,
-  kNamesAsWritten,
-  kPutName,
-  kDropName,
-  kAllResources,
-  kRowUids,
-  kObjectTexts,
-};
-inline constexpr std::size_t kSqlCount = static_cast<std::size_t>(Sql::kObjectTexts) + 1;
-
-// One run of a prepared statement; resets it when destroyed. Parameters and columns are counted
-// from 0. Bound texts are not copied: they must live until the last Step. External synchronization.
+// One run of a statement; resets it when destroyed. Columns are counted from 0. External
+// synchronization.
 class Statement {
  public:
   Statement(sqlite3* database, sqlite3_stmt* statement, bool owned);
@@ -102,15 +28,17 @@ class Statement {
   Statement& operator=(const Statement&) = delete;
   Statement& operator=(Statement&&) = delete;
 
-  void BindText(int parameter, std::string_view value);
-  void BindInteger(int parameter, std::int64_t value);
-  void BindNull(int parameter);
+  // Binds parameters from ?1 on: texts, numbers, truths; an absent optional is NULL. Texts are not
+  // copied: they must live until the last Step.
+  template <typename... Values>
+  void Bind(const Values&... values) {
+    int parameter = 0;
+    (BindOne(++parameter, values), ...);
+  }
 
   // True when there is a row to read, false at the end. After an error or false the statement is
   // done.
   Result<bool> Step();
-  // Steps over all rows; for statements that write.
-  Result<void> Run();
 
   // Valid until the next Step.
   std::string_view Text(int column) const;
@@ -118,6 +46,18 @@ class Statement {
   bool IsNull(int column) const;
 
  private:
+  void BindOne(int parameter, std::string_view value);
+  void BindOne(int parameter, const std::string& value) {
+    BindOne(parameter, std::string_view(value));
+  }
+  void BindOne(int parameter, const char* value) { BindOne(parameter, std::string_view(value)); }
+  void BindOne(int parameter, std::int64_t value);
+  void BindOne(int parameter, bool value) { BindOne(parameter, std::int64_t{value ? 1 : 0}); }
+  void BindNull(int parameter);
+  void BindOne(int parameter, const std::optional<std::string>& value);
+  void BindOne(int parameter, const std::optional<std::string_view>& value);
+  void BindOne(int parameter, const std::optional<std::int64_t>& value);
+
   sqlite3* database_;
   sqlite3_stmt* statement_;
   bool owned_;
@@ -127,46 +67,75 @@ struct ConnectionOptions {
   std::string path;
   std::string vfs;         // empty: the default one
   bool read_only = false;  // opened for reading, and refuses every write
-  bool alone = false;      // nobody else may have it open; takes a log of the last user in
+  bool alone = false;      // nobody else may have it open
   bool keep_log = false;   // whoever closes last moves the log into the database; not this one
-  // Shared by all connections of a store that write; null: one of its own.
-  std::shared_ptr<LostSync> lost_sync;
+  std::uint64_t cache_bytes = 2U << 20;  // of pages of the database
 };
 
 // A database connection with Truce's settings. External synchronization: one thread at a time.
 class Connection {
  public:
+  // Only a second program on the file can make a connection wait; it should not, and soon be gone.
+  static constexpr int kBusyMilliseconds = 5000;
+
   // Errors: kUnavailable (cannot be opened); kDataLoss (not a database, damaged).
   static Result<std::unique_ptr<Connection>> Open(const ConnectionOptions& options);
   ~Connection();
   Connection(const Connection&) = delete;
   Connection& operator=(const Connection&) = delete;
 
-  // The prepared statement for `sql`; at most one run of each at a time.
-  Result<Statement> Use(Sql sql);
+  // Runs the one statement `sql` with `values` for its parameters and calls `each` with every row
+  // (a Statement; Result<bool>: false ends it). The statement stays prepared under the address of
+  // `sql`: a constant that lives as long as the connection. `each` runs no statement of the same
+  // address.
+  template <typename Each, typename... Values>
+  Result<void> Visit(const char* sql, const Each& each, const Values&... values) {
+    Result<Statement> prepared = Prepared(sql);
+    if (!prepared.ok()) return std::move(prepared).error();
+    Statement& statement = prepared.value();
+    statement.Bind(values...);
+    while (true) {
+      TRUCE_ASSIGN_OR_RETURN(const bool found, statement.Step());
+      if (!found) return {};
+      TRUCE_ASSIGN_OR_RETURN(const bool goes_on, each(std::as_const(statement)));
+      if (!goes_on) return {};
+    }
+  }
+  // The same, without a look at the rows.
+  template <typename... Values>
+  Result<void> Run(const char* sql, const Values&... values) {
+    return Visit(
+        sql, [](const Statement&) -> Result<bool> { return true; }, values...);
+  }
+  // First column of the first row; 0, or empty: there is none.
+  template <typename... Values>
+  Result<std::int64_t> Integer(const char* sql, const Values&... values) {
+    std::int64_t value = 0;
+    const auto read = [&](const Statement& row) -> Result<bool> {
+      value = row.Integer(0);
+      return false;
+    };
+    TRUCE_RETURN_IF_ERROR(Visit(sql, read, values...));
+    return value;
+  }
+  Result<std::string> Text(const char* sql);
+
   // A statement that is run once.
-  Result<Statement> Prepare(std::string_view text);
-  // Runs every statement of `text` and ignores rows.
-  Result<void> Execute(const std::string& text);
-  Result<void> Run(Sql sql);
+  Result<Statement> Prepare(std::string_view sql);
+  // Runs every statement of `sql` and ignores rows.
+  Result<void> Execute(const std::string& sql);
   // Of the row that the last INSERT made.
   std::int64_t LastId() const;
-  // First column of the first row of `text`.
-  Result<std::int64_t> Integer(std::string_view text);
-  Result<std::string> Text(std::string_view text);
-
   bool InTransaction() const;
-  // See WritingVfs. Only of a connection that writes.
-  void SyncEvery(int pages);
   sqlite3* handle() const { return database_; }
 
  private:
-  Connection(std::unique_ptr<WritingVfs> vfs, sqlite3* database);
+  explicit Connection(sqlite3* database) : database_(database) {}
   Result<void> Configure(const ConnectionOptions& options);
+  Result<Statement> Prepared(const char* sql);
 
-  const std::unique_ptr<WritingVfs> vfs_;  // null: reads only
   sqlite3* database_;
-  std::array<sqlite3_stmt*, kSqlCount> statements_{};
+  std::unordered_map<const char*, sqlite3_stmt*> prepared_;
 };
 
 // What SQLite's last error on `database` means for a caller: kUnavailable (full, I/O, read-only,

@@ -64,9 +64,7 @@ Result<void> Part::PutInPlace() {
 }
 
 Result<void> CopyInto(Connection& source, Part& part) {
-  TRUCE_ASSIGN_OR_RETURN(Statement copy, source.Prepare("VACUUM INTO ?"));
-  copy.BindText(0, part.path());
-  Result<void> copied = copy.Run();
+  Result<void> copied = source.Run("VACUUM INTO ?1", part.path());
   if (!copied.ok()) return std::move(copied).error().Within(part.path());
   return part.Sync();
 }

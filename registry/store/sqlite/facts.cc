@@ -1,333 +1,335 @@
 #include "registry/store/sqlite/facts.h"
 
 #include <algorithm>
-#include <charconv>
 #include <limits>
-#include <tuple>
 #include <utility>
 
-#include "registry/base/threads.h"
-#include "registry/store/sqlite/records.h"
+#include "registry/store/columns.h"
+#include "registry/store/store.h"
 
 namespace truce {
-
-ReaderPool::ReaderPool(ConnectionOptions options, std::size_t size_max)
-    : options_(std::move(options)), size_max_(size_max) {}
-
-ReaderPool::Loan::Loan(ReaderPool& pool, std::unique_ptr<Connection> connection)
-    : pool_(pool), connection_(std::move(connection)) {}
-
-ReaderPool::Loan::~Loan() {
-  // What cannot end its snapshot would keep the log from ever shrinking: it goes, a new one comes.
-  const bool usable = !connection_->InTransaction() || connection_->Run(Sql::kRollback).ok();
-  if (usable) {
-    pool_.Return(std::move(connection_));
-  } else {
-    connection_.reset();
-    pool_.Forget();
-  }
-}
-
-// The first read fixes the snapshot.
-Result<void> ReaderPool::Loan::Begin() {
-  TRUCE_RETURN_IF_ERROR(connection_->Run(Sql::kBeginRead));
-  TRUCE_ASSIGN_OR_RETURN(Statement count, connection_->Use(Sql::kCommitCount));
-  TRUCE_ASSIGN_OR_RETURN(const bool found, count.Step());
-  if (!found) return Error{ErrorCode::kDataLoss, "table commits is empty"};
-  version_ = static_cast<std::uint64_t>(count.Integer(0));
-  return {};
-}
-
-Result<std::unique_ptr<ReaderPool::Loan>> ReaderPool::Borrow(Deadline deadline) {
-  TRUCE_ASSIGN_OR_RETURN(std::unique_ptr<Connection> connection, Take(deadline));
-  if (connection == nullptr) {
-    Result<std::unique_ptr<Connection>> opened = Connection::Open(options_);
-    if (!opened.ok()) {
-      Forget();
-      return std::move(opened).error();
-    }
-    connection = std::move(opened).value();
-  }
-  auto loan = std::make_unique<Loan>(*this, std::move(connection));
-  TRUCE_RETURN_IF_ERROR(loan->Begin());
-  return loan;
-}
-
-// An idle connection, or null: the caller may open one.
-Result<std::unique_ptr<Connection>> ReaderPool::Take(Deadline deadline) {
-  std::unique_lock lock(mutex_);
-  if (idle_.empty() && open_ == size_max_) {
-    BlockingRegion blocking;
-    const bool free =
-        freed_.wait_until(lock, deadline, [this] { return !idle_.empty() || open_ < size_max_; });
-    if (!free) {
-      return Error{ErrorCode::kDeadlineExceeded, "no free connection for reading in time"};
-    }
-  }
-  if (idle_.empty()) {
-    ++open_;
-    return std::unique_ptr<Connection>();
-  }
-  std::unique_ptr<Connection> connection = std::move(idle_.back());
-  idle_.pop_back();
-  return connection;
-}
-
-void ReaderPool::Return(std::unique_ptr<Connection> connection) {
-  {
-    std::lock_guard lock(mutex_);
-    idle_.push_back(std::move(connection));
-  }
-  freed_.notify_one();
-}
-
-void ReaderPool::Forget() {
-  {
-    std::lock_guard lock(mutex_);
-    --open_;
-  }
-  freed_.notify_one();
-}
-
 namespace {
+
+// The columns of each table in the order of their readers (columns.h).
+#define TRUCE_OWNER_COLUMNS                                                                   \
+  "key, owned, public_id, root, party, service, contact, arn, name, identity, shape, since, " \
+  "real, "                                                                                    \
+  "record, record_reason, successor, state, leaf, contested, managed_once, left_slots"
+#define TRUCE_ROW_COLUMNS                                                                   \
+  "r.key, d.uid, d.state, d.slot, d.root, d.intent, d.terminating, d.managed, d.identity, " \
+  "d.review, d.digest, d.base, d.user, d.at, d.created, d.account_fields"
+#define TRUCE_OBJECT_COLUMNS                                                              \
+  "uid, kind, namespace, name, parent, parent_uid, root, link, names, service, contact, " \
+  "composes, own_party, transfer_to, told, stripped, at"
+#define TRUCE_NAME_COLUMNS "n.name, r.key, n.sort, n.observed, n.at"
+#define TRUCE_AGREEMENT_COLUMNS \
+  "id, kind, key, party, level, accepted, successor, reason, actor, at, until"
+#define TRUCE_AUDIT_COLUMNS "at, action, key, id, root, slot, uid, cause, actor, review"
+constexpr int kAuditColumns = 10;
+
+#define TRUCE_OWNERS "SELECT " TRUCE_OWNER_COLUMNS " FROM resources "
+#define TRUCE_OBJECTS "SELECT " TRUCE_OBJECT_COLUMNS " FROM objects "
+#define TRUCE_AGREEMENTS "SELECT " TRUCE_AGREEMENT_COLUMNS " FROM agreements "
+#define TRUCE_AUDIT "SELECT " TRUCE_AUDIT_COLUMNS ", seq FROM audit "
+// From the few to the many: what comes first is looked up, the other one follows from it.
+#define TRUCE_ROWS_OF_RESOURCES \
+  "SELECT " TRUCE_ROW_COLUMNS " FROM resources r CROSS JOIN declarations d ON d.resource = r.id "
+#define TRUCE_ROWS \
+  "SELECT " TRUCE_ROW_COLUMNS " FROM declarations d CROSS JOIN resources r ON r.id = d.resource "
+#define TRUCE_NAMES \
+  "SELECT " TRUCE_NAME_COLUMNS " FROM names n CROSS JOIN resources r ON r.id = n.resource "
+
+Result<Owner> ReadOwner(const Statement& row) { return OwnerFrom(row); }
+Result<Row> ReadRow(const Statement& row) { return RowFrom(row); }
+Result<Object> ReadObject(const Statement& row) { return ObjectFrom(row); }
+Result<ResourceName> ReadName(const Statement& row) { return NameFrom(row); }
+Result<Agreement> ReadAgreement(const Statement& row) { return AgreementFrom(row); }
+Result<AuditEntry> ReadAudit(const Statement& row) { return AuditFrom(row); }
+Result<std::string> ReadText(const Statement& row) { return std::string(row.Text(0)); }
+Result<KeyText> ReadKey(const Statement& row) { return KeyText{std::string(row.Text(0))}; }
+Result<std::uint64_t> ReadCount(const Statement& row) {
+  return static_cast<std::uint64_t>(row.Integer(0));
+}
 
 std::int64_t LimitOf(std::size_t limit) {
   constexpr auto kMax = static_cast<std::size_t>(std::numeric_limits<std::int64_t>::max());
   return static_cast<std::int64_t>(std::min(limit, kMax));
 }
 
-template <typename T>
-std::optional<T> First(std::vector<T> values) {
-  if (values.empty()) return std::nullopt;
-  return std::move(values.front());
-}
-
-Result<std::string> ReadText(const Statement& statement) { return std::string(statement.Text(0)); }
-Result<std::int64_t> ReadInteger(const Statement& statement) { return statement.Integer(0); }
-
-Sql SqlFor(OwnerList list) {
+const char* OwnersAfter(OwnerList list) {
   switch (list) {
-    case OwnerList::kAll: return Sql::kOwnersAfter;
-    case OwnerList::kContested: return Sql::kContestedAfter;
-    case OwnerList::kOrphaned: return Sql::kOrphanedAfter;
-    case OwnerList::kImported: return Sql::kImportedAfter;
+    case OwnerList::kAll: break;
+    case OwnerList::kContested:
+      return TRUCE_OWNERS "WHERE contested = 1 AND key > ?1 ORDER BY key LIMIT ?2";
+    case OwnerList::kOrphaned:
+      return TRUCE_OWNERS
+          "WHERE (record = 'orphaned' OR record = 'transferring') AND key > ?1 ORDER BY key LIMIT "
+          "?2";
+    case OwnerList::kImported:
+      return TRUCE_OWNERS "WHERE record = 'imported' AND key > ?1 ORDER BY key LIMIT ?2";
   }
-  return Sql::kOwnersAfter;
+  return TRUCE_OWNERS "WHERE owned = 1 AND key > ?1 ORDER BY key LIMIT ?2";
 }
 
 }  // namespace
 
-template <typename Bind, typename Each>
-void SqlFacts::Visit(Sql sql, const Bind& bind, const Each& each) const {
-  const auto visit = [&]() -> Result<void> {
-    Connection* const reader = Reader();
-    if (reader == nullptr) return {};
-    TRUCE_ASSIGN_OR_RETURN(Statement statement, reader->Use(sql));
-    bind(statement);
-    while (true) {
-      TRUCE_ASSIGN_OR_RETURN(const bool more, statement.Step());
-      if (!more) return {};
-      TRUCE_ASSIGN_OR_RETURN(const bool go_on, each(statement));
-      if (!go_on) return {};
-    }
-  };
-  // After a failure everything is empty; whoever asked learns of it before a decision counts.
-  if (error_.has_value()) return;
-  Result<void> visited = visit();
-  if (!visited.ok()) Fail(std::move(visited).error());
+template <typename Each, typename... Values>
+void SqliteFacts::Visit(const char* sql, const Each& each, const Values&... values) const {
+  if (error_) return;
+  Result<void> visited = connection_.Visit(sql, each, values...);
+  if (!visited.ok()) error_ = std::move(visited).error();
 }
 
-template <typename T, typename Bind, typename Read>
-std::vector<T> SqlFacts::Collect(Sql sql, const Bind& bind, const Read& read) const {
-  std::vector<T> values;
-  Visit(sql, bind, [&](const Statement& statement) -> Result<bool> {
-    TRUCE_ASSIGN_OR_RETURN(T value, read(statement));
-    values.push_back(std::move(value));
+template <typename Read, typename... Values>
+auto SqliteFacts::Collect(const char* sql, const Read& read, const Values&... values) const {
+  std::vector<std::decay_t<decltype(read(std::declval<const Statement&>()).value())>> found;
+  const auto each = [&](const Statement& row) -> Result<bool> {
+    TRUCE_ASSIGN_OR_RETURN(auto value, read(row));
+    found.push_back(std::move(value));
     return true;
-  });
-  if (error_.has_value()) values.clear();
-  return values;
+  };
+  Visit(sql, each, values...);
+  if (error_) found.clear();
+  return found;
 }
 
-void SqlFacts::Fail(Error error) const {
-  if (!error_.has_value()) error_ = std::move(error);
+template <typename Read, typename... Values>
+auto SqliteFacts::First(const char* sql, const Read& read, const Values&... values) const {
+  auto found = Collect(sql, read, values...);
+  return found.empty() ? std::nullopt : std::optional(std::move(found.front()));
 }
 
-std::vector<Row> SqlFacts::RowsOfKeyFromSql(const KeyText& key) const {
-  return Collect<Row>(
-      Sql::kRowsOfKey, [&](Statement& statement) { statement.BindText(0, key.text); }, ReadRow);
+std::optional<Owner> SqliteFacts::OwnerOf(const KeyText& key) const {
+  return First(TRUCE_OWNERS "WHERE key = ?1 AND owned = 1", ReadOwner, key.text);
 }
 
-std::optional<Owner> SqlFacts::OwnerOfFromSql(const KeyText& key) const {
-  return First(Collect<Owner>(
-      Sql::kOwnerOf, [&](Statement& statement) { statement.BindText(0, key.text); }, ReadOwner));
+bool SqliteFacts::HasOwner(const KeyText& key) const {
+  return First("SELECT 1 FROM resources WHERE key = ?1 AND owned = 1", ReadCount, key.text)
+      .has_value();
 }
 
-std::vector<ResourceName> SqlFacts::NamesFromSql(Sql sql, const KeyText& text) const {
-  return Collect<ResourceName>(
-      sql, [&](Statement& statement) { statement.BindText(0, text.text); }, ReadName);
+std::vector<Row> SqliteFacts::RowsOfKey(const KeyText& key) const {
+  return Collect(TRUCE_ROWS_OF_RESOURCES "WHERE r.key = ?1 ORDER BY d.uid, d.state", ReadRow,
+                 key.text);
 }
 
-SqlFacts::RowNumbers SqlFacts::NumbersOf(const Signposts& signposts, std::string_view text) const {
-  const std::optional<std::uint64_t> state = StateRead();
-  return state ? signposts.Find(text, *state) : std::vector<std::int64_t>();
+std::vector<Row> SqliteFacts::RowsOfUid(const Uid& uid) const {
+  return Collect(TRUCE_ROWS "WHERE d.uid = ?1 ORDER BY r.key, d.state", ReadRow, uid.text);
 }
 
-template <typename T, typename Bind, typename Read>
-std::vector<T> SqlFacts::CollectAt(const RowNumbers& numbers, std::pair<Sql, Sql> at_search,
-                                   const Bind& bind, const Read& read) const {
-  if (!numbers.has_value()) {
-    return Collect<T>(
-        at_search.second, [&](Statement& statement) { bind(statement, 0); }, read);
+std::optional<Object> SqliteFacts::ObjectByUid(const Uid& uid) const {
+  return First(TRUCE_OBJECTS "WHERE uid = ?1", ReadObject, uid.text);
+}
+
+std::optional<Object> SqliteFacts::ObjectBySlot(const Slot& slot) const {
+  return First(
+      TRUCE_OBJECTS
+      "WHERE kind = ?1 AND namespace = ?2 AND name = ?3 ORDER BY at DESC, uid DESC LIMIT 1",
+      ReadObject, KindOf(slot), slot.ns, slot.name);
+}
+
+std::vector<Object> SqliteFacts::ChildrenOf(const Slot& slot) const {
+  return Collect(TRUCE_OBJECTS "WHERE parent = ?1 ORDER BY uid", ReadObject, ToText(slot));
+}
+
+std::size_t SqliteFacts::CountReserved(const ReservedRange& range,
+                                       const std::set<GroupKind>& left_out,
+                                       std::size_t limit) const {
+  std::size_t count = 0;
+  const auto each = [&](const Statement& row) -> Result<bool> {
+    const std::optional<Slot> slot = SlotFromText(row.Text(0));
+    if (!slot) return Error{ErrorCode::kDataLoss, "a declaration's slot cannot be read"};
+    if (!left_out.contains({slot->group, slot->kind})) ++count;
+    return count < limit;
+  };
+  if (limit == 0) return 0;
+  Visit(
+      "SELECT slot FROM declarations WHERE state = 'reserved' AND namespace = ?1 AND "
+      "(CASE WHEN namespace = '' THEN user ELSE '' END) = ?2 AND at >= ?3 AND at < ?4 AND "
+      "user <> ''",
+      each, range.ns, range.ns.empty() ? range.user : std::string_view(), Milliseconds(range.from),
+      Milliseconds(range.before));
+  return error_ ? 0 : count;
+}
+
+std::uint64_t SqliteFacts::CountOwned(const OwnedRange& range) const {
+  constexpr const char* kInAll =
+      "SELECT coalesce(sum(owned), 0) FROM places WHERE type = ?1 AND (?2 = '' OR account = ?2) "
+      "AND (?3 = '' OR region = ?3)";
+  constexpr const char* kInOne =
+      "SELECT coalesce(sum(owned), 0) FROM places WHERE type = ?1 AND (?2 = '' OR account = ?2) "
+      "AND (?3 = '' OR region = ?3) AND cluster = ?4 AND namespace = ?5";
+  std::uint64_t count = 0;
+  if (range.namespaces.empty()) {
+    count = First(kInAll, ReadCount, range.type, range.account, range.region).value_or(0);
   }
-  std::vector<T> values;
-  // A number says where to look, not that the row is there: the statement asks for the rest too.
-  for (const std::int64_t number : *numbers) {
-    const auto bind_all = [&](Statement& statement) {
-      statement.BindInteger(0, number);
-      bind(statement, 1);
-    };
-    for (T& value : Collect<T>(at_search.first, bind_all, read)) values.push_back(std::move(value));
+  for (const ClusterNamespace& ns : range.namespaces) {
+    count += First(kInOne, ReadCount, range.type, range.account, range.region, ns.first, ns.second)
+                 .value_or(0);
   }
-  return values;
+  return count;
 }
 
-std::vector<Row> SqlFacts::RowsOfUid(const Uid& uid) const {
-  const auto bind = [&](Statement& statement, int first) { statement.BindText(first, uid.text); };
-  std::vector<Row> rows = CollectAt<Row>(NumbersOf(signposts_.rows_by_uid, uid.text),
-                                         {Sql::kRowOfUid, Sql::kSearchRowsOfUid}, bind, ReadRow);
-  std::sort(rows.begin(), rows.end(), [](const Row& a, const Row& b) { return a.id < b.id; });
-  return rows;
+std::vector<Owner> SqliteFacts::OwnersOfShape(std::string_view shape, std::size_t limit) const {
+  return Collect(TRUCE_OWNERS "WHERE shape = ?1 AND ?1 <> '' ORDER BY key LIMIT ?2", ReadOwner,
+                 shape, LimitOf(limit));
 }
 
-std::optional<Object> SqlFacts::ObjectByUid(const Uid& uid) const {
-  const auto bind = [&](Statement& statement, int first) { statement.BindText(first, uid.text); };
-  return First(CollectAt<Object>(NumbersOf(signposts_.objects_by_uid, uid.text),
-                                 {Sql::kObjectOfUid, Sql::kSearchObjectOfUid}, bind, ReadObject));
+std::optional<ResourceName> SqliteFacts::FurtherName(const KeyText& name) const {
+  return First(TRUCE_NAMES "WHERE n.name = ?1", ReadName, name.text);
 }
 
-std::optional<Object> SqlFacts::ObjectBySlot(const Slot& slot) const {
-  const std::string kind = KindOf(slot);
-  const auto bind = [&](Statement& statement, int first) {
-    statement.BindText(first, kind);
-    statement.BindText(first + 1, slot.ns);
-    statement.BindText(first + 2, slot.name);
-  };
-  std::vector<Object> objects =
-      CollectAt<Object>(NumbersOf(signposts_.objects_by_slot, ToText(slot)),
-                        {Sql::kObjectOfSlot, Sql::kSearchObjectsOfSlot}, bind, ReadObject);
-  const auto older = [](const Object& a, const Object& b) {
-    return std::tie(a.at, a.uid) < std::tie(b.at, b.uid);
-  };
-  const auto youngest = std::max_element(objects.begin(), objects.end(), older);
-  if (youngest == objects.end()) return std::nullopt;
-  return std::move(*youngest);
+std::vector<ResourceName> SqliteFacts::FurtherNamesOf(const KeyText& key) const {
+  return Collect("SELECT " TRUCE_NAME_COLUMNS
+                 " FROM resources r CROSS JOIN names n ON n.resource = r.id WHERE r.key = ?1 "
+                 "ORDER BY n.name",
+                 ReadName, key.text);
 }
 
-std::vector<Object> SqlFacts::ChildrenOf(const Slot& slot) const {
-  const std::string text = ToText(slot);
-  return Collect<Object>(
-      Sql::kChildrenOf, [&](Statement& statement) { statement.BindText(0, text); }, ReadObject);
+std::vector<Agreement> SqliteFacts::AgreementsOf(const KeyText& key) const {
+  return Collect(TRUCE_AGREEMENTS "WHERE key = ?1 ORDER BY id", ReadAgreement, key.text);
 }
 
-// From memory, whatever commit the snapshot is of.
-std::size_t SqlFacts::CountReserved(const ReservedRange& range, const std::set<GroupKind>& left_out,
-                                    std::size_t limit) const {
-  return known_.CountReserved(range, left_out, limit);
+std::optional<Agreement> SqliteFacts::AgreementById(const PublicId& id) const {
+  return First(TRUCE_AGREEMENTS "WHERE id = ?1", ReadAgreement, id.text);
 }
 
-std::vector<KeyText> SqlFacts::KeysAfter(const KeyText& after, std::size_t limit) const {
-  const auto bind = [&](Statement& statement) {
-    statement.BindText(0, after.text);
-    statement.BindInteger(1, LimitOf(limit));
-  };
-  const auto read = [](const Statement& statement) -> Result<KeyText> {
-    return KeyText{std::string(statement.Text(0))};
-  };
-  return Collect<KeyText>(Sql::kKeysAfter, bind, read);
+std::vector<Agreement> SqliteFacts::AgreementsAfter(AgreementKind kind, const PublicId& after,
+                                                    std::size_t limit) const {
+  return Collect(TRUCE_AGREEMENTS "WHERE kind = ?1 AND id > ?2 ORDER BY id LIMIT ?3", ReadAgreement,
+                 kAgreementKinds.Of(kind), after.text, LimitOf(limit));
 }
 
-// By number: the order in which they came.
-ObjectPage SqlFacts::ObjectsOfKind(const Slot& slot, std::string_view after,
-                                   std::size_t limit) const {
-  const std::string kind = KindOf(slot);
-  std::int64_t last = 0;
-  std::from_chars(after.data(), after.data() + after.size(), last);
+std::vector<Owner> SqliteFacts::OwnersIn(OwnerList list, const KeyText& after,
+                                         std::size_t limit) const {
+  return Collect(OwnersAfter(list), ReadOwner, after.text, LimitOf(limit));
+}
+
+std::optional<std::string> SqliteFacts::Setting(std::string_view name) const {
+  return First("SELECT value FROM settings WHERE name = ?1", ReadText, name);
+}
+
+std::vector<KeyText> SqliteFacts::KeysAfter(const KeyText& after, std::size_t limit) const {
+  return Collect("SELECT key FROM resources WHERE key > ?1 ORDER BY key LIMIT ?2", ReadKey,
+                 after.text, LimitOf(limit));
+}
+
+// In the order of slots; `after` is "namespace/name/uid" of the last one.
+ObjectPage SqliteFacts::ObjectsOfKind(const Slot& slot, std::string_view after,
+                                      std::size_t limit) const {
+  const std::string_view ns = after.substr(0, after.find('/'));
+  after.remove_prefix(std::min(after.size(), ns.size() + 1));
+  const std::string_view name = after.substr(0, after.find('/'));
+  after.remove_prefix(std::min(after.size(), name.size() + 1));
   ObjectPage page;
-  const auto read = [&](const Statement& statement) -> Result<bool> {
-    last = statement.Integer(kObjectColumnCount);
-    TRUCE_ASSIGN_OR_RETURN(Object object, ReadObject(statement));
-    page.objects.push_back(std::move(object));
-    return true;
-  };
-  const auto find = [&](Sql sql, std::int64_t number) {
-    const std::size_t missing = limit - page.objects.size();
-    const auto bind = [&](Statement& statement) {
-      statement.BindText(0, kind);
-      statement.BindInteger(1, number);
-      if (sql == Sql::kSearchObjectsOfKind) statement.BindInteger(2, LimitOf(missing));
-    };
-    Visit(sql, bind, read);
-  };
-  while (page.objects.size() < limit) {
-    const std::optional<std::uint64_t> state = StateRead();
-    if (!state) break;
-    const RowNumbers numbers =
-        signposts_.objects_by_kind.After(kind, last, limit - page.objects.size(), *state);
-    if (!numbers) find(Sql::kSearchObjectsOfKind, last);
-    if (!numbers || numbers->empty()) break;
-    // Some may be another kind's by its hash, or not in the state that is read.
-    for (const std::int64_t number : *numbers) find(Sql::kObjectOfKind, number);
-    last = numbers->back();
+  page.objects = Collect(TRUCE_OBJECTS
+                         "WHERE kind = ?1 AND (namespace, name, uid) > (?2, ?3, ?4) "
+                         "ORDER BY namespace, name, uid LIMIT ?5",
+                         ReadObject, KindOf(slot), ns, name, after, LimitOf(limit));
+  if (!page.objects.empty() && page.objects.size() == limit) {
+    const Object& last = page.objects.back();
+    page.next = last.slot.ns + '/' + last.slot.name + '/' + last.uid.text;
   }
-  if (error_.has_value()) page.objects.clear();
-  if (page.objects.size() == limit) page.next = std::to_string(last);
   return page;
 }
 
-std::vector<Row> SqlFacts::ReservedBefore(Timestamp before, const RowId& after,
-                                          std::size_t limit) const {
-  const auto bind = [&](Statement& statement) {
-    statement.BindInteger(0, before.time_since_epoch().count());
-    statement.BindText(1, after.key.text);
-    statement.BindText(2, after.uid.text);
-    statement.BindInteger(3, LimitOf(limit));
+std::vector<Row> SqliteFacts::ReservedBefore(Timestamp before, const RowId& after,
+                                             std::size_t limit) const {
+  return Collect(TRUCE_ROWS
+                 "WHERE d.state = 'reserved' AND d.at < ?1 AND (r.key, d.uid) > (?2, ?3) "
+                 "ORDER BY r.key, d.uid LIMIT ?4",
+                 ReadRow, Milliseconds(before), after.key.text, after.uid.text, LimitOf(limit));
+}
+
+std::uint64_t SqliteFacts::CountSeen(std::string_view cluster) const {
+  return First(
+             "SELECT count(*) FROM declarations "
+             "WHERE state = 'seen' AND substr(slot, 1, length(?1)) = ?1",
+             ReadCount, std::string(cluster) + '/')
+      .value_or(0);
+}
+
+std::vector<Row> SqliteFacts::ObserversAfter(const RowId& after, std::size_t limit) const {
+  return Collect(TRUCE_ROWS
+                 "WHERE d.intent = 'observes' AND (r.key, d.uid, d.state) > (?1, ?2, ?3) "
+                 "ORDER BY r.key, d.uid, d.state LIMIT ?4",
+                 ReadRow, after.key.text, after.uid.text, kRowStates.Of(after.state),
+                 LimitOf(limit));
+}
+
+std::vector<PlaceCount> SqliteFacts::PlacesOf(std::string_view type, std::size_t limit) const {
+  const auto read = [](const Statement& row) -> Result<PlaceCount> {
+    return PlaceCount{{.type = std::string(row.Text(0)),
+                       .account = std::string(row.Text(1)),
+                       .region = std::string(row.Text(2)),
+                       .ns = {std::string(row.Text(3)), std::string(row.Text(4))}},
+                      static_cast<std::uint64_t>(row.Integer(5))};
   };
-  return Collect<Row>(Sql::kReservedBefore, bind, ReadRow);
+  return Collect(
+      "SELECT type, account, region, cluster, namespace, owned FROM places "
+      "WHERE type = ?1 AND owned > 0 ORDER BY cluster, namespace, account, region "
+      "LIMIT ?2",
+      read, type, LimitOf(limit));
 }
 
-std::vector<Row> SqlFacts::ObserversAfter(const RowId& after, std::size_t limit) const {
-  const auto bind = [&](Statement& statement) {
-    statement.BindText(0, after.key.text);
-    statement.BindText(1, after.uid.text);
-    statement.BindText(2, after.state == RowState::kSeen ? "seen" : "reserved");
-    statement.BindInteger(3, LimitOf(limit));
+std::vector<KeyText> SqliteFacts::KeysWithId(const PublicId& id, std::size_t limit) const {
+  return Collect("SELECT key FROM resources WHERE public_id = ?1 ORDER BY key LIMIT ?2", ReadKey,
+                 id.text, LimitOf(limit));
+}
+
+std::vector<KeyText> SqliteFacts::KeysWithName(std::string_view name, std::size_t limit) const {
+  return Collect("SELECT key FROM resources WHERE name = ?1 COLLATE NOCASE ORDER BY key LIMIT ?2",
+                 ReadKey, name, LimitOf(limit));
+}
+
+std::vector<KeyText> SqliteFacts::KeysWithArn(std::string_view arn, std::size_t limit) const {
+  return Collect("SELECT key FROM resources WHERE arn = ?1 ORDER BY key LIMIT ?2", ReadKey, arn,
+                 LimitOf(limit));
+}
+
+std::vector<KeyText> SqliteFacts::KeysOfService(std::string_view service, const KeyText& after,
+                                                std::size_t limit) const {
+  return Collect(
+      "SELECT key FROM resources INDEXED BY resources_by_service "
+      "WHERE service = ?1 AND ?1 <> '' AND key > ?2 ORDER BY key LIMIT ?3",
+      ReadKey, service, after.text, LimitOf(limit));
+}
+
+std::vector<ServiceCount> SqliteFacts::Services(std::string_view after, std::size_t limit) const {
+  const auto read = [](const Statement& row) -> Result<ServiceCount> {
+    return ServiceCount{std::string(row.Text(0)), static_cast<std::uint64_t>(row.Integer(1))};
   };
-  return Collect<Row>(Sql::kObserversAfter, bind, ReadRow);
+  return Collect(
+      "SELECT service, count(*) FROM resources WHERE service > ?1 GROUP BY service "
+      "ORDER BY service LIMIT ?2",
+      read, after, LimitOf(limit));
 }
 
-std::uint64_t SqlFacts::CountSeen(std::string_view cluster) const {
-  const std::string slots = std::string(cluster) + '/';
-  const auto bind = [&](Statement& statement) { statement.BindText(0, slots); };
-  const auto count = First(Collect<std::int64_t>(Sql::kCountSeen, bind, ReadInteger));
-  return static_cast<std::uint64_t>(count.value_or(0));
-}
-
-// Those of this transaction stand where its decisions count (BatchFacts::CountOwned).
-std::vector<PlaceCount> SqlFacts::PlacesOf(std::string_view type, std::size_t limit) const {
-  return known_.PlacesOf(type, limit);
-}
-
-std::vector<Owner> SqlFacts::OwnersIn(OwnerList list, const KeyText& after,
-                                      std::size_t limit) const {
-  const auto bind = [&](Statement& statement) {
-    statement.BindText(0, after.text);
-    statement.BindInteger(1, LimitOf(limit));
+std::vector<ServiceTally> SqliteFacts::TallyServices() const {
+  const auto read = [](const Statement& row) -> Result<ServiceTally> {
+    return ServiceTally{std::string(row.Text(0)), std::string(row.Text(1)),
+                        std::string(row.Text(2)), static_cast<std::uint64_t>(row.Integer(3))};
   };
-  return Collect<Owner>(SqlFor(list), bind, ReadOwner);
+  return Collect(
+      "SELECT p.type, p.account, t.service, sum(t.owned) FROM "
+      "(SELECT service, place, count(*) AS owned FROM resources GROUP BY service, place) "
+      "t JOIN places p ON p.id = t.place GROUP BY 1, 2, 3 ORDER BY 1, 2, 3",
+      read);
 }
 
-std::vector<AuditLine> SqlFacts::AuditLines(const AuditRange& range, std::size_t limit) const {
+// From one namespace to the next one behind it: as many steps in the index as there are.
+std::vector<std::string> SqliteFacts::NamespacesOf(std::string_view cluster, const GroupKind& kind,
+                                                   std::size_t limit) const {
+  return Collect(
+      "WITH RECURSIVE found (namespace) AS ("
+      "SELECT min(namespace) FROM objects WHERE kind = ?1 UNION ALL "
+      "SELECT (SELECT min(o.namespace) FROM objects o WHERE o.kind = ?1 "
+      "AND o.namespace > f.namespace) FROM found f WHERE f.namespace IS NOT NULL) "
+      "SELECT namespace FROM found WHERE namespace IS NOT NULL LIMIT ?2",
+      ReadText, KindOf({std::string(cluster), kind.group, kind.kind, {}, {}}), LimitOf(limit));
+}
+
+std::vector<AuditLine> SqliteFacts::AuditLines(const AuditRange& range, std::size_t limit) const {
   auto from = static_cast<std::int64_t>(range.from);
   auto until = range.until == 0 ? std::numeric_limits<std::int64_t>::max()
                                 : static_cast<std::int64_t>(range.until);
@@ -339,257 +341,73 @@ std::vector<AuditLine> SqlFacts::AuditLines(const AuditRange& range, std::size_t
       from = std::max(from, number + 1);
     }
   }
-  const auto bind = [&](Statement& statement) {
-    statement.BindInteger(0, from);
-    statement.BindInteger(1, until);
-    statement.BindInteger(2, LimitOf(limit));
-    if (!range.id.empty()) statement.BindText(3, range.id.text);
-  };
-  const auto read = [](const Statement& statement) -> Result<AuditLine> {
-    TRUCE_ASSIGN_OR_RETURN(AuditEntry entry, ReadAudit(statement));
-    const auto number = static_cast<std::uint64_t>(statement.Integer(kAuditColumnCount));
+  const auto read = [](const Statement& row) -> Result<AuditLine> {
+    TRUCE_ASSIGN_OR_RETURN(AuditEntry entry, AuditFrom(row));
+    const auto number = static_cast<std::uint64_t>(row.Integer(kAuditColumns));
     return AuditLine{{.number = number}, std::move(entry)};
   };
-  const Sql of_all = range.newest_first ? Sql::kAuditNewestFirst : Sql::kAuditOldestFirst;
-  const Sql of_id = range.newest_first ? Sql::kAuditOfIdNewestFirst : Sql::kAuditOfIdOldestFirst;
-  return Collect<AuditLine>(range.id.empty() ? of_all : of_id, bind, read);
+  if (!range.id.empty()) {
+    return Collect(range.newest_first ? TRUCE_AUDIT
+                       "WHERE id = ?4 AND seq >= ?1 AND seq < ?2 ORDER BY seq DESC LIMIT ?3"
+                                      : TRUCE_AUDIT
+                       "WHERE id = ?4 AND seq >= ?1 AND seq < ?2 ORDER BY seq LIMIT ?3",
+                   read, from, until, LimitOf(limit), range.id.text);
+  }
+  return Collect(range.newest_first
+                     ? TRUCE_AUDIT "WHERE seq >= ?1 AND seq < ?2 ORDER BY seq DESC LIMIT ?3"
+                     : TRUCE_AUDIT "WHERE seq >= ?1 AND seq < ?2 ORDER BY seq LIMIT ?3",
+                 read, from, until, LimitOf(limit));
 }
 
-std::vector<Agreement> SqlFacts::AgreementsOf(const KeyText& key) const {
-  return Collect<Agreement>(
-      Sql::kAgreementsOf, [&](Statement& statement) { statement.BindText(0, key.text); },
-      ReadAgreement);
-}
-
-std::optional<Agreement> SqlFacts::AgreementById(const PublicId& id) const {
-  return First(Collect<Agreement>(
-      Sql::kAgreementById, [&](Statement& statement) { statement.BindText(0, id.text); },
-      ReadAgreement));
-}
-
-std::vector<Agreement> SqlFacts::AgreementsAfter(AgreementKind kind, const PublicId& after,
-                                                 std::size_t limit) const {
-  const auto bind = [&](Statement& statement) {
-    statement.BindText(0, WordOf(kind));
-    statement.BindText(1, after.text);
-    statement.BindInteger(2, LimitOf(limit));
+Result<StoreContents> ContentsOf(Connection& connection) {
+  StoreContents contents;
+  const auto all = [&](const char* sql, auto& values, const auto& read) {
+    return connection.Visit(sql, [&](const Statement& row) -> Result<bool> {
+      TRUCE_ASSIGN_OR_RETURN(auto value, read(row));
+      values.push_back(std::move(value));
+      return true;
+    });
   };
-  return Collect<Agreement>(Sql::kAgreementsAfter, bind, ReadAgreement);
+  const auto setting = [](const Statement& row) -> Result<std::pair<std::string, std::string>> {
+    return std::pair(std::string(row.Text(0)), std::string(row.Text(1)));
+  };
+  TRUCE_RETURN_IF_ERROR(
+      all(TRUCE_OWNERS "WHERE owned = 1 ORDER BY key", contents.owners, ReadOwner));
+  TRUCE_RETURN_IF_ERROR(
+      all(TRUCE_ROWS_OF_RESOURCES "ORDER BY r.key, d.uid, d.state", contents.rows, ReadRow));
+  TRUCE_RETURN_IF_ERROR(all(TRUCE_OBJECTS "ORDER BY uid", contents.objects, ReadObject));
+  TRUCE_RETURN_IF_ERROR(all(TRUCE_AGREEMENTS "ORDER BY id", contents.agreements, ReadAgreement));
+  TRUCE_RETURN_IF_ERROR(all(TRUCE_NAMES "ORDER BY n.name", contents.names, ReadName));
+  TRUCE_RETURN_IF_ERROR(all(TRUCE_AUDIT "ORDER BY seq", contents.audit, ReadAudit));
+  TRUCE_RETURN_IF_ERROR(
+      all("SELECT name, value FROM settings ORDER BY name", contents.settings, setting));
+  return contents;
 }
 
-std::optional<std::string> SqlFacts::Setting(std::string_view name) const {
-  return First(Collect<std::string>(
-      Sql::kSetting, [&](Statement& statement) { statement.BindText(0, name); }, ReadText));
-}
-
-std::optional<Owner> BatchFacts::OwnerOf(const KeyText& key) const {
-  std::optional<Owner> owner;
-  const auto written = written_.keys.find(key);
-  if (written != written_.keys.end() && written->second.owner_changed) {
-    // Not durable yet: an answer that rests on it waits for this batch, also when it writes
-    // nothing.
-    saw_uncommitted_ = true;
-    if (written->second.owner != nullptr) owner = *written->second.owner;
-    return owner;
-  }
-  std::uint64_t version = 0;
-  Result<void> found = known_.OwnerOf(key, owner, version);
-  if (!found.ok()) Fail(std::move(found).error());
-  return owner;
-}
-
-bool BatchFacts::HasOwner(const KeyText& key) const {
-  const auto written = written_.keys.find(key);
-  if (written == written_.keys.end() || !written->second.owner_changed) {
-    return known_.PresenceOf(key).has_owner;
-  }
-  saw_uncommitted_ = true;
-  return written->second.owner != nullptr;
-}
-
-std::vector<Row> BatchFacts::RowsOfKey(const KeyText& key) const {
-  const auto written = written_.keys.find(key);
-  const bool is_written = written != written_.keys.end();
-  const bool may_have_rows =
-      is_written ? written->second.has_rows : known_.PresenceOf(key).may_have_rows;
-  if (is_written) saw_uncommitted_ = true;
-  if (!may_have_rows) return {};
-  const bool saw_uncommitted = saw_uncommitted_;
-  std::vector<Row> rows = RowsOfKeyFromSql(key);
-  // Rows of a key that this batch did not write are committed ones.
-  saw_uncommitted_ = saw_uncommitted;
-  return rows;
-}
-
-std::optional<ResourceName> BatchFacts::FurtherName(const KeyText& name) const {
-  const auto& written = written_.names.by_name();
-  const auto found = written.find(name);
-  if (found == written.end()) {
-    std::uint64_t version = 0;
-    return known_.FurtherName(name, version);
-  }
-  saw_uncommitted_ = true;
-  if (found->second == nullptr) return std::nullopt;
-  return *found->second;
-}
-
-std::vector<ResourceName> BatchFacts::FurtherNamesOf(const KeyText& key) const {
-  std::uint64_t version = 0;
-  std::vector<ResourceName> names = known_.FurtherNamesOf(key, version);
-  if (written_.names.empty()) return names;
-  const auto overtaken = std::erase_if(names, [&](const ResourceName& name) {
-    return written_.names.by_name().contains(name.name);
-  });
-  const std::vector<const ResourceName*> put = written_.names.PutAt(key);
-  saw_uncommitted_ = saw_uncommitted_ || overtaken > 0 || !put.empty();
-  for (const ResourceName* const name : put) names.push_back(*name);
-  std::sort(names.begin(), names.end(),
-            [](const ResourceName& a, const ResourceName& b) { return a.name < b.name; });
-  return names;
-}
-
-std::size_t BatchFacts::CountReserved(const ReservedRange& range,
-                                      const std::set<GroupKind>& left_out,
-                                      std::size_t limit) const {
-  const ReservationChanges& changes = written_.reservations;
-  saw_uncommitted_ = saw_uncommitted_ || std::ranges::any_of(changes, [&](const auto& change) {
-                       return Counts(range, left_out, change.first);
-                     });
-  return known_.CountReserved(range, left_out, limit, changes);
-}
-
-std::uint64_t BatchFacts::CountOwned(const OwnedRange& range) const {
-  auto count = static_cast<std::int64_t>(known_.CountOwned(range));
-  for (const auto& [place, change] : written_.places.all()) {
-    if (!IsIn(range, place)) continue;
-    saw_uncommitted_ = true;
-    count += change;
-  }
-  return static_cast<std::uint64_t>(count);
-}
-
-std::vector<Owner> BatchFacts::OwnersOfShape(std::string_view shape, std::size_t limit) const {
-  if (shape.empty()) return {};
-  std::uint64_t version = 0;
-  // So many more of them may be overtaken.
-  std::vector<KeyText> keys = known_.KeysOfShape(shape, limit + written_.keys.size(), version);
-  for (const auto& [key, change] : written_.keys) {
-    if (!change.owner_changed) continue;
-    const bool was = std::erase(keys, key) > 0;
-    const bool is = change.owner != nullptr && change.owner->shape == shape;
-    if (is) keys.push_back(key);
-    saw_uncommitted_ = saw_uncommitted_ || was || is;
-  }
-  std::sort(keys.begin(), keys.end());
-  if (keys.size() > limit) keys.resize(limit);
-  std::vector<Owner> owners;
-  for (const KeyText& key : keys) {
-    if (std::optional<Owner> owner = OwnerOf(key)) owners.push_back(*std::move(owner));
-  }
-  return owners;
-}
-
-Connection* BatchFacts::Reader() const {
-  saw_uncommitted_ = saw_uncommitted_ || !written_.empty() || writer_.InTransaction();
-  return &writer_;
-}
-
-// The writer's own state is never older than memory.
-std::optional<std::uint64_t> BatchFacts::StateRead() const {
-  return std::numeric_limits<std::uint64_t>::max() / 2;
-}
-
-std::optional<Owner> SnapshotFacts::OwnerOf(const KeyText& key) const {
-  std::optional<Owner> owner;
-  if (FromSnapshot()) {
-    owner = OwnerOfFromSql(key);
-    return owner;
-  }
-  std::uint64_t version = 0;
-  Result<void> found = known_.OwnerOf(key, owner, version);
-  if (found.ok()) {
-    Saw(version);
-  } else {
-    Fail(std::move(found).error());
-  }
-  return owner;
-}
-
-bool SnapshotFacts::HasOwner(const KeyText& key) const {
-  if (FromSnapshot()) return OwnerOfFromSql(key).has_value();
-  const Known::Presence presence = known_.PresenceOf(key);
-  Saw(presence.version);
-  return presence.has_owner;
-}
-
-std::vector<Row> SnapshotFacts::RowsOfKey(const KeyText& key) const {
-  if (!FromSnapshot()) {
-    const Known::Presence presence = known_.PresenceOf(key);
-    Saw(presence.version);
-    if (!presence.may_have_rows) return {};
-  }
-  return RowsOfKeyFromSql(key);
-}
-
-std::optional<ResourceName> SnapshotFacts::FurtherName(const KeyText& name) const {
-  std::uint64_t version = 0;
-  std::optional<ResourceName> known = known_.FurtherName(name, version);
-  return IsOfMemory(version) ? known : First(NamesFromSql(Sql::kFurtherName, name));
-}
-
-std::vector<ResourceName> SnapshotFacts::FurtherNamesOf(const KeyText& key) const {
-  std::uint64_t version = 0;
-  std::vector<ResourceName> known = known_.FurtherNamesOf(key, version);
-  return IsOfMemory(version) ? known : NamesFromSql(Sql::kFurtherNamesOf, key);
-}
-
-// From a snapshot those that memory has as well, and nearly always has: it is a commit before or
-// behind.
-std::vector<Owner> SnapshotFacts::OwnersOfShape(std::string_view shape, std::size_t limit) const {
-  std::uint64_t version = 0;
-  const std::vector<KeyText> keys = known_.KeysOfShape(shape, limit, version);
-  if (!FromSnapshot()) Saw(version);
-  std::vector<Owner> owners;
-  for (const KeyText& key : keys) {
-    std::optional<Owner> owner = OwnerOf(key);
-    if (owner && owner->shape == shape) owners.push_back(*std::move(owner));
-  }
-  return owners;
-}
-
-// From memory, whatever commit the snapshot is of: to count there would be to look at every owner.
-std::uint64_t SnapshotFacts::CountOwned(const OwnedRange& range) const {
-  return known_.CountOwned(range);
-}
-
-bool SnapshotFacts::IsOfMemory(std::uint64_t version) const {
-  if (FromSnapshot()) return Reader() != nullptr && loan_->version() == version;
-  Saw(version);
-  return true;
-}
-
-Connection* SnapshotFacts::Reader() const {
-  if (loan_ != nullptr) return &loan_->connection();
-  Result<std::unique_ptr<ReaderPool::Loan>> loan = pool_.Borrow(deadline_);
-  if (!loan.ok()) {
-    Fail(std::move(loan).error());
-    return nullptr;
-  }
-  loan_ = std::move(loan).value();
-  Saw(loan_->version());
-  return &loan_->connection();
-}
-
-// Of the snapshot: memory may have moved on meanwhile, or come behind by a commit.
-std::optional<std::uint64_t> SnapshotFacts::StateRead() const {
-  if (Reader() == nullptr) return std::nullopt;
-  return loan_->version();
-}
-
-void SnapshotFacts::Saw(std::uint64_t version) const {
-  // A commit came between two reads: what was read is of no one state, and is read again.
-  if (version_.value_or(version) != version) overtaken_ = true;
-  version_ = version;
+// A record outranks what the rows say, and an ownership that is offered to a successor is still
+// orphaned.
+Result<StoreCounts> CountsOf(Connection& connection) {
+  const auto count = [&](const char* sql, std::uint64_t& value) -> Result<void> {
+    TRUCE_ASSIGN_OR_RETURN(const std::int64_t counted, connection.Integer(sql));
+    value = static_cast<std::uint64_t>(counted);
+    return {};
+  };
+  StoreCounts counts;
+  TRUCE_RETURN_IF_ERROR(count("SELECT coalesce(sum(owned), 0) FROM places", counts.owners));
+  TRUCE_RETURN_IF_ERROR(
+      count("SELECT count(*) FROM resources WHERE state = 'reserved' AND "
+            "record = 'none' AND owned = 1",
+            counts.reserved));
+  TRUCE_RETURN_IF_ERROR(
+      count("SELECT count(*) FROM resources WHERE record = 'orphaned' OR "
+            "record = 'transferring'",
+            counts.orphaned));
+  TRUCE_RETURN_IF_ERROR(
+      count("SELECT count(*) FROM resources WHERE record = 'imported'", counts.imported));
+  TRUCE_RETURN_IF_ERROR(
+      count("SELECT count(*) FROM resources WHERE contested = 1", counts.conflicts));
+  counts.held = counts.owners - counts.reserved - counts.orphaned - counts.imported;
+  return counts;
 }
 
 }  // namespace truce

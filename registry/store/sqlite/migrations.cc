@@ -31,18 +31,14 @@ Result<void> Begin(Connection& connection) {
 }
 
 Result<void> Note(Connection& connection, const Migration& migration) {
-  TRUCE_ASSIGN_OR_RETURN(
-      Statement note,
-      connection.Prepare("INSERT INTO migrations (version, name, checksum, at)"
-                         " VALUES (?, ?, ?, CAST(unixepoch('subsec') * 1000 AS INTEGER))"));
-  note.BindInteger(0, migration.version);
-  note.BindText(1, migration.name);
-  note.BindText(2, migration.checksum);
-  return note.Run();
+  return connection.Run(
+      "INSERT INTO migrations (version, name, checksum, at) "
+      "VALUES (?1, ?2, ?3, CAST(unixepoch('subsec') * 1000 AS INTEGER))",
+      std::int64_t{migration.version}, migration.name, migration.checksum);
 }
 
 Result<void> RunOne(Connection& connection, const Migration& migration) {
-  TRUCE_RETURN_IF_ERROR(connection.Run(Sql::kBegin));
+  TRUCE_RETURN_IF_ERROR(connection.Run("BEGIN IMMEDIATE"));
   const auto change = [&]() -> Result<void> {
     if (migration.version == 1) TRUCE_RETURN_IF_ERROR(Begin(connection));
     TRUCE_RETURN_IF_ERROR(connection.Execute(std::string(migration.sql)));
@@ -50,9 +46,9 @@ Result<void> RunOne(Connection& connection, const Migration& migration) {
     return connection.Execute("PRAGMA user_version = " + std::to_string(migration.version));
   };
   Result<void> changed = change();
-  if (changed.ok()) changed = connection.Run(Sql::kCommit);
+  if (changed.ok()) changed = connection.Run("COMMIT");
   if (changed.ok()) return {};
-  if (connection.InTransaction()) static_cast<void>(connection.Run(Sql::kRollback).ok());
+  if (connection.InTransaction()) static_cast<void>(connection.Run("ROLLBACK").ok());
   return std::move(changed).error().Within("migration \"" + std::string(migration.name) + "\"");
 }
 
@@ -69,55 +65,6 @@ Result<void> CopyBefore(Connection& connection, const std::string& target, Files
 }
 
 }  // namespace
-
-Result<void> GiveUidsTheirCluster(Connection& connection) {
-  // The oldest and the newest tell of all: who writes with clusters has changed what was there.
-  TRUCE_ASSIGN_OR_RETURN(
-      const std::int64_t missing,
-      connection.Integer(
-          "SELECT count(*) FROM ("
-          " SELECT uid FROM objects WHERE id = (SELECT min(id) FROM objects)"
-          " UNION ALL SELECT uid FROM objects WHERE id = (SELECT max(id) FROM objects)"
-          " UNION ALL SELECT uid FROM declarations WHERE id = (SELECT min(id) FROM declarations)"
-          " UNION ALL SELECT uid FROM declarations WHERE id = (SELECT max(id) FROM declarations))"
-          " WHERE instr(uid, '/') = 0"));
-  if (missing == 0) return {};
-  TRUCE_RETURN_IF_ERROR(connection.Run(Sql::kBegin));
-  Result<void> changed = connection.Execute(
-      "UPDATE OR REPLACE declarations SET uid = substr(slot, 1, instr(slot, '/')) || uid"
-      " WHERE instr(uid, '/') = 0;"
-      // A Truce that knows no clusters wrote in between: of one object what it wrote last counts.
-      "DELETE FROM objects WHERE instr(uid, '/') > 0 AND uid IN ("
-      " SELECT substr(kind, 1, instr(kind, '/')) || uid FROM objects WHERE instr(uid, '/') = 0);"
-      "UPDATE objects SET uid = substr(kind, 1, instr(kind, '/')) || uid"
-      " WHERE instr(uid, '/') = 0;"
-      "UPDATE objects SET parent_uid = substr(kind, 1, instr(kind, '/')) || parent_uid"
-      " WHERE parent_uid <> '' AND instr(parent_uid, '/') = 0;"
-      "UPDATE objects SET link = 'uid:' || substr(kind, 1, instr(kind, '/')) || substr(link, 5)"
-      " WHERE substr(link, 1, 4) = 'uid:' AND instr(link, '/') = 0");
-  if (changed.ok()) changed = connection.Run(Sql::kCommit);
-  if (changed.ok()) return {};
-  if (connection.InTransaction()) static_cast<void>(connection.Run(Sql::kRollback).ok());
-  return std::move(changed).error().Within("giving uids their cluster");
-}
-
-Result<void> DropIndexesOfMemory(Connection& connection) {
-  TRUCE_ASSIGN_OR_RETURN(
-      const std::int64_t there,
-      connection.Integer("SELECT count(*) FROM sqlite_schema WHERE type = 'index'"
-                         " AND name IN ('objects_by_kind', 'declarations_reserved')"));
-  if (there == 0) return {};
-  TRUCE_RETURN_IF_ERROR(connection.Run(Sql::kBegin));
-  Result<void> changed = connection.Execute(
-      "DROP INDEX IF EXISTS objects_by_kind; DROP INDEX IF EXISTS declarations_reserved;"
-      // Its end is where reservations come, and where most of them go again.
-      "CREATE INDEX IF NOT EXISTS declarations_reserved_at ON declarations (at)"
-      " WHERE state = 'reserved'");
-  if (changed.ok()) changed = connection.Run(Sql::kCommit);
-  if (changed.ok()) return {};
-  if (connection.InTransaction()) static_cast<void>(connection.Run(Sql::kRollback).ok());
-  return std::move(changed).error().Within("dropping indexes");
-}
 
 Result<void> CheckApplied(Connection& connection, std::span<const Migration> migrations) {
   TRUCE_ASSIGN_OR_RETURN(

@@ -31,17 +31,6 @@ Result<void> CheckApplied(Connection& connection, std::span<const Migration> mig
 Result<void> Migrate(Connection& connection, std::span<const Migration> migrations,
                      const std::string& path, Files& files = RealFiles());
 
-// Uids in rows and objects get the cluster of the slot beside them ("cluster/uid") where they carry
-// none, as releases before wrote them; those in audit lines stay as they are. No migration: who
-// goes back to such a release finds other lives of the same objects, which it sees anew. One
-// transaction; nothing to do costs four look-ups. Errors: kUnavailable; kDataLoss.
-Result<void> GiveUidsTheirCluster(Connection& connection);
-
-// Indexes for what memory finds now go: objects of a kind, reservations of who shares a limit; of
-// these an index by time stays. No migration: a release before reads without them, slower. One
-// transaction; nothing to do costs one look-up. Errors: kUnavailable; kDataLoss.
-Result<void> DropIndexesOfMemory(Connection& connection);
-
 }  // namespace truce
 
 #endif  // TRUCE_REGISTRY_STORE_SQLITE_MIGRATIONS_H_

@@ -4,18 +4,17 @@
 #include <thread>
 #include <utility>
 
+#include "registry/base/guarded.h"
 #include "registry/base/threads.h"
-#include "registry/store/sqlite/checkpointer.h"
 #include "registry/store/sqlite/committer.h"
 #include "registry/store/sqlite/connection.h"
 #include "registry/store/sqlite/copies.h"
 #include "registry/store/sqlite/data_directory.h"
 #include "registry/store/sqlite/facts.h"
-#include "registry/store/sqlite/known.h"
-#include "registry/store/sqlite/layers.h"
-#include "registry/store/sqlite/loader.h"
+#include "registry/store/sqlite/integrity.h"
 #include "registry/store/sqlite/migrations.h"
-#include "registry/store/sqlite/records.h"
+#include "registry/store/sqlite/readers.h"
+#include "registry/store/sqlite/write_ahead_log.h"
 
 namespace truce {
 namespace {
@@ -23,13 +22,18 @@ namespace {
 // While writing fails, one attempt in this time finds out whether it works again.
 constexpr auto kProbePause = std::chrono::seconds(1);
 constexpr auto kIdlePause = std::chrono::hours(1);
-// Reads of memory are overtaken by commits now and then; the last attempt cannot be.
-constexpr int kReadAttempts = 3;
+constexpr auto kCountWithin = std::chrono::seconds(2);
+constexpr auto kContentsWithin = std::chrono::seconds(30);
+// The check of the whole pauses while the log is so long: its snapshot may be the cause.
+constexpr std::uint64_t kLogBehindCheck = 128ULL << 20;
 
-ConnectionOptions Reading(ConnectionOptions options) {
+ConnectionOptions Reading(ConnectionOptions options, const SqliteOptions& store) {
   options.read_only = true;
+  options.cache_bytes = store.cache_bytes / 2 / store.readers_max;
   return options;
 }
+
+Deadline In(std::chrono::seconds time) { return std::chrono::steady_clock::now() + time; }
 
 Error Damaged(const std::string& file, const Error& cause) {
   return {ErrorCode::kDataLoss,
@@ -45,21 +49,6 @@ Error Refusal(const std::string& file, Error cause) {
   return std::move(cause).Within("open database \"" + file + "\"");
 }
 
-template <typename T, typename Read>
-Result<void> ReadAll(Connection& connection, Sql sql, std::vector<T>& values, const Read& read) {
-  TRUCE_ASSIGN_OR_RETURN(Statement statement, connection.Use(sql));
-  while (true) {
-    TRUCE_ASSIGN_OR_RETURN(const bool more, statement.Step());
-    if (!more) return {};
-    TRUCE_ASSIGN_OR_RETURN(T value, read(statement));
-    values.push_back(std::move(value));
-  }
-}
-
-Result<std::pair<std::string, std::string>> ReadSetting(const Statement& statement) {
-  return std::pair(std::string(statement.Text(0)), std::string(statement.Text(1)));
-}
-
 }  // namespace
 
 class SqliteStore::Impl {
@@ -69,17 +58,9 @@ class SqliteStore::Impl {
         directory_(std::move(directory)),
         connection_(std::move(connection)),
         queue_(options.queue_length_max),
-        readers_(Reading(connection_), options.readers_max) {}
+        readers_(Reading(connection_, options), options.readers_max) {}
 
-  ~Impl() {
-    queue_.Close();
-    if (!writer_thread_.joinable()) return;
-    writer_thread_.join();
-    checker_ = std::jthread();
-    checkpointer_.reset();
-    // Best effort: a log that stays is read at the next opening.
-    static_cast<void>(writer_->Execute("PRAGMA wal_checkpoint(TRUNCATE)").ok());
-  }
+  ~Impl() { queue_.Close(); }
 
   Result<void> Start() {
     // What the last process could not bring to the disk may still be seen in its log, and what it
@@ -88,16 +69,7 @@ class SqliteStore::Impl {
     TRUCE_ASSIGN_OR_RETURN(writer_, Connection::Open(connection_));
     TRUCE_RETURN_IF_ERROR(
         Migrate(*writer_, BuiltInMigrations(), connection_.path, *options_.disk.files));
-    if (options_.uids_get_clusters) TRUCE_RETURN_IF_ERROR(GiveUidsTheirCluster(*writer_));
-    TRUCE_RETURN_IF_ERROR(DropIndexesOfMemory(*writer_));
-    TRUCE_RETURN_IF_ERROR(Load(connection_, memory_));
-    TRUCE_ASSIGN_OR_RETURN(
-        checkpointer_, Checkpointer::Start(connection_, *writer_,
-                                           {options_.wal_restart_bytes, options_.wal_bytes_max}));
-    TRUCE_ASSIGN_OR_RETURN(const std::int64_t commits,
-                           writer_->Integer("SELECT count FROM commits"));
-    committer_.emplace(*writer_, memory_.known, memory_.signposts, health_);
-    committer_->StartAt(static_cast<std::uint64_t>(commits));
+    log_.emplace(*writer_, options_.checkpoint_bytes, options_.wal_bytes_max);
     writer_thread_ = std::jthread([this] { WriteBatches(); });
     if (options_.full_check) {
       checker_ = std::jthread([this](const std::stop_token& stop) { CheckAll(stop); });
@@ -105,48 +77,48 @@ class SqliteStore::Impl {
     return {};
   }
 
-  Result<void> Apply(const DecideFn& decide, Deadline deadline) {
-    return queue_.Apply(decide, deadline);
-  }
+  RequestQueue& queue() { return queue_; }
 
-  void Submit(DecideFn decide, Deadline deadline, OnDone done) {
-    queue_.Submit(std::move(decide), deadline, std::move(done));
-  }
-
+  // A damaged database may answer wrongly: an index that lacks a row finds no owner.
   Result<void> Read(const ReadFn& read, Deadline deadline) {
-    for (int attempt = 1; attempt <= kReadAttempts; ++attempt) {
-      if (std::chrono::steady_clock::now() >= deadline) {
-        return Error{ErrorCode::kDeadlineExceeded, "the deadline passed before the read's turn"};
-      }
-      const SnapshotFacts facts({memory_.known, memory_.signposts, readers_}, deadline,
-                                attempt == kReadAttempts);
+    if (const auto damage = health_.damage()) return *damage;
+    const auto run = [&](Connection& connection) -> Result<void> {
+      const SqliteFacts facts(connection);
       read(facts);
-      if (facts.error().has_value()) return *facts.error();
-      if (!facts.overtaken()) return {};
-    }
-    return Error{ErrorCode::kInternal, "a snapshot was overtaken by a commit"};
+      if (facts.error()) return *facts.error();
+      return {};
+    };
+    Result<void> done = readers_.Run(run, deadline);
+    if (!done.ok() && done.error().code == ErrorCode::kDataLoss) health_.Damaged(done.error());
+    return done;
+  }
+
+  // Those of before when they cannot be counted in time.
+  StoreCounts Counts() {
+    StoreCounts counts;
+    const auto count = [&](Connection& connection) -> Result<void> {
+      TRUCE_ASSIGN_OR_RETURN(counts, CountsOf(connection));
+      return {};
+    };
+    const bool counted = readers_.Run(count, In(kCountWithin)).ok();
+    return counts_.With([&](StoreCounts& last) {
+      if (counted) last = counts;
+      return last;
+    });
   }
 
   Result<StoreContents> Contents() {
-    TRUCE_ASSIGN_OR_RETURN(
-        const std::unique_ptr<ReaderPool::Loan> loan,
-        readers_.Borrow(std::chrono::steady_clock::now() + std::chrono::seconds(30)));
-    Connection& reader = loan->connection();
     StoreContents contents;
-    TRUCE_RETURN_IF_ERROR(ReadAll(reader, Sql::kAllOwners, contents.owners, ReadOwner));
-    TRUCE_RETURN_IF_ERROR(ReadAll(reader, Sql::kAllRows, contents.rows, ReadRow));
-    TRUCE_RETURN_IF_ERROR(ReadAll(reader, Sql::kAllObjects, contents.objects, ReadObject));
-    TRUCE_RETURN_IF_ERROR(ReadAll(reader, Sql::kAllAgreements, contents.agreements, ReadAgreement));
-    TRUCE_RETURN_IF_ERROR(ReadAll(reader, Sql::kAllNames, contents.names, ReadName));
-    TRUCE_RETURN_IF_ERROR(ReadAll(reader, Sql::kAllAudit, contents.audit, ReadAudit));
-    TRUCE_RETURN_IF_ERROR(ReadAll(reader, Sql::kAllSettings, contents.settings, ReadSetting));
+    const auto read = [&](Connection& connection) -> Result<void> {
+      TRUCE_ASSIGN_OR_RETURN(contents, ContentsOf(connection));
+      return {};
+    };
+    TRUCE_RETURN_IF_ERROR(readers_.Run(read, In(kContentsWithin)));
     return contents;
   }
 
-  const Known& known() const { return memory_.known; }
-
   std::optional<Error> FatalFailure() const {
-    if (!connection_.lost_sync->lost()) return std::nullopt;
+    if (!log_->lost_sync()) return std::nullopt;
     return Error{ErrorCode::kUnavailable,
                  "a sync of database \"" + connection_.path +
                      "\" failed, so the disk may lack what it was given. What was answered is in "
@@ -163,29 +135,27 @@ class SqliteStore::Impl {
   void WriteBatches() {
     // On one processor a batch would often be a single request, and each batch costs a sync.
     WorkInBatches();
+    Committer committer(*writer_, health_);
     while (true) {
       const bool failing = !Health().ok();
       const auto wake = std::chrono::steady_clock::now() +
                         (failing ? std::chrono::nanoseconds(kProbePause) : kIdlePause);
       const std::optional<RequestQueue::Batch> batch = queue_.Take(options_.batch_length_max, wake);
       if (!batch.has_value()) return;
-      std::optional<Error> refusal = checkpointer_->BeforeBatch();
-      // A damaged database takes no more writes; memory still names the owners it has.
+      std::optional<Error> refusal = log_->Refusal();
       if (const auto damage = health_.damage()) refusal = damage;
       if (const auto fatal = FatalFailure()) refusal = fatal;
       if (!batch->empty()) {
-        committer_->Run(*batch, refusal);
+        committer.Run(*batch, refusal);
       } else if (failing && !refusal.has_value()) {
-        committer_->Probe();
+        committer.Probe();
       }
     }
   }
 
   void CheckAll(const std::stop_token& stop) {
     WorkInBackground();
-    const auto hold_back = [this] {
-      return checkpointer_->log_bytes() > 2 * options_.wal_restart_bytes;
-    };
+    const auto hold_back = [this] { return log_->bytes() > kLogBehindCheck; };
     const Result<void> checked = CheckIntegrity(connection_, stop, hold_back);
     if (!checked.ok() && checked.error().code == ErrorCode::kDataLoss) {
       health_.Damaged(Damaged(connection_.path, checked.error()));
@@ -195,13 +165,12 @@ class SqliteStore::Impl {
   const SqliteOptions options_;
   const DataDirectory directory_;
   const ConnectionOptions connection_;
-  Memory memory_;
+  Guarded<StoreCounts> counts_;  // as last counted
   WriteHealth health_;
   RequestQueue queue_;
   std::unique_ptr<Connection> writer_;  // of the writer's thread once that runs
-  ReaderPool readers_;                  // after the writer: it closes the file last
-  std::unique_ptr<Checkpointer> checkpointer_;
-  std::optional<Committer> committer_;
+  Readers readers_;
+  std::optional<WriteAheadLog> log_;
   // Last: they use all of the above.
   std::jthread checker_;
   std::jthread writer_thread_;
@@ -213,7 +182,8 @@ Result<std::unique_ptr<SqliteStore>> SqliteStore::Open(const SqliteOptions& opti
   ConnectionOptions connection;
   connection.path = file;
   connection.vfs = options.disk.vfs;
-  connection.lost_sync = std::make_shared<LostSync>();
+  connection.cache_bytes = options.cache_bytes / 2;
+  connection.keep_log = true;  // which says whether a sync failed
   auto impl = std::make_unique<Impl>(options, std::move(directory), std::move(connection));
   Result<void> started = impl->Start();
   if (!started.ok()) return Refusal(file, std::move(started).error());
@@ -224,19 +194,19 @@ SqliteStore::SqliteStore(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
 SqliteStore::~SqliteStore() = default;
 
 Result<void> SqliteStore::Apply(const Locks& /*locks*/, const DecideFn& decide, Deadline deadline) {
-  return impl_->Apply(decide, deadline);
+  return impl_->queue().Apply(decide, deadline);
 }
 
 void SqliteStore::Submit(const Locks& /*locks*/, DecideFn decide, Deadline deadline, OnDone done) {
-  impl_->Submit(std::move(decide), deadline, std::move(done));
+  impl_->queue().Submit(std::move(decide), deadline, std::move(done));
 }
 
-void SqliteStore::Expect(const KeyText& key) const { impl_->known().Expect(key); }
-Result<void> SqliteStore::Read(const ReadFn& read, Deadline deadline) const {
+Result<void> SqliteStore::Read(const Locks& /*hints*/, const ReadFn& read,
+                               Deadline deadline) const {
   return impl_->Read(read, deadline);
 }
 
-StoreCounts SqliteStore::Counts() const { return impl_->known().Counts(); }
+StoreCounts SqliteStore::Counts() const { return impl_->Counts(); }
 
 Result<StoreContents> SqliteStore::Contents() const { return impl_->Contents(); }
 

@@ -14,21 +14,21 @@
 namespace truce {
 
 struct SqliteOptions {
-  std::string data_dir;                           // must exist; holds truce.db and truce.lock
-  Disk disk;                                      // where its files are
-  std::size_t queue_length_max = 4096;            // callers that wait; more are refused
-  std::size_t batch_length_max = 256;             // requests in one transaction
-  std::size_t readers_max = 8;                    // connections for reading
-  std::uint64_t wal_restart_bytes = 64ULL << 20;  // see WalLimits
-  std::uint64_t wal_bytes_max = 512ULL << 20;
-  // Gives uids that were written before they carried their cluster that of the slot beside them.
-  bool uids_get_clusters = false;
-  bool full_check = true;  // integrity_check in the background after opening
+  std::string data_dir;                 // must exist; holds truce.db and truce.lock
+  Disk disk;                            // where its files are
+  std::size_t queue_length_max = 4096;  // callers that wait; more are refused
+  std::size_t batch_length_max = 256;   // requests in one transaction
+  std::size_t readers_max = 8;          // connections for reading
+  // Of pages of the database in memory: one half of the writer, one of all that read.
+  std::uint64_t cache_bytes = 64ULL << 20;
+  std::uint64_t checkpoint_bytes = 4ULL << 20;  // by which the log grows until it is moved
+  std::uint64_t wal_bytes_max = 512ULL << 20;   // of the log; then writes are refused
+  bool full_check = true;                       // integrity_check in the background after opening
 };
 
 // One writer thread commits for all callers in batches (synchronous=FULL); the batch is what queued
-// up while the former commit was at the disk. Owners are kept in memory, filled at open, changed
-// after each commit: a read that asks for owners only touches neither disk nor SQLite. Thread-safe.
+// up while the former commit was at the disk. Reads are prepared statements on a snapshot, each on
+// a connection of its own. Thread-safe.
 //
 // Besides the port's errors Apply gives kResourceExhausted when the write-ahead log has reached its
 // bound. After a failed write Health tells the failure, and a probe each second finds out when
@@ -36,11 +36,12 @@ struct SqliteOptions {
 // request's changes back: repeat the review, which is idempotent.
 class SqliteStore final : public Store {
  public:
-  // Opens or makes the database: holds the data directory against other processes, brings the
-  // schema up to date, checks the structure, fills memory. Ready for use on return (about a
-  // microsecond an ownership). Errors: kInvalidArgument (no such folder, network file system, not
-  // Truce's, newer schema); kConflict (another process holds it); kUnavailable (not readable, full,
-  // locked); kDataLoss (damaged). Each message is one line that says what, where, and what to do.
+  // Opens or makes the database: holds the data directory against other processes, takes in the log
+  // that its last user left, brings the schema up to date. Damage is found later: by what meets it,
+  // and by the check of the whole. Errors: kInvalidArgument (no such folder, network file system,
+  // not Truce's, newer schema); kConflict (another process holds it); kUnavailable (not readable,
+  // full, locked); kDataLoss (damaged). Each message is one line that says what, where, and what to
+  // do.
   static Result<std::unique_ptr<SqliteStore>> Open(const SqliteOptions& options);
 
   // Refuses new calls, finishes the queued ones, empties the write-ahead log.
@@ -48,8 +49,8 @@ class SqliteStore final : public Store {
 
   Result<void> Apply(const Locks& locks, const DecideFn& decide, Deadline deadline) override;
   void Submit(const Locks& locks, DecideFn decide, Deadline deadline, OnDone done) override;
-  Result<void> Read(const ReadFn& read, Deadline deadline) const override;
-  void Expect(const KeyText& key) const override;
+  using Store::Read;
+  Result<void> Read(const Locks& hints, const ReadFn& read, Deadline deadline) const override;
   StoreCounts Counts() const override;
   Result<StoreContents> Contents() const override;
   Result<void> Health() const override;

@@ -13,13 +13,15 @@
 #include "registry/ownership/names.h"
 #include "registry/ownership/resolve.h"
 #include "registry/ownership/rows.h"
+#include "webhook/api/rest/queries.h"
 
 namespace truce {
 namespace {
 
-constexpr std::size_t kFoundMax = 1000;      // resources of one answer, before rights are asked
-constexpr std::size_t kObjectsMax = 1000;    // of one chain
-constexpr std::size_t kPassedOver = 10'000;  // owners or rows looked at for an object's name
+constexpr std::size_t kFoundMax = 1000;         // resources of one answer, before rights are asked
+constexpr std::size_t kObjectsMax = 1000;       // of one chain
+constexpr std::size_t kPassedOver = 10'000;     // owners or rows looked at for an object's name
+constexpr std::size_t kNamespacesMax = 10'000;  // of one kind
 constexpr std::size_t kPage = 500;
 constexpr std::size_t kLabelsMax = 16;  // of a name within zones
 
@@ -236,25 +238,16 @@ class Reader {
   Lookup out_;
 };
 
-// What the directory knows to look at, read before the state of the store that decides.
-struct Places {
-  std::vector<KeyText> with_id;
-  std::vector<KeyText> with_arn;
-  std::vector<std::pair<const Lookup::Named*, std::vector<KeyText>>> with_name;
-  std::set<std::string> namespaces;
-};
-
 class Finder {
  public:
-  Finder(const Lookup& lookup, const Places& places, const AllFacts& facts)
-      : lookup_(lookup), places_(places), facts_(facts) {}
+  Finder(const Lookup& lookup, const AllFacts& facts) : lookup_(lookup), facts_(facts) {}
 
   FoundResources Find() {
-    FindById();
+    if (lookup_.id) Add(OwnerWithId(*lookup_.id, facts_));
     for (const KeyText& key : lookup_.keys) Add(OwnerByName(key, facts_));
-    FindByArn();
+    for (const KeyText& key : facts_.KeysWithArn(lookup_.arn, kFoundMax)) Add(facts_.OwnerOf(key));
     for (const ToldName& told : lookup_.told) FindTold(told);
-    for (const auto& [named, keys] : places_.with_name) FindNamed(*named, keys);
+    for (const Lookup::Named& named : lookup_.named) FindNamed(named);
     if (lookup_.objects) FindObjects(*lookup_.objects);
     FoundResources out;
     out.complete = complete_;
@@ -263,24 +256,6 @@ class Finder {
   }
 
  private:
-  void FindById() {
-    if (!lookup_.id) return;
-    for (const KeyText& key : places_.with_id) {
-      auto owner = facts_.OwnerOf(key);
-      if (owner && owner->id == *lookup_.id) return Add(std::move(owner));
-    }
-    if (const auto name = facts_.FurtherName(FormerIdName(*lookup_.id))) {
-      Add(facts_.OwnerOf(name->key));
-    }
-  }
-
-  void FindByArn() {
-    for (const KeyText& key : places_.with_arn) {
-      auto owner = facts_.OwnerOf(key);
-      if (owner && owner->arn == lookup_.arn) Add(std::move(owner));
-    }
-  }
-
   // The resource that has the name; where nobody has it, those of equal parts whose account is not
   // known. Without account: those of all accounts.
   void FindTold(const ToldName& told) {
@@ -299,10 +274,10 @@ class Finder {
     }
   }
 
-  void FindNamed(const Lookup::Named& named, const std::vector<KeyText>& keys) {
-    for (const KeyText& key : keys) {
+  void FindNamed(const Lookup::Named& named) {
+    for (const KeyText& key : facts_.KeysWithName(named.name, kPassedOver)) {
       auto owner = facts_.OwnerOf(key);
-      if (!owner || !EqualsIgnoringCase(owner->name, named.name)) continue;
+      if (!owner) continue;
       if (!named.types.empty() && !named.types.contains(owner->identity.type)) continue;
       if (!named.zone.empty() &&
           ZoneNameOf(owner->identity, *lookup_.catalogue, facts_) != named.zone)
@@ -324,15 +299,8 @@ class Finder {
   }
 
   void FindObjects(const Lookup::Objects& objects) {
-    std::set<std::string> namespaces = {""};
-    if (objects.ns) {
-      namespaces.insert(*objects.ns);
-    } else {
-      namespaces.insert(places_.namespaces.begin(), places_.namespaces.end());
-      AddNamespaces(namespaces);
-    }
     for (const GroupKind& kind : objects.kinds) {
-      for (const std::string& ns : namespaces) {
+      for (const std::string& ns : NamespacesOf(objects, kind)) {
         FindChain({objects.cluster, kind.group, kind.kind, ns, objects.name});
       }
     }
@@ -349,14 +317,11 @@ class Finder {
     });
   }
 
-  // Of rows beside those of owners' chains: second managers and observers.
-  void AddNamespaces(std::set<std::string>& namespaces) {
-    EachOwner(OwnerList::kContested, [&](const Owner& owner) {
-      for (const Row& row : facts_.RowsOfKey(owner.key)) namespaces.insert(row.slot.ns);
-    });
-    const std::vector<Row> observers = facts_.ObserversAfter({}, kPassedOver);
-    complete_ = complete_ && observers.size() < kPassedOver;
-    for (const Row& row : observers) namespaces.insert(row.slot.ns);
+  std::vector<std::string> NamespacesOf(const Lookup::Objects& objects, const GroupKind& kind) {
+    if (objects.ns) return {"", *objects.ns};
+    auto namespaces = facts_.NamespacesOf(objects.cluster, kind, kNamespacesMax);
+    complete_ = complete_ && namespaces.size() < kNamespacesMax;
+    return namespaces;
   }
 
   template <typename Visit>
@@ -420,7 +385,6 @@ class Finder {
   void Add(std::optional<Owner> owner) { Add(std::move(owner), How{}); }
 
   const Lookup& lookup_;
-  const Places& places_;
   const AllFacts& facts_;
   std::map<KeyText, FoundResource> found_;
   bool complete_ = true;
@@ -442,25 +406,9 @@ LookupReading ReadLookup(const LookupWords& words, const AdmissionPolicy& policy
   return reading;
 }
 
-Result<FoundResources> Find(const Lookup& lookup, const IndexedStore& store, Deadline deadline) {
-  Places places;
-  if (lookup.id) {
-    TRUCE_ASSIGN_OR_RETURN(auto keys, store.WithIds({*lookup.id}, kFoundMax, deadline));
-    places.with_id = std::move(keys[*lookup.id]);
-  }
-  if (!lookup.arn.empty()) {
-    TRUCE_ASSIGN_OR_RETURN(places.with_arn, store.WithArn(lookup.arn, kFoundMax, deadline));
-  }
-  for (const Lookup::Named& named : lookup.named) {
-    TRUCE_ASSIGN_OR_RETURN(auto keys, store.WithName(named.name, kPassedOver, deadline));
-    places.with_name.emplace_back(&named, std::move(keys));
-  }
-  if (lookup.objects && !lookup.objects->ns) {
-    TRUCE_ASSIGN_OR_RETURN(places.namespaces, store.NamespacesOf(lookup.objects->cluster,
-                                                                 lookup.objects->kinds, deadline));
-  }
+Result<FoundResources> Find(const Lookup& lookup, const Store& store, Deadline deadline) {
   FoundResources found;
-  const auto look = [&](const AllFacts& facts) { found = Finder(lookup, places, facts).Find(); };
+  const auto look = [&](const AllFacts& facts) { found = Finder(lookup, facts).Find(); };
   TRUCE_RETURN_IF_ERROR(store.Read(look, deadline));
   return found;
 }

@@ -13,7 +13,7 @@
 #include "registry/base/result.h"
 #include "registry/identity/told_names.h"
 #include "registry/ownership/rows.h"
-#include "webhook/api/indexed_store.h"
+#include "registry/store/store.h"
 #include "webhook/api/problem.h"
 
 namespace truce {
@@ -83,8 +83,8 @@ struct FoundResources {
   std::vector<FoundResource> resources;  // by key, each once
   bool complete = true;                  // false: more may fit
 };
-// Errors: those of the store; kUnavailable also while the directory is filled.
-Result<FoundResources> Find(const Lookup& lookup, const IndexedStore& store, Deadline deadline);
+// Errors: those of the store.
+Result<FoundResources> Find(const Lookup& lookup, const Store& store, Deadline deadline);
 
 }  // namespace truce
 

@@ -33,10 +33,6 @@ OwnerList ListFor(const ResourceFilter& filter) {
   return OwnerList::kAll;
 }
 
-bool IsNarrow(const ResourceFilter& filter) {
-  return IsOneName(filter.name) || !filter.arn.empty() || !filter.service.empty();
-}
-
 // What every key of the type begins with; empty: all keys.
 std::string PrefixFor(const ResourceFilter& filter, const Catalogue& catalogue) {
   if (filter.type.empty()) return {};
@@ -49,6 +45,28 @@ bool IsShared(const KeyText& key, const Facts& facts, Timestamp now) {
   return std::any_of(agreements.begin(), agreements.end(), [&](const Agreement& each) {
     return each.kind == AgreementKind::kShare && HoldsAt(each, now);
   });
+}
+
+// The first `limit` owners behind `after` in the shortest list that has all that fit.
+std::vector<Owner> Candidates(const ResourceFilter& filter, const KeyText& after, std::size_t limit,
+                              const AllFacts& facts) {
+  std::vector<KeyText> keys;
+  if (!filter.arn.empty()) {
+    keys = facts.KeysWithArn(filter.arn, kCandidatesMax);
+  } else if (IsOneName(filter.name)) {
+    keys = facts.KeysWithName(filter.name, kCandidatesMax);
+  } else if (!filter.service.empty()) {
+    keys = facts.KeysOfService(filter.service, after, limit);
+  } else {
+    return facts.OwnersIn(ListFor(filter), after, limit);
+  }
+  std::erase_if(keys, [&](const KeyText& key) { return key <= after; });
+  if (keys.size() > limit) keys.resize(limit);
+  std::vector<Owner> owners;
+  for (const KeyText& key : keys) {
+    if (auto owner = facts.OwnerOf(key)) owners.push_back(*std::move(owner));
+  }
+  return owners;
 }
 
 // An owner that was looked at.
@@ -106,20 +124,6 @@ std::string SortText(const Owner& owner, ResourceOrder order) {
   return {};
 }
 
-Result<std::vector<KeyText>> RegistryQueries::Candidates(const ResourceFilter& filter,
-                                                         const KeyText& after, std::size_t limit,
-                                                         Deadline deadline) const {
-  const auto all = [&] {
-    if (!filter.arn.empty()) return store_.WithArn(filter.arn, kCandidatesMax, deadline);
-    if (IsOneName(filter.name)) return store_.WithName(filter.name, kCandidatesMax, deadline);
-    return store_.OfService(filter.service, after, limit, deadline);
-  };
-  TRUCE_ASSIGN_OR_RETURN(std::vector<KeyText> keys, all());
-  std::erase_if(keys, [&](const KeyText& key) { return key <= after; });
-  if (keys.size() > limit) keys.resize(limit);
-  return keys;
-}
-
 template <typename Visit>
 Result<bool> RegistryQueries::Walk(const ResourceQuery& query, const Catalogue& catalogue,
                                    Deadline deadline, Visit visit) const {
@@ -133,31 +137,15 @@ Result<bool> RegistryQueries::Walk(const ResourceQuery& query, const Catalogue& 
     const std::size_t limit = std::min(budget, step);
     step = kPageOfStore;
     std::vector<Visited> page;
-    std::size_t looked_at = 0;
-    if (IsNarrow(query.filter)) {
-      TRUCE_ASSIGN_OR_RETURN(const auto keys, Candidates(query.filter, after, limit, deadline));
-      const auto look = [&](const Facts& facts) {
-        page.clear();
-        for (const KeyText& key : keys) {
-          if (auto owner = facts.OwnerOf(key))
-            page.push_back(VisitedFor(*std::move(owner), query, facts));
-        }
-      };
-      TRUCE_RETURN_IF_ERROR(store_.Read(look, deadline));
-      looked_at = keys.size();
-      if (!keys.empty()) after = keys.back();
-    } else {
-      const OwnerList list = ListFor(query.filter);
-      const auto look = [&](const AllFacts& facts) {
-        page.clear();
-        for (Owner& owner : facts.OwnersIn(list, after, limit)) {
-          page.push_back(VisitedFor(std::move(owner), query, facts));
-        }
-      };
-      TRUCE_RETURN_IF_ERROR(store_.Read(look, deadline));
-      looked_at = page.size();
-      if (!page.empty()) after = page.back().owner.key;
-    }
+    const auto look = [&](const AllFacts& facts) {
+      page.clear();
+      for (Owner& owner : Candidates(query.filter, after, limit, facts)) {
+        page.push_back(VisitedFor(std::move(owner), query, facts));
+      }
+    };
+    TRUCE_RETURN_IF_ERROR(store_.Read(look, deadline));
+    const std::size_t looked_at = page.size();
+    if (!page.empty()) after = page.back().owner.key;
     for (Visited& each : page) {
       // Keys are in order: behind the last of the type there is no other.
       if (!prefix.empty() && !each.owner.key.text.starts_with(prefix)) return false;
@@ -231,23 +219,19 @@ ResourceView ViewOf(Owner owner, const Facts& facts) {
 
 }  // namespace
 
+std::optional<Owner> OwnerWithId(const PublicId& id, const AllFacts& facts) {
+  const std::vector<KeyText> keys = facts.KeysWithId(id, 1);
+  if (!keys.empty()) return facts.OwnerOf(keys.front());
+  // An id of a resource that became one with another goes on working in links.
+  const auto name = facts.FurtherName(FormerIdName(id));
+  return name ? facts.OwnerOf(name->key) : std::nullopt;
+}
+
 Result<ResourceView> RegistryQueries::ById(const PublicId& id, Deadline deadline) const {
-  constexpr std::size_t kSameHashMax = 100;
-  TRUCE_ASSIGN_OR_RETURN(auto keys, store_.WithIds({id}, kSameHashMax, deadline));
   std::optional<ResourceView> found;
-  const auto look = [&](const Facts& facts) {
+  const auto look = [&](const AllFacts& facts) {
     found.reset();
-    for (const KeyText& key : keys[id]) {
-      auto owner = facts.OwnerOf(key);
-      // The directory gave all of one hash.
-      if (!owner || owner->id != id) continue;
-      found = ViewOf(*std::move(owner), facts);
-      return;
-    }
-    // An id of a resource that became one with another goes on working in links.
-    const auto name = facts.FurtherName(FormerIdName(id));
-    if (!name) return;
-    if (auto owner = facts.OwnerOf(name->key)) found = ViewOf(*std::move(owner), facts);
+    if (auto owner = OwnerWithId(id, facts)) found = ViewOf(*std::move(owner), facts);
   };
   TRUCE_RETURN_IF_ERROR(store_.Read(look, deadline));
   if (!found) return Error{ErrorCode::kNotFound, "no resource has that id"};
@@ -256,14 +240,10 @@ Result<ResourceView> RegistryQueries::ById(const PublicId& id, Deadline deadline
 
 Result<std::vector<Owner>> RegistryQueries::Find(const ResourceFilter& filter,
                                                  Deadline deadline) const {
-  TRUCE_ASSIGN_OR_RETURN(const auto keys, Candidates(filter, {}, kCandidatesMax, deadline));
   std::vector<Owner> found;
-  const auto look = [&](const Facts& facts) {
-    found.clear();
-    for (const KeyText& key : keys) {
-      auto owner = facts.OwnerOf(key);
-      if (owner && Fits(*owner, filter)) found.push_back(std::move(*owner));
-    }
+  const auto look = [&](const AllFacts& facts) {
+    found = Candidates(filter, {}, kCandidatesMax, facts);
+    std::erase_if(found, [&](const Owner& owner) { return !Fits(owner, filter); });
   };
   TRUCE_RETURN_IF_ERROR(store_.Read(look, deadline));
   return found;
@@ -358,7 +338,10 @@ Result<std::vector<Owner>> RegistryQueries::ContestedBy(const std::string& servi
 Result<std::vector<ServiceCount>> RegistryQueries::Services(const std::string& after,
                                                             std::size_t limit,
                                                             Deadline deadline) const {
-  return store_.Services(after, limit, deadline);
+  std::vector<ServiceCount> services;
+  const auto look = [&](const PeopleFacts& facts) { services = facts.Services(after, limit); };
+  TRUCE_RETURN_IF_ERROR(store_.Read(look, deadline));
+  return services;
 }
 
 Result<std::vector<AuditLine>> RegistryQueries::Audit(const AuditRange& range, std::size_t limit,

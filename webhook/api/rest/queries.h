@@ -11,11 +11,10 @@
 #include "registry/base/result.h"
 #include "registry/catalogue/catalogue.h"
 #include "registry/identity/identity.h"
-#include "webhook/api/indexed_store.h"
+#include "registry/store/store.h"
 
 namespace truce {
 
-class Facts;
 struct AgreementView;
 struct AuditLine;
 struct AuditRange;
@@ -68,17 +67,20 @@ struct ResourcePage {
 // The services of the owner and of everybody else who manages its resource.
 std::set<std::string> ServicesManaging(const Owner& owner, const Facts& facts);
 
-// Thread-safe. Errors of all: those of the store; kUnavailable also while the directory is filled.
+// The owner of that id, also by an id that its resource had before it merged (N3).
+std::optional<Owner> OwnerWithId(const PublicId& id, const AllFacts& facts);
+
+// Thread-safe. Errors of all: those of the store.
 class RegistryQueries final {
  public:
   // `store` must outlive it.
-  explicit RegistryQueries(const IndexedStore& store) : store_(store) {}
+  explicit RegistryQueries(const Store& store) : store_(store) {}
 
   // Stable under writes: what exists from the first page to the last is on exactly one of them.
   // Errors: kInvalidArgument: an order other than by key over more than kSortMax owners.
   Result<ResourcePage> List(const ResourceQuery& query, const Catalogue& catalogue,
                             Deadline deadline) const;
-  // The resource of that id, also by an id that it had before it merged (N3). Errors: kNotFound.
+  // The resource of OwnerWithId. Errors: kNotFound.
   Result<ResourceView> ById(const PublicId& id, Deadline deadline) const;
   // At most kPageMax, by key.
   Result<std::vector<Owner>> Find(const ResourceFilter& filter, Deadline deadline) const;
@@ -114,12 +116,10 @@ class RegistryQueries final {
   template <typename Visit>
   Result<bool> Walk(const ResourceQuery& query, const Catalogue& catalogue, Deadline deadline,
                     Visit visit) const;
-  Result<std::vector<KeyText>> Candidates(const ResourceFilter& filter, const KeyText& after,
-                                          std::size_t limit, Deadline deadline) const;
   Result<ResourcePage> ListSorted(const ResourceQuery& query, const Catalogue& catalogue,
                                   Deadline deadline) const;
 
-  const IndexedStore& store_;
+  const Store& store_;
 };
 
 }  // namespace truce

@@ -14,7 +14,6 @@
 #include "registry/base/guarded.h"
 #include "registry/ownership/terms.h"
 #include "webhook/api/auth/api_access.h"
-#include "webhook/api/indexed_store.h"
 #include "webhook/api/policy_in_force.h"
 #include "webhook/api/problem.h"
 #include "webhook/api/rest/call.h"
@@ -46,7 +45,7 @@ class ResourceFindings {
 
 // What the API stands on; references must outlive it.
 struct RestPorts {
-  IndexedStore& store;
+  Store& store;
   const Clock& clock;
   IdSource ids;  // thread-safe
   const PolicyInForce& policy;
@@ -147,7 +146,7 @@ class RestApi final {
 // What operations in files of their own stand on; references must outlive their routes.
 struct OperationPorts {
   const RestApi& rest;
-  IndexedStore& store;
+  Store& store;
   const Clock& clock;
   IdSource ids;  // thread-safe
 };

@@ -261,12 +261,15 @@ class Registry final {
   }
 
   Result<KeysOfId> IdsOf(const std::vector<KeyCopy>& copies, Deadline deadline) const {
-    constexpr std::size_t kSameHashMax = 100;
-    std::vector<PublicId> ids;
-    for (const KeyCopy& copy : copies) {
-      if (copy.owner) ids.push_back(copy.owner->id);
-    }
-    return ports_.store.WithIds(ids, kSameHashMax, deadline);
+    KeysOfId ids;
+    const auto look = [&](const PeopleFacts& facts) {
+      ids.clear();
+      for (const KeyCopy& copy : copies) {
+        if (copy.owner) ids[copy.owner->id] = facts.KeysWithId(copy.owner->id, 1);
+      }
+    };
+    TRUCE_RETURN_IF_ERROR(ports_.store.Read(look, deadline));
+    return ids;
   }
 
   Result<HttpResponse> Apply(const RestCall& call, const Request& request) const {

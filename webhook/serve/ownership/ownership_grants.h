@@ -12,7 +12,6 @@
 
 #include "registry/ownership/declared_grant.h"
 #include "registry/ownership/terms.h"
-#include "webhook/api/indexed_store.h"
 #include "webhook/api/rest/queries.h"
 #include "webhook/publish/own_object.h"
 #include "webhook/serve/policy.h"
@@ -21,7 +20,7 @@ namespace truce {
 
 // References must outlive the handler.
 struct OwnershipGrantPorts {
-  IndexedStore& store;
+  Store& store;
   const Clock& clock;
   const PolicyView& policy;
   std::string cluster;

@@ -1,6 +1,6 @@
 // VfsLayer: what each layer over SQLite's file layer needs; methods it does not replace pass on.
-#ifndef TRUCE_REGISTRY_STORE_SQLITE_VFS_LAYER_H_
-#define TRUCE_REGISTRY_STORE_SQLITE_VFS_LAYER_H_
+#ifndef TRUCE_TESTS_SUPPORT_VFS_LAYER_H_
+#define TRUCE_TESTS_SUPPORT_VFS_LAYER_H_
 
 #include <cstddef>
 #include <string>
@@ -72,4 +72,4 @@ struct VfsLayer {
 
 }  // namespace truce
 
-#endif  // TRUCE_REGISTRY_STORE_SQLITE_VFS_LAYER_H_
+#endif  // TRUCE_TESTS_SUPPORT_VFS_LAYER_H_

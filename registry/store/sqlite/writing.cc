@@ -1,0 +1,263 @@
+#include "registry/store/sqlite/writing.h"
+
+#include <algorithm>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "registry/store/adapter.h"
+#include "registry/store/columns.h"
+
+namespace truce {
+namespace {
+
+// A broken constraint ends the whole transaction (OR ROLLBACK), which the writer repeats without
+// the request that broke it: so no statement needs a journal to be taken back alone.
+//
+// A row that is there is changed in those columns only that may have changed: SQLite writes the
+// entry of every index anew whose columns a statement names.
+
+using RowNumber = std::optional<std::int64_t>;
+
+// An index passes over what is absent.
+std::optional<std::string_view> OrNull(std::string_view text) {
+  if (text.empty()) return std::nullopt;
+  return text;
+}
+
+Result<RowNumber> Find(Connection& writer, const char* sql, const auto&... values) {
+  RowNumber number;
+  const auto read = [&](const Statement& row) -> Result<bool> {
+    number = row.Integer(0);
+    return false;
+  };
+  TRUCE_RETURN_IF_ERROR(writer.Visit(sql, read, values...));
+  return number;
+}
+
+Result<RowNumber> FindResource(Connection& writer, const KeyText& key) {
+  return Find(writer, "SELECT id FROM resources WHERE key = ?1", key.text);
+}
+
+Result<std::int64_t> PlaceNumber(Connection& writer, const Place& place) {
+  TRUCE_ASSIGN_OR_RETURN(
+      const RowNumber number,
+      Find(writer,
+           "SELECT id FROM places WHERE type = ?1 AND cluster = ?2 AND "
+           "namespace = ?3 AND account = ?4 AND region = ?5",
+           place.type, place.ns.first, place.ns.second, place.account, place.region));
+  if (number) return *number;
+  TRUCE_RETURN_IF_ERROR(
+      writer.Run("INSERT OR ROLLBACK INTO places (type, cluster, namespace, account, region) "
+                 "VALUES (?1, ?2, ?3, ?4, ?5)",
+                 place.type, place.ns.first, place.ns.second, place.account, place.region));
+  return writer.LastId();
+}
+
+Result<void> PutOwner(Connection& writer, const Owner& owner) {
+  TRUCE_ASSIGN_OR_RETURN(const std::int64_t place, PlaceNumber(writer, PlaceOf(owner)));
+  // The row of the key, and whether no column of an index changes but those of its lists.
+  RowNumber number;
+  bool is_found_alike = false;
+  const auto read = [&](const Statement& row) -> Result<bool> {
+    number = row.Integer(0);
+    is_found_alike = row.Text(1) == owner.id.text && row.Text(2) == owner.name &&
+                     row.Text(3) == owner.arn && row.Text(4) == owner.shape &&
+                     row.Text(5) == owner.service && row.Integer(6) == place;
+    return false;
+  };
+  TRUCE_RETURN_IF_ERROR(writer.Visit(
+      "SELECT id, public_id, name, arn, shape, service, place FROM resources WHERE key = ?1", read,
+      owner.key.text));
+  if (!number) {
+    return writer.Run(
+        "INSERT OR ROLLBACK INTO resources (root, party, contact, identity, since, real, record, "
+        "record_reason, successor, state, leaf, contested, managed_once, left_slots, public_id, "
+        "name, arn, shape, service, place, key, owned) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, "
+        "?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20, ?21, 1)",
+        ToText(owner.root), owner.party.text, owner.contact, ToText(owner.identity),
+        Milliseconds(owner.since), owner.real, kRecords.Of(owner.record), owner.record_reason,
+        owner.successor, kHolderStates.Of(owner.state), LeafBeside(owner.root, owner.leaf),
+        owner.contested, owner.managed_once, SlotLines(owner.left), OrNull(owner.id.text),
+        OrNull(owner.name), OrNull(owner.arn), OrNull(owner.shape), owner.service, place,
+        owner.key.text);
+  }
+  TRUCE_RETURN_IF_ERROR(writer.Run(
+      "UPDATE OR ROLLBACK resources SET (root, party, contact, identity, since, real, record, "
+      "record_reason, successor, state, leaf, contested, managed_once, left_slots) = (?1, ?2, ?3, "
+      "?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14) WHERE id = ?15",
+      ToText(owner.root), owner.party.text, owner.contact, ToText(owner.identity),
+      Milliseconds(owner.since), owner.real, kRecords.Of(owner.record), owner.record_reason,
+      owner.successor, kHolderStates.Of(owner.state), LeafBeside(owner.root, owner.leaf),
+      owner.contested, owner.managed_once, SlotLines(owner.left), *number));
+  if (is_found_alike) return {};
+  return writer.Run(
+      "UPDATE OR ROLLBACK resources SET (public_id, name, arn, shape, service, place, owned) = "
+      "(?1, ?2, ?3, ?4, ?5, ?6, 1) WHERE id = ?7",
+      OrNull(owner.id.text), OrNull(owner.name), OrNull(owner.arn), OrNull(owner.shape),
+      owner.service, place, *number);
+}
+
+// Its observers' rows may stay; ForgetResource takes what nothing points to.
+Result<void> DropOwner(Connection& writer, const KeyText& key) {
+  return writer.Run(
+      "UPDATE OR ROLLBACK resources SET (owned, public_id, root, party, service, contact, arn, "
+      "name, identity, shape, place, since, real, record, record_reason, successor, state, leaf, "
+      "contested, managed_once, left_slots) = (0, NULL, '', '', '', '', NULL, NULL, '', NULL, "
+      "NULL, 0, 0, 'none', '', '', 'reserved', NULL, 0, 0, '') WHERE key = ?1",
+      key.text);
+}
+
+Result<std::int64_t> ResourceOf(Connection& writer, const KeyText& key) {
+  TRUCE_ASSIGN_OR_RETURN(const RowNumber number, FindResource(writer, key));
+  if (number) return *number;
+  TRUCE_RETURN_IF_ERROR(writer.Run(
+      "INSERT OR ROLLBACK INTO resources (key, owned, root, party, service, contact, identity, "
+      "since, real, record, record_reason, successor, state, contested, managed_once, left_slots) "
+      "VALUES (?1, 0, '', '', '', '', '', 0, 0, 'none', '', '', 'reserved', 0, 0, '')",
+      key.text));
+  return writer.LastId();
+}
+
+// One that has neither owner nor row any more.
+Result<void> ForgetResource(Connection& writer, const KeyText& key) {
+  return writer.Run(
+      "DELETE FROM resources WHERE key = ?1 AND owned = 0 AND NOT EXISTS "
+      "(SELECT 1 FROM declarations WHERE resource = resources.id)",
+      key.text);
+}
+
+Result<void> PutRow(Connection& writer, const Row& row) {
+  TRUCE_ASSIGN_OR_RETURN(const std::int64_t resource, ResourceOf(writer, row.id.key));
+  const std::optional<std::int64_t> created =
+      row.created ? std::optional(Milliseconds(*row.created)) : std::nullopt;
+  return writer.Run(
+      "INSERT OR ROLLBACK INTO declarations (resource, uid, state, slot, namespace, root, intent, "
+      "terminating, managed, identity, review, digest, base, user, at, created, account_fields) "
+      "VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17) "
+      "ON CONFLICT (resource, uid, state) DO UPDATE SET (slot, namespace, root, intent, "
+      "terminating, managed, identity, review, digest, base, user, at, created, account_fields) = "
+      "(?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17)",
+      resource, row.id.uid.text, kRowStates.Of(row.id.state), ToText(row.slot), row.slot.ns,
+      RootBeside(row.slot, row.root), kIntents.Of(row.intent), row.terminating, row.managed,
+      ToText(row.identity), row.review.text, row.digest, AsBits(row.base), row.user,
+      Milliseconds(row.at), created, row.account_fields);
+}
+
+Result<void> DropRow(Connection& writer, const RowId& id) {
+  return writer.Run(
+      "DELETE FROM declarations WHERE resource = (SELECT id FROM resources WHERE key = ?1) AND "
+      "uid = ?2 AND state = ?3",
+      id.key.text, id.uid.text, kRowStates.Of(id.state));
+}
+
+Result<void> PutName(Connection& writer, const ResourceName& name) {
+  TRUCE_ASSIGN_OR_RETURN(const RowNumber resource, FindResource(writer, name.key));
+  if (!resource) return BrokenConstraint("a name has its resource", name.name.text);
+  return writer.Run(
+      "INSERT OR ROLLBACK INTO names (name, resource, sort, observed, at) "
+      "VALUES (?1, ?2, ?3, ?4, ?5) ON CONFLICT (name) DO UPDATE SET (resource, sort, observed, at) "
+      "= (?2, ?3, ?4, ?5)",
+      name.name.text, *resource, kNameSorts.Of(name.sort), name.observed, Milliseconds(name.at));
+}
+
+Result<void> PutObject(Connection& writer, const Object& object) {
+  const std::string kind = KindOf(object.slot);
+  const std::optional<std::string> parent =
+      object.parent ? std::optional(ToText(*object.parent)) : std::nullopt;
+  std::string names;
+  for (const std::string& name : object.names) names += name + "\n";
+  TRUCE_ASSIGN_OR_RETURN(const RowNumber alike,
+                         Find(writer,
+                              "SELECT id FROM objects WHERE uid = ?1 AND kind = ?2 AND "
+                              "namespace = ?3 AND name = ?4 AND parent IS ?5",
+                              object.uid.text, kind, object.slot.ns, object.slot.name, parent));
+  if (alike) {
+    return writer.Run(
+        "UPDATE OR ROLLBACK objects SET (parent_uid, root, link, names, service, contact, "
+        "composes, own_party, transfer_to, told, stripped, at) = (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, "
+        "?9, ?10, ?11, ?12) WHERE id = ?13",
+        object.parent_uid.text, RootBeside(object.slot, object.root), object.link, names,
+        object.service, object.contact, object.composes, object.own_party, object.transfer_to,
+        object.told, AsBits(object.stripped), Milliseconds(object.at), *alike);
+  }
+  return writer.Run(
+      "INSERT OR REPLACE INTO objects (uid, kind, namespace, name, parent, parent_uid, root, link, "
+      "names, service, contact, composes, own_party, transfer_to, told, stripped, at) VALUES "
+      "(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17)",
+      object.uid.text, kind, object.slot.ns, object.slot.name, parent, object.parent_uid.text,
+      RootBeside(object.slot, object.root), object.link, names, object.service, object.contact,
+      object.composes, object.own_party, object.transfer_to, object.told, AsBits(object.stripped),
+      Milliseconds(object.at));
+}
+
+Result<void> PutAgreement(Connection& writer, const Agreement& agreement) {
+  const std::optional<std::int64_t> until =
+      agreement.until ? std::optional(Milliseconds(*agreement.until)) : std::nullopt;
+  return writer.Run(
+      "INSERT OR REPLACE INTO agreements (id, kind, key, party, level, accepted, successor, "
+      "reason, actor, at, until) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)",
+      agreement.id.text, kAgreementKinds.Of(agreement.kind), agreement.key.text,
+      agreement.party.text, kShareLevels.Of(agreement.level), agreement.accepted,
+      agreement.successor, agreement.reason, agreement.actor, Milliseconds(agreement.at), until);
+}
+
+Result<void> AddAudit(Connection& writer, const AuditEntry& entry) {
+  return writer.Run(
+      "INSERT OR ROLLBACK INTO audit (at, action, key, id, root, slot, uid, cause, actor, review) "
+      "VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)",
+      Milliseconds(entry.at), kAuditActions.Of(entry.action), entry.key.text, OrNull(entry.id.text),
+      ToText(entry.root), ToText(entry.slot), entry.uid.text, entry.cause, entry.actor,
+      entry.review.text);
+}
+
+bool IsPutLater(const std::vector<ResourceName>& names, std::size_t i) {
+  return std::any_of(names.begin() + static_cast<std::ptrdiff_t>(i) + 1, names.end(),
+                     [&](const ResourceName& later) { return later.name == names[i].name; });
+}
+
+bool Puts(const Changes& changes, const KeyText& owner) {
+  return std::any_of(changes.put_owners.begin(), changes.put_owners.end(),
+                     [&owner](const Owner& put) { return put.key == owner; });
+}
+
+}  // namespace
+
+// In an order that keeps the schema's triggers content: an owner stands before its reservations
+// come, and goes after they went; a name may become a key, a key a name, and names move before
+// their resource goes.
+Result<void> WriteChanges(Connection& writer, const Changes& changes) {
+  for (const KeyText& name : changes.drop_names) {
+    TRUCE_RETURN_IF_ERROR(writer.Run("DELETE FROM names WHERE name = ?1", name.text));
+  }
+  for (const RowId& id : changes.drop_rows) TRUCE_RETURN_IF_ERROR(DropRow(writer, id));
+  for (const Owner& owner : changes.put_owners) TRUCE_RETURN_IF_ERROR(PutOwner(writer, owner));
+  for (const Row& row : changes.put_rows) TRUCE_RETURN_IF_ERROR(PutRow(writer, row));
+  for (const KeyText& key : changes.drop_owners) {
+    if (!Puts(changes, key)) TRUCE_RETURN_IF_ERROR(DropOwner(writer, key));
+  }
+  for (std::size_t i = 0; i < changes.put_names.size(); ++i) {
+    if (IsPutLater(changes.put_names, i)) continue;
+    TRUCE_RETURN_IF_ERROR(PutName(writer, changes.put_names[i]));
+  }
+  for (const RowId& id : changes.drop_rows) TRUCE_RETURN_IF_ERROR(ForgetResource(writer, id.key));
+  for (const KeyText& key : changes.drop_owners) TRUCE_RETURN_IF_ERROR(ForgetResource(writer, key));
+  for (const Uid& uid : changes.drop_objects) {
+    TRUCE_RETURN_IF_ERROR(writer.Run("DELETE FROM objects WHERE uid = ?1", uid.text));
+  }
+  for (const Object& object : changes.put_objects) TRUCE_RETURN_IF_ERROR(PutObject(writer, object));
+  for (const PublicId& id : changes.drop_agreements) {
+    TRUCE_RETURN_IF_ERROR(writer.Run("DELETE FROM agreements WHERE id = ?1", id.text));
+  }
+  for (const Agreement& agreement : changes.put_agreements) {
+    TRUCE_RETURN_IF_ERROR(PutAgreement(writer, agreement));
+  }
+  for (const AuditEntry& entry : changes.audit) TRUCE_RETURN_IF_ERROR(AddAudit(writer, entry));
+  for (const auto& [name, value] : changes.put_settings) {
+    TRUCE_RETURN_IF_ERROR(
+        writer.Run("INSERT OR REPLACE INTO settings (name, value) VALUES (?1, ?2)", name, value));
+  }
+  return {};
+}
+
+}  // namespace truce
