@@ -172,11 +172,14 @@ TEST_F(ClusterRoutesTest, ReportsForPeopleCarryTheirCount) {
   const json all = json::parse(Call("GET", "/api/v1/conflicts", "", {{"output", "wide"}}).body);
   EXPECT_EQ(all.at("count"), 2001);
   conflicts_.resize(1001);  // still more than a page
-  cluster_.coverage = {2, 1, {{GapReason::kNoRule, "Queue.sqs", "w", "r", 0}}};
+  cluster_.coverage = {2,        1,   {{GapReason::kNoRule, "Queue.sqs", "w", "r", 0}}, {}, {},
+                       "Ignore", kNow};
   const json coverage = json::parse(Call("GET", "/api/v1/coverage", "", {{"output", "text"}}).body);
   EXPECT_EQ(coverage.at("count"), 1);
-  EXPECT_EQ(json::parse(Call("GET", "/api/v1/coverage").body).at("gaps").at(0).at("reason"),
-            "no-rule");
+  const json whole = json::parse(Call("GET", "/api/v1/coverage").body);
+  EXPECT_EQ(whole.at("failurePolicy"), "Ignore");
+  EXPECT_EQ(whole.at("failingSince"), FormatTimestamp(kNow));
+  EXPECT_EQ(whole.at("gaps").at(0).at("reason"), "no-rule");
   cluster_.baseline.cluster = "prod";
   cluster_.baseline.conflicts = conflicts_;
   for (const char* output : {"text", "junit", "markdown"}) {

@@ -218,6 +218,8 @@ TEST_F(DetectorsTest, CoverageNamesClaimsWithoutMappingAndKindsThatCannotBeListe
   ASSERT_NE(claim, report.gaps.end());
   EXPECT_EQ(claim->objects, 1U);
   EXPECT_NE(gap(GapReason::kNotListed, "Queue.sqs.aws.upbound.io"), report.gaps.end());
+  ASSERT_TRUE(report.failing_since);
+  EXPECT_LE(*report.failing_since, clock_.Now());
 }
 
 TEST_F(DetectorsTest, TheBaselineCountsWhatWasReadAndNamesWhatWasNot) {

@@ -53,7 +53,9 @@ SharedReports SomeReports() {
                       7,
                       {{GapReason::kXrdGroup, "example.org", "why", "remedy", 3}},
                       {"example.org", "x.org"},
-                      {"x.org"}};
+                      {"x.org"},
+                      "Fail",
+                      At(-40)};
   reports.watched.complete = true;
   reports.watched.took = std::chrono::milliseconds(1234);
   reports.watched.kinds = 12;

@@ -180,7 +180,9 @@ std::string CoverageJson(const CoverageReport& report, const std::vector<Suspens
   JsonWriter json;
   json.BeginObject();
   WriteAsOf(as_of, json);
-  json.NumberField("kinds", Signed(report.kinds))
+  if (report.failing_since) json.Field("failingSince", FormatTimestamp(*report.failing_since));
+  json.Field("failurePolicy", report.failure_policy)
+      .NumberField("kinds", Signed(report.kinds))
       .NumberField("protectedKinds", Signed(report.protected_kinds))
       .Key("gaps")
       .BeginArray();

@@ -5,8 +5,9 @@
 //   GET  /api/v1/conflicts[?limit=100][&cursor=…]
 //          → 200 {"items": [conflict, …], "nextCursor"?}   at most 1000 at once, by key
 //   GET  /api/v1/conflicts?output=text|wide → 200 {"count", "text"}       all of them, for people
-//   GET  /api/v1/coverage                   → 200 {"kinds", "protectedKinds", "gaps": [gap, …],
-//          "suspended": [{"cause", "what", "why", "remedy"}, …]}  what suspends refusals now
+//   GET  /api/v1/coverage                   → 200 {"failurePolicy", "failingSince"?, "kinds",
+//          "protectedKinds", "gaps": [gap, …], "suspended": [{"cause", "what", "why", "remedy"},
+//          …]}   suspended: what suspends refusals now
 //   GET  /api/v1/coverage?output=text|wide  → 200 {"count", "text"}       wide: every gap
 //   GET  /api/v1/baseline                   → 200 {"cluster", "complete", "at", "seconds", "kinds",
 //          "objects", "ownerships": {"held", "reserved", "orphaned", "imported"},

@@ -41,7 +41,12 @@ class Coverage final {
 
   CoverageReport Run() {
     AddWebhook();
-    for (const CoverageKind& kind : facts_.kinds) AddKind(kind);
+    for (const CoverageKind& kind : facts_.kinds) {
+      AddKind(kind);
+      if (!kind.failing_since) continue;
+      report_.failing_since =
+          std::min(report_.failing_since.value_or(*kind.failing_since), *kind.failing_since);
+    }
     for (const auto& [kind, until] : facts_.unmapped) AddUnmapped(kind, until);
     AddXrdGroups();
     AddComposition();
@@ -71,7 +76,10 @@ class Coverage final {
            "Let the chart write the webhook configuration again.", 0});
       return;
     }
-    for (const WebhookEntry* entry : entries_) AddExclusions(*entry);
+    for (const WebhookEntry* entry : entries_) {
+      AddExclusions(*entry);
+      if (SendsCreate(*entry)) report_.failure_policy = entry->failure_policy;
+    }
     if (facts_.expected.status && facts_.expected.statuses_deny) return;
     const bool is_lax = facts_.expected.status.has_value();
     Add({GapReason::kStatusOpen, facts_.expected.name,
@@ -85,9 +93,30 @@ class Coverage final {
          0});
   }
 
+  static bool SendsCreate(const WebhookEntry& entry) {
+    return std::any_of(entry.rules.begin(), entry.rules.end(), [](const WebhookRule& rule) {
+      return std::any_of(rule.operations.begin(), rule.operations.end(),
+                         [](const std::string& each) { return each == "*" || each == "CREATE"; });
+    });
+  }
+
+  // Without the namespaces that every installation leaves out, so that Truce hinders neither the
+  // cluster nor itself; nothing when it leaves out no others.
+  static std::optional<SelectorTerm> BeyondBuiltIn(SelectorTerm term, const WebhookEntry& entry) {
+    if (!ExcludesByNameOnly(term)) return term;
+    const std::string own = entry.service.substr(0, entry.service.find('/'));
+    std::erase_if(term.values,
+                  [&](const std::string& value) { return value == "kube-system" || value == own; });
+    if (term.values.empty()) return std::nullopt;
+    return term;
+  }
+
   void AddExclusions(const WebhookEntry& entry) {
     const std::string subject = OneLine(entry.name, kShownBytesMax);
-    for (const SelectorTerm& term : entry.namespace_selector) {
+    for (const SelectorTerm& whole : entry.namespace_selector) {
+      const auto found = BeyondBuiltIn(whole, entry);
+      if (!found) continue;
+      const SelectorTerm& term = *found;
       std::string text = term.key + " " + term.op;
       for (const std::string& value : term.values) text += " " + value;
       Add({GapReason::kExcluded, subject,

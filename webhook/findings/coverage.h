@@ -52,7 +52,8 @@ struct CoverageKind {
   std::uint64_t objects = 0;
   std::string list_problem;  // why it cannot be listed; empty: it can
   // Of a kind that is read for detectors, whatever it declares: what they find by it.
-  std::string_view watched_for;
+  std::string_view watched_for = {};
+  std::optional<Timestamp> failing_since = {};  // since then it cannot be listed or watched
 };
 
 // A claim kind of an XRD, and the composite it stands for.
@@ -87,6 +88,10 @@ struct CoverageReport {
   // Truce, or whose objects it cannot read.
   std::vector<std::string> xrd_groups;
   std::vector<std::string> missing_xrd_groups;
+  // Of the entries that send CREATE: what becomes of declarations while Truce is away. Empty: none.
+  std::string failure_policy;
+  // Of the kind that failed first; nothing: all can be listed and watched.
+  std::optional<Timestamp> failing_since;
 
   bool operator==(const CoverageReport&) const = default;
 };

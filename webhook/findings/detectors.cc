@@ -57,6 +57,10 @@ std::string_view WatchedFor(const KindStatus& status) {
                   : "";
 }
 
+std::optional<Timestamp> FailingSince(const KindStatus& status) {
+  return status.state == KindState::kFailing ? status.since : std::nullopt;
+}
+
 // Kinds of which all objects are known.
 template <typename Kinds>
 std::set<GroupKind> ReadableOf(const Kinds& kinds) {
@@ -536,7 +540,8 @@ CoverageReport Detectors::CoverageOf(const Surroundings& around) const {
         claims.push_back(
             {served, composite == policy.claims.end() ? GroupKind{} : composite->second, objects});
       }
-      kinds.push_back({served, objects, kind.status.problem, WatchedFor(kind.status)});
+      kinds.push_back({served, objects, kind.status.problem, WatchedFor(kind.status),
+                       FailingSince(kind.status)});
       const Role role = kind.status.kind.role;
       const bool is_defined = role == Role::kComposite || role == Role::kClaim;
       if (is_defined && kind.status.state != KindState::kUnserved) defined.push_back(kinds.back());
@@ -545,10 +550,11 @@ CoverageReport Detectors::CoverageOf(const Surroundings& around) const {
       facts.composition = served->second;
     }
     for (const auto& [name, status] : known.usage_kinds) {
-      kinds.push_back({status.kind.selection.kind, 0, status.problem, WatchedFor(status)});
+      kinds.push_back({status.kind.selection.kind, 0, status.problem, WatchedFor(status),
+                       FailingSince(status)});
     }
     for (const auto& [name, served] : known.served) {
-      if (!known.kinds.contains(name)) kinds.push_back({served, 0, "", ""});
+      if (!known.kinds.contains(name)) kinds.push_back({served, 0, ""});
     }
     configuration = known.configuration;
     facts.accounts = known.accounts;

@@ -162,6 +162,8 @@ CoverageReport CoverageIn(const Json& json) {
   report.gaps = ListIn<CoverageGap>(json, "gaps", GapOf);
   report.xrd_groups = ListIn<std::string>(json, "xrdGroups", TextOf);
   report.missing_xrd_groups = ListIn<std::string>(json, "missingXrdGroups", TextOf);
+  report.failure_policy = TextIn(json, "failurePolicy");
+  if (json.contains("failingSince")) report.failing_since = TimeIn(json, "failingSince");
   return report;
 }
 
@@ -286,7 +288,11 @@ std::string ToText(const SharedReports& reports) {
   json["coverage"] = {{"kinds", reports.coverage.kinds},
                       {"protectedKinds", reports.coverage.protected_kinds},
                       {"xrdGroups", reports.coverage.xrd_groups},
-                      {"missingXrdGroups", reports.coverage.missing_xrd_groups}};
+                      {"missingXrdGroups", reports.coverage.missing_xrd_groups},
+                      {"failurePolicy", reports.coverage.failure_policy}};
+  if (const auto since = reports.coverage.failing_since) {
+    json["coverage"]["failingSince"] = TimeToJson(*since);
+  }
   constexpr std::size_t kNames = 100;  // of the three lists below
   const std::size_t taken = std::min(Dump(json).size() + kNames, kReportsBytesMax);
   Room room(kReportsBytesMax - taken);
