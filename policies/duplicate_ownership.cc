@@ -24,6 +24,7 @@ constexpr std::size_t kReasonBytesMax = 120;
 constexpr std::size_t kDateBytes = 10;  // of a timestamp
 
 constexpr std::size_t kUsualTextBytes = 320;
+constexpr std::string_view kUnseen = ", which Truce has not seen yet";
 
 void AppendQuoted(std::string_view text, std::string& out) {
   out += '"';
@@ -108,6 +109,7 @@ class Words final {
       case ClashReason::kSibling:
         out.append(" is declared twice under ").append(root_);
         if (clash_.incumbent) out.append(", also by ").append(Other());
+        if (clash_.incumbent && !clash_.incumbent->seen) out += kUnseen;
         out += ": only one object may manage a resource.";
         return out;
       case ClashReason::kTransferring:
@@ -218,6 +220,7 @@ class Words final {
       }
       out += root_;
       AppendWhere(out);
+      if (clash_.unseen) out += kUnseen;
     }
     if (clash_.holder.state == HolderState::kTerminating) out += ", which is being deleted";
     out += '.';
@@ -291,13 +294,21 @@ class Words final {
     return OneLine(ForPeople(clash_.incumbent->slot), kShownTextBytesMax);
   }
 
+  // What is reserved cannot be annotated before it is there.
+  void AppendOnceThere(std::string& out) const {
+    if (clash_.unseen && level_ == Disclosure::kFull) {
+      out.append(", once ").append(root_).append(" is there");
+    }
+    out += ": ";
+  }
+
   std::string Kind() const { return KindForPeople(clash_.resource.identity.type); }
 
   // Written by hand, and but for its kind the same object as the holder: somebody may be moving
   // from one provider to another, or into a namespace.
   bool IsMoveToNewKind() const {
     const Slot& root = *wording_.root;
-    return level_ == Disclosure::kFull && wording_.object->managed &&
+    return level_ == Disclosure::kFull && !clash_.unseen && wording_.object->managed &&
            root == wording_.object->slot && root.name == speaker_->name &&
            std::tie(root.group, root.kind) != std::tie(speaker_->group, speaker_->kind) &&
            wording_.catalogue->FindKind(speaker_->group, speaker_->kind) != nullptr;
@@ -325,7 +336,7 @@ class Words final {
 
   void AppendSiblingRemedy(std::string& out) const {
     const auto& incumbent = clash_.incumbent;
-    if (!incumbent || !incumbent->managed) {
+    if (!incumbent || !incumbent->managed || !incumbent->seen) {
       out +=
           "Keep one of the two; before the other goes, set spec.managementPolicies: "
           "[\"Observe\"] on it, which leaves the ";
@@ -346,22 +357,21 @@ class Words final {
     const auto& incumbent = clash_.incumbent;
     // Of a claim the end is the end of all that it declares.
     const bool is_by_hand = incumbent && incumbent->managed && incumbent->slot == *speaker_;
-    if (!incumbent) {
-      out += "keep one of the two declarations, or hand it over: ";
+    if (!incumbent || !incumbent->seen) {
+      out += "keep one of the two declarations, or ";
     } else if (is_by_hand && !incumbent->deletes) {
       out.append("delete ").append(root_).append(", which leaves the ").append(Kind());
-      out += " as it is, or hand it over: ";
+      out += " as it is, or ";
     } else if (is_by_hand) {
       out.append("first set ").append(KeepingField(*speaker_)).append(" on ").append(root_);
       out.append(" (deleting it now deletes the ").append(Kind());
-      out += "), then delete it, or hand it over: ";
-    } else {
-      if (incumbent->deletes) {
-        out.append("deleting ").append(root_).append(" deletes the ").append(Kind());
-        out += ", so ";
-      }
-      out += "hand it over: ";
+      out += "), then delete it, or ";
+    } else if (incumbent->deletes) {
+      out.append("deleting ").append(root_).append(" deletes the ").append(Kind());
+      out += ", so ";
     }
+    out += "hand it over";
+    AppendOnceThere(out);
   }
 
   void AppendOwnedRemedy(std::string& out) const {
@@ -372,7 +382,8 @@ class Words final {
     } else if (clash_.in_own && clash_.holder.state != HolderState::kTerminating) {
       out += "Only one may write it. Ask ";
       AppendContact(out);
-      out += " to hand it over: ";
+      out += " to hand it over";
+      AppendOnceThere(out);
       AppendTransfer(out);
       out.append(". If nobody answers, an operator runs: ");
       AppendLine(ForcedTransfer(), kCommandBytesMax, out);
@@ -394,7 +405,8 @@ class Words final {
       out += ". To take it over, ask ";
       AppendContact(out);
       const bool is_command = level_ == Disclosure::kFull || IsCheck();
-      out += is_command ? " to run: " : " to annotate its declaration: ";
+      out += is_command ? " to run" : " to annotate its declaration";
+      AppendOnceThere(out);
       AppendTransfer(out);
     }
     out.append(Observe());
@@ -440,11 +452,7 @@ class Words final {
   // `truce transfer s3/BucketPolicy/files --to team-a --successor … --force --reason '…'`
   std::string ForcedTransfer() const {
     const Owner& holder = clash_.holder;
-    const Slot& root = *wording_.root;
-    std::string out = "`truce transfer ";
-    out += IsSameName() ? WordOf(holder) : holder.id.text;
-    out += root.ns.empty() ? " --to-object " : " --to " + root.ns + " --successor ";
-    return out.append(SuccessorWord(root)).append(" --force --reason '…'`");
+    return ForcedTransferCommand(IsSameName() ? WordOf(holder) : holder.id.text, *wording_.root);
   }
 
   // Only a managed resource that somebody wrote by hand can be made to observe.

@@ -269,6 +269,20 @@ std::string LetGoCommand(const Slot& slot) {
   return KeepCommand(slot) + " && kubectl delete " + KubectlTarget(slot);
 }
 
+std::string ForcedTransferCommand(std::string_view word, const Slot& successor) {
+  std::string out = "`truce transfer ";
+  out += word;
+  if (!IsPlain(successor)) {
+    out += " --to NAMESPACE --successor KIND/NAMESPACE/NAME";
+  } else if (successor.ns.empty()) {
+    out.append(" --to-object ").append(SuccessorWord(successor));
+  } else {
+    out.append(" --to ").append(successor.ns).append(" --successor ");
+    out += SuccessorWord(successor);
+  }
+  return out.append(" --force --reason '…'`");
+}
+
 std::string SuccessorWord(const Slot& root) {
   std::string out;
   AppendSuccessor(root, false, out);

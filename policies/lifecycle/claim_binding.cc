@@ -72,6 +72,12 @@ std::optional<Owner> MadeBy(const Slot& composite, const Slot& holder, const Rul
 
 }  // namespace
 
+bool IsGone(const Slot& claim, const RuleCase& c) {
+  if (c.facts == nullptr || !c.policy->watched) return false;
+  const bool is_read = !c.policy->unwatched.contains(GroupKind{claim.group, claim.kind});
+  return is_read && !c.facts->ObjectBySlot(claim);
+}
+
 std::optional<Slot> NewlyNamed(const RuleCase& c) {
   const auto& named = c.object->lineage.composite;
   if (!named || c.requester == nullptr || c.requester->composite_controller) return std::nullopt;
@@ -114,7 +120,8 @@ std::vector<Finding> JudgeClaimBindings(const RuleCase& c) {
        .holder = holder,
        .service = object ? std::string_view(object->service) : std::string_view(),
        .owner = owner ? &*owner : nullptr,
-       .is_own_party = OneParty(PartyOf(holder), PartyOf(c.object->slot), c.policy->parties)},
+       .is_own_party = OneParty(PartyOf(holder), PartyOf(c.object->slot), c.policy->parties),
+       .is_gone = IsGone(holder, c)},
       WordingOf(c));
   if (!composite->is_sure) finding.mode = Mode::kWarn;
   Keep(c, std::move(finding), topic, out);
@@ -142,11 +149,17 @@ Finding ClaimBinding(const BoundElsewhere& bound, const Wording& wording) {
                (names_it ? ShareCommand(*bound.owner, PartyOf(claim), ShareLevel::kObserve)
                          : "`truce share`") +
                ", or ask the owner to publish it (EnvironmentConfig, or a Secret copied by "
-               "provider-kubernetes). To take it over, the owner hands it over: " +
-               (told == Disclosure::kFull && IsPlainWord(ToText(bound.holder))
-                    ? "`" + TransferCommand(bound.holder, claim) + "`"
-                    : "annotation " + TransferAnnotation(bound.holder, claim)) +
-               ".";
+               "provider-kubernetes). To take it over, ";
+  if (bound.is_gone) {
+    out.remedy += "as that claim is gone, an operator hands it over: " +
+                  ForcedTransferCommand(names_it ? WordOf(*bound.owner) : "RESOURCE", claim) + ".";
+  } else {
+    out.remedy += "the owner hands it over: " +
+                  (told == Disclosure::kFull && IsPlainWord(ToText(bound.holder))
+                       ? "`" + TransferCommand(bound.holder, claim) + "`"
+                       : "annotation " + TransferAnnotation(bound.holder, claim)) +
+                  ".";
+  }
   if (names_it) AddLink(*bound.owner, wording, out);
   out.warning = OneLine(
       "truce: another claim has " + out.resource + ": Crossplane will refuse this one for ever",

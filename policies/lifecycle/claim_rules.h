@@ -29,6 +29,9 @@ std::vector<Slot> CompositeToLookAt(const RuleCase& c);
 std::vector<Finding> JudgeClaimBindings(const RuleCase& c);
 std::vector<Finding> JudgeClaimTakeovers(const RuleCase& c);
 
+// Whether nothing stands in the slot of a claim, as far as a watch of its kind shows.
+bool IsGone(const Slot& claim, const RuleCase& c);
+
 // A claim whose composite another one has. The pointees must live during the call only.
 struct BoundElsewhere {
   Slot composite;
@@ -36,6 +39,7 @@ struct BoundElsewhere {
   std::string_view service;      // of the holder; empty: not known
   const Owner* owner = nullptr;  // of a resource that the composite made; null: none is known
   bool is_own_party = false;     // the holder is of the asking party: everything may be told
+  bool is_gone = false;          // nothing stands in its slot
 };
 
 // The texts. In mode enforce, but for the composite that does not exist, which warns: a restore
@@ -48,6 +52,7 @@ struct ClaimChange {
   std::string_view user;
   Slot from;
   std::optional<Slot> to;  // nothing: to none
+  bool is_gone = false;    // nothing stands in the slot of `from`
 };
 Finding ClaimTakeover(const ClaimChange& change, const Wording& wording);
 

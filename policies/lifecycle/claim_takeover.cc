@@ -59,8 +59,9 @@ std::vector<Finding> JudgeClaimTakeovers(const RuleCase& c) {
   const ModeTopic topic{.type = {}, .name = c.object->slot.name};
   if (ModeIn(c, Rule::kClaimTakeover, topic).mode == Mode::kOff) return out;
   if (to && c.facts != nullptr && IsHandedOver(*from, *to, c)) return out;
-  Keep(c, ClaimTakeover({.user = c.requester->user, .from = *from, .to = to}, WordingOf(c)), topic,
-       out);
+  const ClaimChange change{
+      .user = c.requester->user, .from = *from, .to = to, .is_gone = IsGone(*from, c)};
+  Keep(c, ClaimTakeover(change, WordingOf(c)), topic, out);
   return out;
 }
 
@@ -78,7 +79,14 @@ Finding ClaimTakeover(const ClaimChange& change, const Wording& wording) {
                           : " and give it to claim " + to +
                                 ": that one would change and delete everything it made, and its "
                                 "owner did not say so.");
-  if (!change.to) {
+  if (change.is_gone) {
+    const std::string command =
+        change.to ? ForcedTransferCommand("RESOURCE", *change.to) : "`truce transfer --force`";
+    out.remedy =
+        "Leave spec.claimRef as it is until an operator has handed over what it made, as "
+        "claim " +
+        from + " is gone: " + command + ".";
+  } else if (!change.to) {
     out.remedy =
         "Leave spec.claimRef as it is. To hand what it made over, the owner names who gets "
         "it: annotation truce.dev/transfer-to on claim " +

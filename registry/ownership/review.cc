@@ -341,13 +341,20 @@ void NameIncumbent(const Case& c, Clash& clash) {
   const Owner& holder = clash.holder;
   std::optional<Row> best;
   bool root_declares = false;
+  bool root_seen = false;
+  const auto is_seen = [&](const Row& row) {
+    return !c.request.watched || row.id.state == RowState::kSeen;
+  };
   for (Row& row : c.ledger.RowsOfKey(holder.key)) {
     if (!Manages(row) || row.slot == c.object.slot) continue;
     const bool is_akin =
         clash.reason == ClashReason::kSibling &&
         (row.root == c.object.root || c.ledger.OneParty(PartyOf(row.root), holder.party));
     if (row.root != holder.root && !is_akin) continue;
-    root_declares = root_declares || row.slot == holder.root;
+    if (row.slot == holder.root) {
+      root_declares = true;
+      root_seen = root_seen || is_seen(row);
+    }
     const auto worth = [](const Row& one) {
       return std::tuple(one.managed && !Passive(one), one.id.state == RowState::kSeen, one.intent);
     };
@@ -357,9 +364,11 @@ void NameIncumbent(const Case& c, Clash& clash) {
   clash.incumbent = Incumbent{.slot = best->slot,
                               .managed = best->managed,
                               .deletes = best->intent == Intent::kDeletes && !Passive(*best),
-                              .seen = best->id.state == RowState::kSeen};
-  const bool lives = root_declares || c.ledger.ObjectBySlot(holder.root).has_value();
-  if (!lives) clash.speaker = TopmostLiving(*best, c.ledger);
+                              .seen = is_seen(*best)};
+  clash.unseen = root_declares && !root_seen;
+  if (root_declares || c.ledger.ObjectBySlot(holder.root)) return;
+  clash.speaker = TopmostLiving(*best, c.ledger);
+  clash.unseen = clash.speaker == best->slot && !clash.incumbent->seen;
 }
 
 void DecideObserver(const Case& c, const Pair& pair) {

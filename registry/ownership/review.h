@@ -36,7 +36,7 @@ struct Incumbent {
   Slot slot;
   bool managed = false;
   bool deletes = false;  // its deletion deletes the resource
-  bool seen = false;     // it was seen to exist
+  bool seen = false;     // the watch has seen it; without a watch there all count as seen
 
   bool operator==(const Incumbent&) const = default;
 };
@@ -49,6 +49,9 @@ struct Clash {
   // Who speaks for the holder: its root, or while nothing stands in that slot the topmost living
   // object of its chain (W6). Empty: its root.
   Slot speaker;
+  // Of who speaks there is a reservation only, and a watch that has not seen it: it may be on its
+  // way, or never come.
+  bool unseen = false;
   std::optional<Incumbent> incumbent;  // none: a record, or one that may be another resource's
   std::string step;                    // kTransferring: what the old owner must still do
   bool same_party = false;             // the holder's party is the requester's: full disclosure

@@ -111,6 +111,25 @@ TEST_F(Texts, OwnedAndReserved) {
   Expect("owned-reserved");
 }
 
+// What may never come is not told to be edited or deleted now.
+TEST_F(Texts, OwnedByWhatNobodyHasSeen) {
+  clash.unseen = true;
+  public_url.clear();
+  Expect("owned-unseen");
+  disclosure = Disclosure::kService;
+  EXPECT_EQ(Refusal().cause.find("seen"), std::string::npos) << "no object is named";
+  disclosure = Disclosure::kFull;
+  ByHand();
+  clash.same_party = true;
+  clash.resource.identity = {"dynamodb/Table", "aws", "", "us-east-1", {{"name", "orders"}}};
+  clash.resource.name = "orders";
+  clash.holder.root = {"prod-eu", "dynamodb.aws.m.upbound.io", "Table", "team-a", "orders"};
+  clash.incumbent = {.slot = clash.holder.root, .managed = true, .deletes = true, .seen = false};
+  Expect("owned-same-party-unseen");
+  clash.reason = ClashReason::kSibling;
+  Expect("sibling-unseen");
+}
+
 TEST_F(Texts, OwnedAndBeingDeleted) {
   clash.holder.state = HolderState::kTerminating;
   Expect("owned-terminating");

@@ -393,6 +393,21 @@ TEST_F(HistoriesOfEvidence, ARefusalNamesAnObjectThatLives) {
   EXPECT_EQ(speaker(), chain.bucket.slot);
 }
 
+// What is only reserved may never come: a refusal says so.
+TEST_F(HistoriesOfEvidence, ARefusalTellsWhatNobodyHasSeen) {
+  const ObjectFacts first =
+      ManagedBucket(SlotOf("Bucket", "team-a", "a"), "u1", "k", Intent::kDeletes, 1);
+  ASSERT_TRUE(registry_.Create(first).allowed);
+  const auto unseen = [&] {
+    const Clash clash = registry_.Create(Strangers()).denied.at(0);
+    EXPECT_EQ(clash.incumbent->seen, !clash.unseen);
+    return clash.unseen;
+  };
+  EXPECT_TRUE(unseen());
+  registry_.See(first);
+  EXPECT_FALSE(unseen());
+}
+
 // History 31, and E4 without it: an orphan is not free beside a living manager of its party.
 TEST_F(HistoriesOfEvidence, AnOrphanIsJudgedAgainstTheLivingOfItsParty) {
   ObjectFacts first =

@@ -48,6 +48,12 @@ class ClaimRulesTest : public AdmissionFixture {
     live_.objects[CompositeSlot(composite)] = object;
   }
 
+  // The claim is in the cluster, as the registry knows it.
+  void Known(const std::string& ns, const std::string& name) {
+    Live(name, ns, name);
+    ASSERT_TRUE(Send(Binding(ns, name, name)).allowed);
+  }
+
   static Sent Binding(const std::string& ns, const std::string& name,
                       const std::string& composite) {
     Sent sent = Claim(ns, name, "files", "orders");
@@ -95,14 +101,15 @@ TEST_F(ClaimRulesTest, WithoutConfigurationAClaimOfABoundCompositeIsWarnedOf) {
 
 TEST_F(ClaimRulesTest, EnforcedItIsRefusedWithTheWaysToShare) {
   Enforce();
-  Live("shared", "team-a", "shared");
+  Known("team-a", "shared");
   const Answered answer = Send(Binding("team-b", "second", "shared"));
   EXPECT_FALSE(answer.allowed);
   EXPECT_EQ(answer.code, 403);
   EXPECT_EQ(Findings(), Texts{"claim-binding enforce"});
-  EXPECT_EQ(OnlyFinding().cause,
-            "Composite XObjectStorage shared is bound to claim ObjectStorage team-a/shared: "
-            "Crossplane binds one claim only and would refuse this one for ever.");
+  EXPECT_EQ(
+      OnlyFinding().cause,
+      "Composite XObjectStorage shared is bound to claim ObjectStorage team-a/shared (service "
+      "orders): Crossplane binds one claim only and would refuse this one for ever.");
   EXPECT_EQ(OnlyFinding().remedy,
             "Leave out spec.resourceRef. To use what it made: declare it with managementPolicies: "
             "[\"Observe\"] after its owner ran `truce share`, or ask the owner to publish it "
@@ -235,7 +242,29 @@ TEST_F(ClaimRulesTest, ADryRunIsJudgedAlikeAndOtherKindsAreNot) {
   EXPECT_TRUE(live_.asked.empty()) << "off costs nothing";
 }
 
+// A claim that is gone can hand nothing over.
+TEST_F(ClaimRulesTest, OfAClaimThatIsGoneAnOperatorHandsOver) {
+  Enforce();
+  Live("shared", "team-a", "shared");
+  EXPECT_FALSE(Send(Binding("team-b", "second", "shared")).allowed);
+  const std::string command =
+      "`truce transfer RESOURCE --to team-b --successor ObjectStorage/team-b/second --force "
+      "--reason '…'`.";
+  const std::string remedy = OnlyFinding().remedy;
+  EXPECT_EQ(remedy.substr(remedy.find("To take it over")),
+            "To take it over, as that claim is gone, an operator hands it over: " + command);
+  EXPECT_FALSE(Send(Rebinding(ClaimRef("team-a", "shared"), ClaimRef("team-b", "second"))).allowed);
+  EXPECT_EQ(OnlyFinding().remedy,
+            "Leave spec.claimRef as it is until an operator has handed over what it made, as claim "
+            "ObjectStorage team-a/shared is gone: " +
+                command);
+  ChangePolicy([](AdmissionPolicy& policy) { policy.unwatched = {kClaimKind}; });
+  EXPECT_FALSE(Send(Rebinding(ClaimRef("team-a", "shared"), ClaimRef("team-b", "second"))).allowed);
+  EXPECT_EQ(OnlyFinding().remedy.substr(0, 26), "Let the owner hand it over") << "nobody knows";
+}
+
 TEST_F(ClaimRulesTest, OnlyCrossplaneMovesACompositeToAnotherClaim) {
+  Known("team-a", "shared");
   const Sent move = Rebinding(ClaimRef("team-a", "shared"), ClaimRef("team-b", "second"));
   EXPECT_TRUE(Send(move).allowed);
   EXPECT_EQ(Findings(), Texts{"claim-takeover warn"});

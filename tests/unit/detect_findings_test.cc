@@ -211,6 +211,7 @@ TEST_F(ConflictsTest, StepsNameWhatLives) {
   const Slot gone = scene::SlotOf("Storage", "", "gone");
   std::vector<ConflictObject> objects(1);
   objects[0].slot = scene::SlotOf("Bucket", "", "a-x7f2k");
+  objects[0].seen = true;
   Conflict conflict;
   conflict.resource = "S3 bucket \"logs\"";
   conflict.sides = {{.root = scene::SlotOf("Bucket", "", "keeper"), .objects = objects},
@@ -341,6 +342,25 @@ TEST_F(ConflictsTest, AListBesideAManager) {
   EXPECT_EQ(finding.objects.size(), 1U) << "nothing stands for the list";
 }
 
+// What was admitted and never seen may never come: it is told so, and is not told to be edited.
+TEST_F(ConflictsTest, ASideThatNobodyHasSeen) {
+  SeeBucket("a", "logs");
+  const ObjectFacts second =
+      scene::ManagedBucket(scene::SlotOf("Bucket", "", "b"), "uid-b", "logs", Intent::kDeletes, 1);
+  ASSERT_TRUE(registry_.Create(second, "dev", Mode::kWarn).allowed);
+  const auto unseen = [&] {
+    const std::vector<Conflict> conflicts = Conflicts();
+    const std::string cause = FindingOf(conflicts.at(0)).cause;
+    return std::pair(cause.find("Bucket b, which Truce has not seen yet, in") != std::string::npos,
+                     ResolutionSteps(conflicts[0]).at(1));
+  };
+  EXPECT_EQ(unseen(), std::pair(true, std::string("Take back Bucket b in Git: Truce has not seen "
+                                                  "it yet, and it may never come.")));
+  registry_.See(second);
+  EXPECT_FALSE(unseen().first);
+  EXPECT_EQ(unseen().second.substr(0, 26), "Make Bucket b only observe");
+}
+
 TEST_F(ConflictsTest, AnOrphanBesideAManager) {
   const Slot slot = scene::SlotOf("Bucket", "", "a");
   SeeBucket("b", "other");
@@ -393,9 +413,50 @@ TEST(OwnershipGapsTest, NeverRealOnlyAfterItsTime) {
       SomeOwner("pending", Record::kNone, false, HolderState::kHeld),
       SomeOwner("real", Record::kNone, true, HolderState::kHeld),
       SomeOwner("orphan", Record::kOrphaned, false, HolderState::kHeld)};
-  EXPECT_TRUE(FindNeverReal(owners, At(0) + minutes(14)).empty());
-  EXPECT_EQ(FindNeverReal(owners, At(0) + minutes(16)).size(), 1U);
-  EXPECT_EQ(FindNeverReal(owners, At(0) + hours(3)).size(), 2U);
+  MemoryStore store;
+  const auto found = [&](Timestamp now) {
+    std::size_t count = 0;
+    const auto look = [&](const Facts& facts) { count = FindNeverReal(owners, facts, now).size(); };
+    EXPECT_TRUE(store.Read(look, Soon()).ok());
+    return count;
+  };
+  EXPECT_EQ(found(At(0) + minutes(14)), 0U);
+  EXPECT_EQ(found(At(0) + minutes(16)), 1U);
+  EXPECT_EQ(found(At(0) + hours(3)), 2U);
+}
+
+// A root of record that is gone has no conditions to look at.
+TEST(OwnershipGapsTest, NeverRealNamesWhatLives) {
+  MemoryStore store;
+  scene::Registry registry(store);
+  ObjectFacts composite = scene::Composite(scene::SlotOf("XStorage", "", "files"), "c", "", 1);
+  registry.See(composite);
+  ObjectFacts bucket = scene::ManagedBucket(scene::SlotOf("Bucket", "", "files-x"), "b", "logs",
+                                            Intent::kDeletes, 2);
+  bucket.lineage.controller = scene::RefTo(composite.slot, "c");
+  composite.lineage.resources = {scene::RefTo(bucket.slot, "")};
+  composite.version = 3;
+  registry.See(composite);
+  registry.See(bucket);
+  registry.Advance(hours(3));
+  const auto remedy = [&] {
+    std::vector<LiveFinding> found;
+    const auto look = [&](const AllFacts& facts) {
+      found = FindNeverReal(facts.OwnersIn(OwnerList::kAll, {}, 10), facts, registry.now());
+    };
+    EXPECT_TRUE(store.Read(look, Soon()).ok());
+    EXPECT_EQ(found.size(), 1U);
+    return found.empty() ? std::string() : found[0].remedy;
+  };
+  EXPECT_EQ(
+      remedy(),
+      "Look at the conditions of XStorage.platform.example.org files and of what "
+      "it composes. Before you delete what is not needed, set spec.managementPolicies: "
+      "[\"Observe\"] on Bucket.s3.aws.m.upbound.io files-x: it may have adopted what exists in "
+      "AWS.");
+  registry.SeeDeleted(composite);
+  EXPECT_EQ(remedy().substr(0, 64),
+            "Look at the conditions of Bucket.s3.aws.m.upbound.io files-x and");
 }
 
 TEST(OwnershipGapsTest, UnknownAccountsByProviderConfig) {
@@ -445,6 +506,18 @@ TEST(UnreferencedTest, OnlyWhatStaysUnreferenced) {
   ASSERT_EQ(present.size(), 2U);
   EXPECT_EQ(present[0].object.uid.text, "dropped");
   EXPECT_EQ(present[1].object.uid.text, "restored");
+  // Nobody is told to let a composite adopt it that is gone.
+  UnreferencedObject left = present[1];
+  left.former = composite.slot;
+  for (const bool lives : {true, false}) {
+    left.former_lives = lives;
+    UnreferencedDetector other;
+    (void)other.Find({left}, At(0));
+    const auto found = other.Find({left}, At(0) + minutes(6));
+    ASSERT_EQ(found.size(), 1U);
+    EXPECT_EQ(found[0].remedy.substr(0, 34),
+              lives ? "Let XObjectStorage.platform.exampl" : "Let the successor of XObjectStorag");
+  }
   UnreferencedDetector detector;
   EXPECT_TRUE(detector.Find(present, At(0)).empty());
   EXPECT_TRUE(detector.Find(present, At(0) + minutes(4)).empty());

@@ -222,6 +222,21 @@ TEST(AdoptionsTest, ACompositeThatNamesWhatAnotherPartyOwns) {
       "Bucket.s3.aws.m.upbound.io team-a/files. Else take Bucket.s3.aws.m.upbound.io team-a/files "
       "out of what XStorage.platform.example.org theirs references, and its reference to "
       "XStorage.platform.example.org theirs out of Bucket.s3.aws.m.upbound.io team-a/files.");
+  // Of a chain whose root is gone the object itself says who gets it.
+  ASSERT_FALSE(registry.Contents().objects.empty());
+  Object orphan = *[&] {
+    std::optional<Object> object;
+    const auto look = [&](const Facts& facts) { object = facts.ObjectBySlot(leaf); };
+    EXPECT_TRUE(store.Read(look, testing::Soon()).ok());
+    return object;
+  }();
+  orphan.root = SlotOf("XStorage", "", "gone");
+  const auto look = [&](const Facts& facts) {
+    const auto adoption = AdoptionNotFollowed(orphan, facts);
+    ASSERT_TRUE(adoption);
+    EXPECT_EQ(adoption->speaker, leaf);
+  };
+  EXPECT_TRUE(store.Read(look, testing::Soon()).ok());
   // So is one that changes its controller.
   const Slot other = SlotOf("XStorage", "", "of-team-a");
   ObjectFacts first = scene::Composite(other, "u-o", "", 13);

@@ -7,6 +7,7 @@
 #include "policies/people.h"
 #include "registry/ownership/lineage.h"
 #include "registry/ownership/rows.h"
+#include "webhook/findings/conflicts.h"
 
 namespace truce {
 namespace {
@@ -34,12 +35,12 @@ std::optional<Adoption> AdoptionNotFollowed(const Object& object, const Facts& f
   auto parent = StatedParent(object, facts);
   if (!parent || parent->root == object.root) return std::nullopt;
   if (!Names(*parent, object.slot)) return std::nullopt;
-  return Adoption{object, *std::move(parent)};
+  return Adoption{object, *std::move(parent), SpeakerFor(object.root, object.slot, facts)};
 }
 
 std::vector<LiveFinding> FindAdoptions(const std::vector<Adoption>& adoptions) {
   std::vector<LiveFinding> out;
-  for (const auto& [object, parent] : adoptions) {
+  for (const auto& [object, parent, speaker] : adoptions) {
     const std::string name = Shown(object.slot);
     const std::string adopter = Shown(parent.slot);
     const std::string owner = Shown(object.root);
@@ -54,7 +55,7 @@ std::vector<LiveFinding> FindAdoptions(const std::vector<Adoption>& adoptions) {
     finding.evidence =
         "root of record " + owner + "; the root of " + adopter + " is " + Shown(parent.root);
     finding.remedy = "To hand it over, set truce.dev/transfer-to: " + AsSuccessor(parent.root) +
-                     " on " + owner + ". Else take " + name + " out of what " + adopter +
+                     " on " + Shown(speaker) + ". Else take " + name + " out of what " + adopter +
                      " references, and its reference to " + adopter + " out of " + name + ".";
     out.push_back(std::move(finding));
   }

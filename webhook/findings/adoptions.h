@@ -20,6 +20,7 @@ namespace truce {
 struct Adoption {
   Object object;
   Object parent;  // of another root
+  Slot speaker;   // who may hand the object over (SpeakerFor)
 
   bool operator==(const Adoption&) const = default;
 };

@@ -52,16 +52,9 @@ std::map<Slot, std::vector<ConflictObject>> ManagersByRoot(const std::vector<Row
 
 bool IsList(const Slot& root) { return !SourceOf(root).empty(); }
 
-// The topmost living object above `slot`; `otherwise` where none is known.
-Slot TopmostAbove(const Slot& slot, const Slot& otherwise, const Facts& facts) {
-  constexpr int kStepsMax = 16;
-  auto at = facts.ObjectBySlot(slot);
-  for (int i = 0; i < kStepsMax && at && at->parent; ++i) {
-    auto above = facts.ObjectBySlot(*at->parent);
-    if (!above) break;
-    at = std::move(above);
-  }
-  return at ? at->slot : otherwise;
+// Nothing of it is more than a reservation: it may be on its way, or never come.
+bool IsUnseen(const ConflictSide& side) {
+  return !side.objects.empty() && std::ranges::none_of(side.objects, &ConflictObject::seen);
 }
 
 ConflictSide SideOf(const Slot& root, std::vector<ConflictObject> objects, const Facts& facts) {
@@ -75,7 +68,7 @@ ConflictSide SideOf(const Slot& root, std::vector<ConflictObject> objects, const
   const auto known = facts.ObjectBySlot(root);
   side.service = known ? known->service : std::string();
   side.contact = known ? known->contact : std::string();
-  if (!known && !IsList(root)) side.speaker = TopmostAbove(objects.front().slot, root, facts);
+  if (!known && !IsList(root)) side.speaker = SpeakerFor(root, objects.front().slot, facts);
   if (IsList(root)) {
     side.record = Record::kImported;
   } else {
@@ -197,7 +190,9 @@ std::string KeeperStep(const Conflict& conflict) {
     }
     if (told++ >= kOffersMax) continue;
     offers += (told == 1 ? " To hand it over to " : ", to ") + Shown(*side, conflict) +
-              (told == 1 ? " instead, first run `" : " `") +
+              (told > 1           ? " `"
+               : IsUnseen(keeper) ? " instead, once " + Shown(keeper, conflict) + " is there, run `"
+                                  : " instead, first run `") +
               OneLine(TransferCommand(SpeakerOf(keeper), root), kCommandBytesMax) + "`";
   }
   if (told > kOffersMax) offers += ", and so on";
@@ -220,6 +215,11 @@ void AddSteps(const ConflictSide& side, const Conflict& conflict, std::vector<st
                     ": no managed resource of it is known yet.");
     return;
   }
+  if (IsUnseen(side)) {
+    steps.push_back("Take back " + Shown(managed->slot, conflict) +
+                    " in Git: Truce has not seen it yet, and it may never come.");
+    return;
+  }
   const bool is_composed = SpeakerOf(side) != managed->slot;
   const bool is_by_policy = IsKeptByPolicy(managed->slot);
   const std::string object = Shown(managed->slot, conflict);
@@ -237,6 +237,18 @@ void AddSteps(const ConflictSide& side, const Conflict& conflict, std::vector<st
 }
 
 }  // namespace
+
+Slot SpeakerFor(const Slot& root, const Slot& below, const Facts& facts) {
+  constexpr int kStepsMax = 16;
+  if (facts.ObjectBySlot(root)) return root;
+  auto at = facts.ObjectBySlot(below);
+  for (int i = 0; i < kStepsMax && at && at->parent; ++i) {
+    auto above = facts.ObjectBySlot(*at->parent);
+    if (!above) break;
+    at = std::move(above);
+  }
+  return at ? at->slot : root;
+}
 
 std::string ResourceForPeople(const Owner& owner) {
   std::string out = TypeForPeople(owner.identity.type);
@@ -297,6 +309,7 @@ std::string SideForPeople(const ConflictSide& side, const Conflict& conflict) {
     out += " of service " + Quoted(side.service);
   }
   if (side.record != Record::kNone) out += ", which left it orphaned,";
+  if (IsUnseen(side)) out += ", which Truce has not seen yet,";
   return out + " in cluster " + Quoted(side.root.cluster) + " since " + FormatTimestamp(side.since);
 }
 

@@ -92,6 +92,10 @@ std::string SideForPeople(const ConflictSide& side, const Conflict& conflict);
 // The finding of one conflict.
 LiveFinding FindingOf(const Conflict& conflict);
 
+// Who speaks for `root`: itself, or while nothing stands in its slot the topmost living object
+// above `below`, an object of its chain; `root` where none is known.
+Slot SpeakerFor(const Slot& root, const Slot& below, const Facts& facts);
+
 // "S3 bucket \"prod-artifacts\"", for an owner.
 std::string ResourceForPeople(const Owner& owner);
 

@@ -312,10 +312,12 @@ Result<Detectors::Pass> Detectors::PassOver(const AdmissionPolicy& policy,
   KeyText after;
   std::vector<Owner> owners;
   std::vector<LiveFinding> attachments;
+  std::vector<LiveFinding> never_real;
   do {
     const auto read = [&](const AllFacts& facts) {
       owners = facts.OwnersIn(OwnerList::kAll, after, kPage);
       attachments = FindForeignAttachments(owners, policy, facts, ports_.clock.Now());
+      never_real = FindNeverReal(owners, facts, ports_.clock.Now());
     };
     TRUCE_RETURN_IF_ERROR(ports_.store.Read(read, deadline));
     const auto add = [](std::vector<LiveFinding>& to, std::vector<LiveFinding> found) {
@@ -323,7 +325,7 @@ Result<Detectors::Pass> Detectors::PassOver(const AdmissionPolicy& policy,
     };
     add(pass.orphaned, FindOrphaned(owners));
     add(pass.attachments, attachments);
-    add(pass.never_real, FindNeverReal(owners, ports_.clock.Now()));
+    add(pass.never_real, never_real);
     CountStandIns(owners, pass.accounts);
     CountAccounts(owners, pass.known_accounts);
     CountMoved(owners, pass.moves);

@@ -65,7 +65,8 @@ std::vector<LiveFinding> FindForeignAttachments(std::span<const Owner> owners,
     const TypeSpec* type = policy.catalogue->FindType(owner.identity.type);
     if (type == nullptr || !type->attachment) continue;
     for (const Row& row : facts.RowsOfKey(owner.key)) {
-      if (!Manages(row)) continue;
+      // What is only reserved may never come.
+      if (!Manages(row) || row.id.state != RowState::kSeen) continue;
       if (const auto parent = ForeignParent(row, owner, policy, facts, now)) {
         out.push_back(UnsharedUse(row, owner, *parent));
         break;

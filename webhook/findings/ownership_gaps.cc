@@ -28,6 +28,16 @@ LiveFinding Begin(Detector detector, const Owner& owner) {
           .since = owner.since};
 }
 
+// A row of the owner's chain whose object was seen: of a managed resource before another.
+std::optional<Row> SeenManager(const Owner& owner, const Facts& facts) {
+  std::optional<Row> best;
+  for (Row& row : facts.RowsOfKey(owner.key)) {
+    if (!Manages(row) || row.root != owner.root || row.id.state != RowState::kSeen) continue;
+    if (!best || (row.managed && !best->managed)) best = std::move(row);
+  }
+  return best;
+}
+
 }  // namespace
 
 std::vector<LiveFinding> FindOrphaned(std::span<const Owner> owners) {
@@ -53,7 +63,8 @@ std::vector<LiveFinding> FindOrphaned(std::span<const Owner> owners) {
   return out;
 }
 
-std::vector<LiveFinding> FindNeverReal(std::span<const Owner> owners, Timestamp now) {
+std::vector<LiveFinding> FindNeverReal(std::span<const Owner> owners, const Facts& facts,
+                                       Timestamp now) {
   std::vector<LiveFinding> out;
   for (const Owner& owner : owners) {
     if (owner.record != Record::kNone || owner.real) continue;
@@ -69,13 +80,16 @@ std::vector<LiveFinding> FindNeverReal(std::span<const Owner> owners, Timestamp 
           "Look whether the API server answers for that kind; an operator frees the name with `" +
           ReleaseCommand(owner) + "`.";
     } else {
-      finding.cause = finding.resource + " is declared by " + Root(owner) +
+      const auto seen = SeenManager(owner, facts);
+      const std::string speaker = OneLine(
+          ForPeople(SpeakerFor(owner.root, seen ? seen->slot : owner.root, facts)), kShownBytesMax);
+      finding.cause = finding.resource + " is declared by " + speaker +
                       ", but never became ready and never showed an ARN or id.";
-      finding.remedy = "Look at the conditions of " + Root(owner) +
+      finding.remedy = "Look at the conditions of " + speaker +
                        " and of what it composes. Before you delete what is not needed, set " +
-                       (owner.leaf ? KeepingField(*owner.leaf) + " on " + ForPeople(*owner.leaf)
-                                   : "spec.managementPolicies: [\"Observe\"] on its managed "
-                                     "resource") +
+                       (seen && seen->managed
+                            ? KeepingField(seen->slot) + " on " + ForPeople(seen->slot)
+                            : "spec.managementPolicies: [\"Observe\"] on its managed resource") +
                        ": it may have adopted what exists in AWS.";
     }
     finding.evidence = "since " + FormatTimestamp(owner.since);

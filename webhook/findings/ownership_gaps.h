@@ -17,6 +17,7 @@
 
 namespace truce {
 
+class Facts;
 struct IdentityRules;
 struct Owner;
 
@@ -30,8 +31,10 @@ inline constexpr std::chrono::minutes kReservedTooLong{15};
 std::vector<LiveFinding> FindOrphaned(std::span<const Owner> owners);
 
 // Rule never-real: a reservation that could not be proved for kReservedTooLong, or a declaration
-// that exists for kNeverRealAfter and never showed an ARN, an id or Ready=True. Mode audit.
-std::vector<LiveFinding> FindNeverReal(std::span<const Owner> owners, Timestamp now);
+// that exists for kNeverRealAfter and never showed an ARN, an id or Ready=True. Mode audit. Its
+// texts say to look at objects that live only (SpeakerFor).
+std::vector<LiveFinding> FindNeverReal(std::span<const Owner> owners, const Facts& facts,
+                                       Timestamp now);
 
 // Rule outside-endpoint: one finding for each ProviderConfig whose endpoint is not AWS. Mode warn:
 // a host that leads to AWS all the same would evade every rule.

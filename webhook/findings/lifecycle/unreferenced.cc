@@ -69,7 +69,10 @@ std::string AdoptionRemedy(const UnreferencedObject& found) {
            "`" +
            OneLine(LetGoCommand(found.object.slot), kCommandBytesMax) + "`.";
   }
-  const std::string composite = found.former ? FullName(*found.former) : "its composite";
+  const std::string composite = !found.former ? "its composite"
+                                : found.former_lives
+                                    ? FullName(*found.former)
+                                    : "the successor of " + FullName(*found.former);
   return "Let " + composite +
          " adopt it: put its template back into the Composition and it into spec.resourceRefs; or "
          "patch its controller reference (metadata.ownerReferences). To be rid of it without the "
@@ -79,10 +82,11 @@ std::string AdoptionRemedy(const UnreferencedObject& found) {
 }  // namespace
 
 std::optional<UnreferencedObject> Unreferenced(const Object& object, const Facts& facts) {
-  UnreferencedObject out{object, {}, {}, {}};
+  UnreferencedObject out{.object = object};
   if (OnlyLabelled(object)) {
     if (!IsLeft(object, facts)) return std::nullopt;
     out.former = FormerOf(object, facts);
+    out.former_lives = out.former && facts.ObjectBySlot(*out.former);
     out.twin = TwinOf(object, out.former, facts);
     return out;
   }

@@ -30,6 +30,7 @@ struct UnreferencedObject {
   // What it was composed by, by its label, else the root that the registry remembers; nothing:
   // nobody knows.
   std::optional<Slot> former;
+  bool former_lives = false;
   // Another object of the same chain that manages the same resource, in words; empty: none. Of
   // another root it is not named: a label is anyone's to write.
   std::string twin;
