@@ -262,7 +262,7 @@ def test_rights_hold_in_their_namespace_only(served, accounts):
 
 @pytest.mark.parametrize("disclosure, shown", [
     ("full", {"type", "name", "service", "contact", "root", "redacted"}),
-    ("service", {"type", "name", "service", "redacted"}),
+    ("service", {"type", "name", "service", "contact", "redacted"}),
     ("taken", {"type", "name", "redacted"}),
 ])
 def test_what_a_stranger_learns(follow, user, accounts, disclosure, shown):

@@ -8,7 +8,7 @@ from datetime import datetime, timedelta, timezone
 
 import pytest
 
-from e2e.test_api_callers import make_account
+from e2e.test_api_callers import make_account, token_of
 from support.browser import Browser
 from support.forwarder import Forwarder
 from support.objects import claim, community_bucket
@@ -80,6 +80,7 @@ def test_a_running_tag_war_comes_first(follow, user, window, tmp_path):
     rows = window.look("[...document.querySelectorAll('main table')[0].querySelectorAll('tbody tr')].map(each => each.innerText)")
     assert NAME in rows[0] and "writes a minute" in rows[0] and "acme-calm" in rows[1], rows
     window.wait_for_text("Take namespaces off the selector")
+    assert "Fail: objects are refused" in window.text(".standing") and "up to date" in window.text(".standing")
     for width, suffix in ((1280, "light"), (360, "small")):
         window.size(width, 900)
         window.wait(f"innerWidth === {width} && [...document.querySelectorAll('.table-frame')].every("
@@ -122,3 +123,58 @@ def test_a_token_that_kubectl_makes_is_pasted(follow, cluster, user, window):
     finally:
         window.close()
         forwarder.stop()
+
+
+@pytest.mark.parametrize("disclosure", ["full", "service", "taken"])
+def test_a_team_with_rights_in_one_namespace(follow, user, window, disclosure):
+    """With a Role in its namespace alone a team sees that namespace, each link that it is shown leads on, and the
+    link of its denial tells what the denial told."""
+    admin = user("admin")
+    make_account(admin, "team-b", "team-b-reader", "reader")
+    address = f"127.0.0.1:{free_port()}"
+    follow({"mappings": OBJECT_STORAGE_MAPPINGS, "apiAddress": address, "publicURL": f"https://{address}",
+            "disclosure": disclosure})
+    labels = {"app.kubernetes.io/part-of": "shop"}
+    contact = {"truce.dev/contact": "#team-a"}
+    user("team-a").create(claim("artifacts", "team-a", "prod-artifacts", labels=labels, annotations=contact)).expect(201)
+    user("team-b").create(claim("theirs", "team-b", "prod-theirs", labels={"app.kubernetes.io/part-of": "desk"})).expect(201)
+    denied = user("team-b").create(claim("mine", "team-b", "prod-artifacts"))
+    assert denied.status == 403, denied.body
+    link = re.search(r"https://\S+/r/[a-z2-7]{13}", denied.message)[0]
+
+    window.open(f"https://{address}/")
+    window.write("#token", token_of(admin, "team-b", "team-b-reader"))
+    window.press("Enter")
+    for path in ("/", "/matrix", "/resources", "/services", "/denials", "/findings"):
+        window.open(f"https://{address}{path}")
+        window.wait_for_text("Choose a namespace")
+        window.wait_for_text("in all namespaces", "main")
+    window.write("#namespace", "team-a")
+    window.press("Enter")
+    window.wait_for_text("Your token may not see this in namespace team-a.")
+    window.write("#namespace", "team-b")
+    window.press("Enter")
+    window.wait_for_text("Nothing found.", "main")
+    window.picture(PICTURES / f"one-namespace-{disclosure}.png")
+    todo, seen = ["/", "/resources", "/denials", "/findings"], {}
+    while todo:
+        path = todo.pop()
+        window.open(f"https://{address}{path}")
+        window.wait("document.querySelector('h1') && !/Loading …|Searching …/.test(document.body.innerText)", path)
+        seen[path] = window.text("main")
+        links = window.look("[...document.querySelectorAll('header a[href], main a[href]')].filter(each => !each.target)"
+                            ".map(each => each.getAttribute('href'))")
+        todo += [each for each in dict.fromkeys(links) if each.startswith("/") and each not in seen and each not in todo]
+    for path, said in seen.items():
+        assert "Choose a" not in said and "may not" not in said, (path, said)
+    assert "ObjectStorage team-b/mine" in seen["/"] and "prod-theirs" in seen["/resources"]
+    assert any(each.startswith("/r/") for each in seen) and any(each.startswith("/denials/") for each in seen)
+
+    window.open(link)
+    said = window.wait_for_text("taken", "main")
+    for word in ("team-a/artifacts", "shop", "#team-a"):
+        assert (word in said) == (word in denied.message), (word, said, denied.message)
+    text = window.look("document.querySelector('.command pre')?.innerText || ''")
+    assert text.startswith("Hello, you own s3/Bucket \"prod-artifacts\"") == (disclosure != "taken"), text
+    window.picture(PICTURES / f"denied-link-{disclosure}.png")
+    assert window.complaints == []

@@ -30,7 +30,22 @@ NO_TABLE_SCROLLS = "[...document.querySelectorAll('.table-frame')].every(each =>
 # Beside its column's name, a cell of a narrow window is one piece.
 CELLS_ARE_WHOLE = ("[...document.querySelectorAll('.table-frame td')].every(each => "
                    "getComputedStyle(each).display !== 'grid' || each.childNodes.length <= 1)")
-WINDOWS = {"light": (1280, 900, False), "dark": (1280, 900, True), "small": (360, 740, False), "large": (2560, 1300, False)}
+WINDOWS = {"light": (1400, 900, False), "dark": (1400, 900, True), "small": (390, 844, False), "small-dark": (390, 844, True),
+           "narrow": (360, 740, False), "large": (2560, 1300, False)}
+DRAWINGS_ARE_WHOLE = "[...document.querySelectorAll('.drawing')].every(each => each.scrollWidth <= each.clientWidth)"
+# Of a command no flag is torn into "--" and its name.
+FLAGS_ARE_WHOLE = """[...document.querySelectorAll('pre')].every(pre => {
+    const walker = document.createTreeWalker(pre, NodeFilter.SHOW_TEXT);
+    for (let node = walker.nextNode(); node; node = walker.nextNode()) {
+        for (const found of node.data.matchAll(/--[a-z]+/g)) {
+            const range = document.createRange();
+            range.setStart(node, found.index);
+            range.setEnd(node, found.index + found[0].length);
+            if (range.getClientRects().length !== 1) return false;
+        }
+    }
+    return true;
+})"""
 
 
 @pytest.fixture(scope="module")
@@ -100,7 +115,7 @@ def views_of(world) -> dict[str, str]:
 
 VIEWS = ["overview", "matrix", "resources", "found", "resource", "contested", "services", "service", "denials", "denial", "findings"]
 WORDS = {
-    "overview": ["20\nownerships", "1\nconflict\n", "payments-1", "team-payments/mine", "3 services are ready",
+    "overview": ["20\nownerships", "1\nconflict\n", "payments-1", "team-payments/mine", "3 services are ready", "Mode\nenforce",
                  "This server follows no cluster."],
     "matrix": ["billing", "s3/Bucket", "5"],
     "resources": ["orders-0", "search-4", "20"],
@@ -166,7 +181,7 @@ def test_files_are_small_and_fetched_once(world):
 
 
 @pytest.mark.parametrize("view", VIEWS)
-def test_a_view_in_four_windows(world, page, view):
+def test_a_view_in_all_windows(world, page, view):
     """It says what it must, axe-core finds nothing, and the picture is kept."""
     sign_in(page, world, views_of(world)[view])
     is_settled(page)
@@ -180,6 +195,8 @@ def test_a_view_in_four_windows(world, page, view):
         assert page.look("document.documentElement.scrollWidth <= window.innerWidth"), f"{window}: scrolls sideways"
         assert page.look(NO_TABLE_SCROLLS), window
         assert page.look(CELLS_ARE_WHOLE), window
+        assert page.look(DRAWINGS_ARE_WHOLE), window
+        assert page.look(FLAGS_ARE_WHOLE), window
         assert findings_of_axe(page) == [], window
 
 
@@ -211,6 +228,28 @@ def test_the_pictures_of_the_readme(tmp_path, browser):
         window.close()
         blank.close()
         world.stop()
+
+
+def test_a_whole_chain_is_drawn(world, page):
+    """From the claim to who observes: nothing of it is cut off, and a narrow window shows it from top to bottom."""
+    resource = world.resource("orders-0")
+    claim = resource["root"]
+    names = ["xorders", "orders-0-x7f2k", "dashboards"]
+    composite, bucket, reader = ({**claim, "kind": kind, "group": "example.org", "namespace": "", "name": name}
+                                 for kind, name in zip(("XObjectStorage", "Bucket", "Reader"), names))
+    links = [{"object": one, "above": above, "intent": intent, "terminating": False} for one, above, intent in (
+        (claim, None, "none"), (composite, claim, "none"), (bucket, composite, "deletes"), (reader, None, "observes"))]
+    sign_in(page, world)
+    page.answer("/api/v1/lineage/", {"id": resource["id"], "objects": links, "complete": True})
+    for width, axis in ((1400, "x"), (390, "y")):
+        page.size(width, 900)
+        page.open(world.url(f"/r/{resource['id']}"))
+        page.wait("document.querySelectorAll('.lineage-box').length === 5", "five boxes")
+        assert page.look(DRAWINGS_ARE_WHOLE), width
+        shown = page.look("[...document.querySelectorAll('.lineage-box')].map(each => [each.querySelector('.lineage-title').textContent, "
+                          f"each.getBoundingClientRect().{axis}])")
+        assert [name for name, _ in sorted(shown, key=lambda each: each[1])] == ["team-orders/files-0", *names[:2], "orders-0", names[2]]
+        page.picture(PICTURES / f"chain-{width}.png")
 
 
 def test_the_second_side_of_a_conflict_sees_it(world, page):
@@ -454,6 +493,32 @@ def test_what_suspends_refusals_stands_on_every_view(world, page):
     page.open(world.url("/resources"))
     is_settled(page)
     assert page.look("!document.querySelector('.suspended')")
+
+
+def test_the_overview_says_what_holds_now(world, page):
+    """The mode, what becomes of declarations while Truce is away, and how old the view of the cluster is."""
+    until = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(time.time() - 7500))
+    told = {"failurePolicy": "Ignore", "kinds": 2, "protectedKinds": 2, "gaps": [], "suspended": []}
+    sign_in(page, world)
+    for coverage, words in (
+            (told, ("enforce: a conflict is refused", "Ignore: objects are admitted unchecked", "up to date")),
+            (told | {"failurePolicy": "Fail", "failingSince": until},
+             ("Fail: objects are refused", "a kind cannot be listed or watched since 2 hours ago")),
+            (told | {"failurePolicy": "", "asOf": until},
+             ("no webhook calls Truce", "of 2 hours ago: since then no server has watched the cluster")),
+            (told | {"asOf": "1970-01-01T00:00:00Z"}, ("none yet",))):
+        page.answer("/api/v1/coverage", coverage)
+        page.open(world.url("/"))
+        for word in words:
+            page.wait_for_text(word, ".standing")
+    assert page.look("document.querySelector('.standing').getBoundingClientRect().bottom + 8 < "
+                     "document.querySelector('.tiles').getBoundingClientRect().top"), "the tiles stand apart"
+    page.answer("/api/v1/refusals", {"mode": "warn", "suspended": []})
+    page.open(world.url("/"))
+    page.wait_for_text("warn: a conflict is admitted with a warning", ".standing")
+    assert findings_of_axe(page) == []
+    page.size(390, 844)
+    page.picture(PICTURES / "standing-small.png")
 
 
 def test_objects_of_two_groups_are_told_apart(world, page):

@@ -116,9 +116,12 @@ Result<bool> RestApi::WriteVisible(const RestCall& call, const Owner& owner,
   }
   const Disclosure disclosure = call.policy->disclosure;
   json.Field("type", owner.identity.type).Field("name", owner.name);
-  if (disclosure != Disclosure::kTaken) json.Field("service", owner.service);
+  // As much as a refusal tells.
+  if (disclosure != Disclosure::kTaken) {
+    json.Field("service", owner.service).Field("contact", owner.contact);
+  }
   if (disclosure == Disclosure::kFull) {
-    json.Field("contact", owner.contact).Key("root");
+    json.Key("root");
     WriteObject(owner.root, json);
   }
   json.Field("redacted", true);

@@ -31,6 +31,18 @@ export function go(path) {
   window.dispatchEvent(new PopStateEvent('popstate'));
 }
 
+// Whether the window is as narrow as style.css means it.
+export function useNarrow() {
+  const [query] = useState(() => window.matchMedia('(max-width: 52rem)'));
+  const [narrow, setNarrow] = useState(query.matches);
+  useEffect(() => {
+    const listener = () => setNarrow(query.matches);
+    query.addEventListener('change', listener);
+    return () => query.removeEventListener('change', listener);
+  }, []);
+  return narrow;
+}
+
 const kDay = 24 * 3600 * 1000;
 
 // "3 days ago", with the exact time at hand.
@@ -65,6 +77,10 @@ export const State = ({state}) => h('span', {class: `state state-${state}`, titl
 export const Contested = () =>
   h('span', {class: 'state state-contested', title: 'two or more chains manage it'}, 'contested');
 
+// A service's view counts all namespaces: who sees one only is not led there.
+export const ServiceName = ({text}) => !text ? '–' : session.namespace ? h(Name, {text}) :
+  h('a', {href: pathOf.service(text)}, h(Name, {text}));
+
 // `beside`: the objects shown with it; a group stands where it alone tells two of them apart.
 export function objectText(object, beside = []) {
   if (!object) return '';
@@ -90,12 +106,13 @@ export function Copy({text, label}) {
     h('span', {'aria-live': 'polite'}, said || 'Copy'));
 }
 
-// Commands one beside the other would wrap within a word; each has its line.
+// Commands one beside the other would wrap within a word; each has its line, and wraps between words ("--" is one).
 export function Command({text, what, label = 'the command'}) {
   return h('div', {class: 'command'},
     what && h('p', null, what),
     h('div', {class: 'command-line'},
-      h('pre', {tabIndex: 0, role: 'group', 'aria-label': `Command: ${text}`}, h('bdi', null, text)),
+      h('pre', {tabIndex: 0, role: 'group', 'aria-label': `Command: ${text}`}, h('bdi', null, text.split(/(\s+)/).map(part =>
+        /\S/.test(part) ? h('span', {class: 'word'}, part) : part))),
       h(Copy, {text, label})));
 }
 
@@ -248,7 +265,7 @@ export const resourceColumns = [
     h('a', {href: pathOf.resource(each.id)}, h(Name, {text: each.name || each.key}))],
   ['Type', each => each.type],
   ['State', each => each.redacted ? 'taken' : h(Fragment, null, h(State, {state: each.state}), each.contested && h(Contested))],
-  ['Service', each => each.service ? h('a', {href: pathOf.service(each.service)}, h(Name, {text: each.service})) : '–'],
+  ['Service', each => h(ServiceName, {text: each.service})],
   ['Owner', each => each.root ? h(Thing, {object: each.root}) : '–'],
   ['Account', each => h(Name, {text: each.account || '–'})],
   ['Region', each => h(Name, {text: each.region || '–'})],

@@ -1,12 +1,13 @@
 // The lineage of a resource as a drawing: what declares it and what stands above that, the resource, and who uses
 // it; and as a list for who does not see it.
 
-import {Fragment, Name, h, objectText, seen} from './elements.js';
+import {Fragment, Name, h, objectText, seen, useNarrow} from './elements.js';
 
-const kBoxWidth = 250;
+const kBoxWidth = 232;  // five columns fit into a window of 1400
 const kBoxHeight = 48;
-const kGapAcross = 56;
+const kGapAcross = 40;
 const kGapDown = 14;
+const kIndent = 20;  // of a narrow window
 const kMost = 8;  // boxes of a column
 
 const keyOf = object => [object.cluster, object.group, object.kind, object.namespace, object.name].join('\n');
@@ -65,20 +66,45 @@ function drawingOf(resource, lineage) {
   return {columns: columns.filter(Boolean), edges};
 }
 
-function place({columns, edges}) {
+// Of a narrow window: each chain as a whole from top to bottom, and what several lead to below them all.
+function placeDown(shown, edges) {
+  const depthOf = new Map(shown.flatMap((column, depth) => column.map(box => [box, depth])));
+  const order = [];
+  const follow = box => {
+    if (order.includes(box) || edges.some(([from, to]) => to === box && depthOf.has(from) && !order.includes(from))) return;
+    order.push(box);
+    for (const [from, to] of edges) if (from === box && depthOf.has(to)) follow(to);
+  };
+  shown.flat().forEach(follow);
+  order.forEach((box, at) => {
+    box.x = depthOf.get(box) * kIndent;
+    box.y = at * (kBoxHeight + kGapDown);
+  });
+  return {boxes: order, height: order.length * (kBoxHeight + kGapDown) - kGapDown, width: (shown.length - 1) * kIndent + kBoxWidth};
+}
+
+function place({columns, edges}, isNarrow) {
   const shown = columns.map(column => column.length <= kMost ? column :
     column.slice(0, kMost - 1).concat({style: 'user', title: `${column.length - kMost + 1} more`, note: ''}));
+  const placed = isNarrow ? placeDown(shown, edges) : placeAcross(shown);
+  return {...placed, lines: edges.filter(([from, to]) => from.x !== undefined && to.x !== undefined)};
+}
+
+function placeAcross(shown) {
   const rows = Math.max(...shown.map(column => column.length));
   const height = rows * kBoxHeight + (rows - 1) * kGapDown;
   shown.forEach((column, across) => column.forEach((box, at) => {
     box.x = across * (kBoxWidth + kGapAcross);
     box.y = (height - column.length * kBoxHeight - (column.length - 1) * kGapDown) / 2 + at * (kBoxHeight + kGapDown);
   }));
-  return {boxes: shown.flat(), height, width: shown.length * kBoxWidth + (shown.length - 1) * kGapAcross,
-    lines: edges.filter(([from, to]) => from.x !== undefined && to.x !== undefined)};
+  return {boxes: shown.flat(), height, width: shown.length * kBoxWidth + (shown.length - 1) * kGapAcross};
 }
 
-function Line({from, to}) {
+function Line({from, to, isNarrow}) {
+  if (isNarrow) {
+    return h('path', {class: 'lineage-line',
+      d: `M${from.x + kIndent / 2} ${from.y + kBoxHeight} V${to.y + kBoxHeight / 2} H${to.x}`});
+  }
   const [x, y] = [from.x + kBoxWidth, from.y + kBoxHeight / 2];
   const end = to.y + kBoxHeight / 2;
   const middle = (x + to.x) / 2;
@@ -86,7 +112,8 @@ function Line({from, to}) {
 }
 
 export function Lineage({resource, lineage}) {
-  const {boxes, lines, width, height} = place(drawingOf(resource, lineage));
+  const isNarrow = useNarrow();
+  const {boxes, lines, width, height} = place(drawingOf(resource, lineage), isNarrow);
   const titleOf = box => box.title ? seen(box.title) : objectText(box.object, boxes.map(other => other.object));
   // The kind stands in the second line: names that differ at their end are told apart.
   const placeOf = box => box.title ? seen(box.title) : seen([box.object.namespace, box.object.name].filter(Boolean).join('/'));
@@ -94,7 +121,7 @@ export function Lineage({resource, lineage}) {
   return h(Fragment, null,
     h('div', {class: 'drawing', tabIndex: 0, role: 'group', 'aria-label': 'Drawing of the lineage'},
       h('svg', {viewBox: `-1 -1 ${width + 2} ${height + 2}`, width: width + 2, height: height + 2, 'aria-hidden': true, class: 'lineage'},
-        lines.map(([from, to]) => h(Line, {from, to})),
+        lines.map(([from, to]) => h(Line, {from, to, isNarrow})),
         boxes.map(box => h('g', {class: `lineage-box lineage-${box.style}`},
           h('title', null, titleOf(box)),
           h('rect', {x: box.x, y: box.y, width: kBoxWidth, height: kBoxHeight, rx: 6}),

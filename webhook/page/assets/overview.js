@@ -121,6 +121,32 @@ function Coverage({answer}) {
     gaps.length > kShown && h(Command, {what: `${number(gaps.length - kShown)} more:`, text: 'truce coverage'})));
 }
 
+const kModes = {
+  enforce: 'a conflict is refused', warn: 'a conflict is admitted with a warning',
+  audit: 'a conflict is admitted and recorded', off: 'conflicts are not looked for',
+};
+const kPolicies = {Ignore: 'objects are admitted unchecked', Fail: 'objects are refused'};
+
+function View({asOf, failingSince}) {
+  if (asOf?.startsWith('1970-')) return h('span', {class: 'alarm'}, 'none yet: no server that watches the cluster has told of it');
+  if (asOf) return h('span', {class: 'alarm'}, 'of ', h(Time, {at: asOf}), ': since then no server has watched the cluster');
+  if (failingSince) return h('span', {class: 'alarm'}, 'a kind cannot be listed or watched since ', h(Time, {at: failingSince}));
+  return 'up to date';
+}
+
+// What holds now; of what is not known nothing is said.
+function Standing({coverage}) {
+  const mode = useAnswer('/refusals', {}, {every: 30}).value?.mode;
+  const policy = coverage?.failurePolicy;
+  const rows = [
+    mode && ['Mode', h(Fragment, null, h('strong', null, mode), `: ${kModes[mode] || 'another one'}`)],
+    policy && ['While Truce is away', h(Fragment, null, h('strong', null, policy), `: ${kPolicies[policy] || ''}`)],
+    policy === '' && ['Admission', h('span', {class: 'alarm'}, 'no webhook calls Truce: nothing is refused')],
+    coverage && ['View of the cluster', h(View, coverage)],
+  ].filter(Boolean);
+  return rows.length > 0 && h('dl', {class: 'facts standing'}, rows.map(([title, value]) => h('div', null, h('dt', null, title), h('dd', null, value))));
+}
+
 // An override suspends refusals: whoever looks must not take silence for peace.
 function Overrides({answer}) {
   const items = answer.value?.items || [];
@@ -145,6 +171,7 @@ function OfNamespace() {
   return h(Fragment, null,
     h('h1', null, 'Overview of ', h(Name, {text: namespace})),
     h(Search, {word: ''}),
+    h(Standing, {}),
     h('p', null, h('a', {href: pathOf.resources({namespace})}, 'What the namespace owns')),
     denials.refusal?.status === 403 ? h(ChooseNamespace, denials) : h('div', {class: 'columns'},
       h(Section, {title: 'Denials', id: 'denials'}, h(Denials, {answer: denials})),
@@ -170,6 +197,7 @@ function OfAll() {
     h('h1', null, 'Overview'),
     h(Search, {word: ''}),
     h(Overrides, {answer: overrides}),
+    h(Standing, {coverage: coverage.value}),
     h(Answered, {answer: overview}, ({ownerships, byState, conflicts: contested}) => h(Fragment, null,
       h('div', {class: 'tiles'},
         h(Tile, {count: contested, title: plural(contested, 'conflict'), to: pathOf.resources({contested: 'true'}), alarm: true}),

@@ -2,7 +2,7 @@
 // and the commands that change that.
 
 import {useAnswer, useSettings} from './client.js';
-import {Advice, Code, Command, Contested, Fragment, Name, Section, SignIn, State, Table, Thing, Time, Trouble, h, number, objectText, pathOf,
+import {Advice, Code, Command, Contested, Fragment, Name, Section, ServiceName, SignIn, State, Table, Thing, Time, Trouble, h, number, objectText, pathOf,
   seen, shellWord} from './elements.js';
 import {Lineage} from './lineage.js';
 
@@ -40,8 +40,8 @@ function Facts({resource}) {
   const consoleLink = consoleOf(resource);
   const rows = [
     ['Owner', h(Thing, {object: resource.root})],
-    ['Service', resource.service ? h(Fragment, null, h('a', {href: pathOf.service(resource.service)}, h(Name, {text: resource.service})),
-      argoLink && h(Elsewhere, {href: argoLink, text: 'Find in Argo CD'})) : '–'],
+    ['Service', h(Fragment, null, h(ServiceName, {text: resource.service}),
+      argoLink && h(Elsewhere, {href: argoLink, text: 'Find in Argo CD'}))],
     ['Contact', h(Name, {text: resource.contact || '–'})],
     ['Cluster', h(Name, {text: resource.root.cluster || '–'})],
     ['Account', h(Name, {text: resource.account || '–'})],
@@ -67,6 +67,9 @@ function Remedies({resource}) {
   const claimants = refused.filter(each => !met.has(each.namespace) && met.add(each.namespace));
   const shown = claimants.slice(0, kClaimants);
   const to = claimants.length > 0 ? claimants[0].namespace : 'NAMESPACE';
+  // Of a record nothing lives that could be told to hand it over: an operator does.
+  const isRecord = resource.state === 'orphaned' || resource.state === 'imported';
+  const force = isRecord ? ' --force' : '';
   return h(Fragment, null,
     resource.contact || resource.service ? h('p', null, 'The owner is ', h('strong', null, h(Name, {text: resource.service || objectText(root)})),
       resource.contact && h(Fragment, null, ', reached at ', h(Name, {text: resource.contact})), '.') : null,
@@ -74,17 +77,20 @@ function Remedies({resource}) {
       what: 'Nobody declares it any more. If it is gone from AWS too, the platform team frees the name:'}),
     resource.state === 'imported' && h('p', null, 'It is managed outside the cluster: ', h(Name, {text: resource.reason}),
       '. Ask there, or the platform team.'),
+    resource.state === 'reserved' && h('p', null, 'It is admitted, and Truce has not seen it yet: what follows can be done once it is there.'),
     shown.map(object => h(Fragment, null,
-      h(Command, {what: h(Fragment, null, 'The owner hands it over to ', h(Thing, {object, beside: [root]}), ':'),
+      !isRecord && h(Command, {what: h(Fragment, null, 'The owner hands it over to ', h(Thing, {object, beside: [root]}), ':'),
         text: `kubectl${root.namespace ? ` -n ${shellWord(root.namespace)}` : ''} annotate --overwrite ${shellWord(kubectlKind(root))} ` +
           `${shellWord(root.name)} truce.dev/transfer-to=${shellWord(successorOf(object))}`}),
-      h(Command, {what: 'The same with a right of Truce’s own:',
-        text: `truce transfer ${id} --to ${shellWord(object.namespace)} --successor ${shellWord(successorOf(object))} --reason 'agreed'`}))),
-    claimants.length === 0 && h(Command, {what: 'The owner hands it over to another namespace:',
-      text: `truce transfer ${id} --to NAMESPACE --reason 'agreed'`}),
-    h(Command, {what: 'The owner lets another namespace use it, and goes on to own it:',
+      h(Command, {what: isRecord ? h(Fragment, null, 'An operator hands it over to ', h(Thing, {object, beside: [root]}), ':') :
+        'The same with a right of Truce’s own:',
+      text: `truce transfer ${id} --to ${shellWord(object.namespace)} --successor ${shellWord(successorOf(object))}${force} --reason 'agreed'`}))),
+    claimants.length === 0 && h(Command, {what: isRecord ? 'An operator hands it over to an object of another namespace:' :
+      'The owner hands it over to another namespace:',
+    text: `truce transfer ${id} --to NAMESPACE${isRecord ? ' --successor KIND/NAMESPACE/NAME' : ''}${force} --reason 'agreed'`}),
+    resource.state !== 'orphaned' && h(Command, {what: 'The owner lets another namespace use it, and goes on to own it:',
       text: `truce share ${id} --with ${shellWord(to)} --level attach --reason 'agreed'`}),
-    root.name && h(Command, {what: 'What declares it:', text: `kubectl get ${kubectlTarget(root)} -o yaml`}),
+    root.name && !isRecord && h(Command, {what: 'What declares it:', text: `kubectl get ${kubectlTarget(root)} -o yaml`}),
     h(Command, {what: 'The same as this page, in a terminal:', text: `truce describe ${id}`}));
 }
 

@@ -2,14 +2,15 @@
 // only the rows in sight exist, so a hundred thousand cost what twenty do.
 
 import {Refusal, ask, session, useAnswer, useSession} from './client.js';
-import {Contested, Fragment, Name, Search, State, Table, Thing, Trouble, go, h, number, pathOf, plural, resourceColumns} from './elements.js';
+import {Contested, Fragment, Name, Search, ServiceName, State, Table, Thing, Trouble, go, h, number, pathOf, plural, resourceColumns,
+  useNarrow} from './elements.js';
 
 const {useEffect, useLayoutEffect, useRef, useState} = preactHooks;
 
 const kPage = 500;
 const kAhead = 100;  // rows before the end at which the next page is asked for
-const kRow = 40;  // pixels; of a narrow window two lines, as in style.css
-const kNarrowRow = 76;
+const kRow = 40;  // pixels; of a narrow window three lines, as in style.css
+const kNarrowRow = 84;
 const kMargin = 10;  // rows above and below what is in sight
 const kFilters = ['type', 'service', 'state', 'account', 'region', 'namespace', 'name', 'contested', 'shared', 'sort'];
 
@@ -64,17 +65,6 @@ function useRows(filter) {
   return {...state, more: () => work.current?.more()};
 }
 
-function useRowHeight() {
-  const [narrow] = useState(() => window.matchMedia('(max-width: 52rem)'));
-  const [height, setHeight] = useState(narrow.matches ? kNarrowRow : kRow);
-  useEffect(() => {
-    const listener = () => setHeight(narrow.matches ? kNarrowRow : kRow);
-    narrow.addEventListener('change', listener);
-    return () => narrow.removeEventListener('change', listener);
-  }, []);
-  return height;
-}
-
 const kColumns = ['Resource', 'Type', 'State', 'Service', 'Owner', 'Account', 'Region'];
 
 function Row({item, at, top, height}) {
@@ -82,7 +72,7 @@ function Row({item, at, top, height}) {
     h('a', {href: pathOf.resource(item.id)}, h(Name, {text: item.name || item.key})),
     item.type,
     h(Fragment, null, h(State, {state: item.state}), item.contested && h(Contested)),
-    item.service ? h('a', {href: pathOf.service(item.service)}, h(Name, {text: item.service})) : '–',
+    h(ServiceName, {text: item.service}),
     h(Thing, {object: item.root}),
     h(Name, {text: item.account || '–'}),
     h(Name, {text: item.region || '–'}),
@@ -93,7 +83,7 @@ function Row({item, at, top, height}) {
 
 function Rows({rows}) {
   const frame = useRef(null);
-  const height = useRowHeight();
+  const height = useNarrow() ? kNarrowRow : kRow;
   const [sight, setSight] = useState({first: 0, count: 30});
   const [gutter, setGutter] = useState(0);  // pixels that the scroll bar takes from the rows
   const look = () => {
@@ -177,7 +167,7 @@ export function Resources() {
         h(Choice, {name: 'shared', title: 'Shared', filter, options: [['true', 'yes'], ['false', 'no']]}),
         h(Choice, {name: 'sort', title: 'Order', filter, options: [['name', 'name'], ['type', 'type'], ['service', 'service'],
           ['account', 'account'], ['region', 'region'], ['since', 'oldest first'], ['-since', 'newest first']]}),
-        Object.keys(filter).length > 0 && h('a', {href: '/resources'}, 'Clear')),
+        location.search && h('a', {href: '/resources'}, 'Clear')),
       h(Trouble, rows),
       h('p', {class: 'quiet', role: 'status'}, rows.refusal && rows.items.length === 0 ? '' :
         rows.items.length === 0 ? (rows.done ? 'No ownership fits.' : 'Loading …') :
