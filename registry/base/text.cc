@@ -43,6 +43,12 @@ std::string UpperHexOf(std::uint32_t number, std::size_t digits_min) {
   return digits;
 }
 
+bool HoldsIgnoringCase(std::string_view text, std::string_view part) {
+  return std::search(text.begin(), text.end(), part.begin(), part.end(),
+                     [](char x, char y) { return Lower(x) == Lower(y); }) != text.end() ||
+         part.empty();
+}
+
 bool MatchesGlob(std::string_view text, std::string_view pattern) {
   // On a mismatch the last star takes one character more.
   std::size_t t = 0;

@@ -164,6 +164,9 @@ constexpr Utf8Character FirstCharacter(std::string_view text) {
   return {length, code};
 }
 
+// True when `text` holds `part` somewhere, whatever the case of letters of ASCII.
+bool HoldsIgnoringCase(std::string_view text, std::string_view part);
+
 // True when `text` as a whole matches `pattern`, in which '*' is any run of characters. Time grows
 // with the product of both lengths at most.
 bool MatchesGlob(std::string_view text, std::string_view pattern);

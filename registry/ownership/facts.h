@@ -151,6 +151,18 @@ class PassFacts {
   virtual std::uint64_t CountSeen(std::string_view cluster) const = 0;
 };
 
+// Names that are searched for among some owners: those whose name begins with `text`, or those of
+// the service, the root's namespace or the type `text`. Of these the ones whose name holds `part`.
+// Letters of ASCII count as the same in either case, in both texts.
+struct NameSearch {
+  enum class Among : std::uint8_t { kBeginning, kService, kNamespace, kType };
+  Among among = Among::kBeginning;
+  std::string text;
+  std::string part;  // empty: every name holds it
+
+  auto operator<=>(const NameSearch&) const = default;
+};
+
 // What people ask.
 class PeopleFacts {
  public:
@@ -167,6 +179,11 @@ class PeopleFacts {
   virtual std::vector<KeyText> KeysWithId(const PublicId& id, std::size_t limit) const = 0;
   virtual std::vector<KeyText> KeysWithName(std::string_view name, std::size_t limit) const = 0;
   virtual std::vector<KeyText> KeysWithArn(std::string_view arn, std::size_t limit) const = 0;
+  // The keys, in order, that `search` finds. By index; nothing: it would look at more than `limit`
+  // owners. Only the namespace of cluster-scoped roots is empty: nobody is among another empty
+  // text.
+  virtual std::optional<std::vector<KeyText>> KeysNamed(const NameSearch& search,
+                                                        std::size_t limit) const = 0;
   // The first `limit` keys of the service that follow `after`, in order. Takes time in proportion
   // to all keys of the service.
   virtual std::vector<KeyText> KeysOfService(std::string_view service, const KeyText& after,

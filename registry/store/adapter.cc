@@ -1,6 +1,9 @@
 #include "registry/store/adapter.h"
 
 #include <string>
+#include <string_view>
+
+#include "registry/base/text.h"
 
 namespace truce {
 Error BrokenConstraint(std::string_view constraint, std::string_view what) {
@@ -41,6 +44,22 @@ bool IsIn(OwnerList list, const Owner& owner) {
     case OwnerList::kOrphaned:
       return owner.record == Record::kOrphaned || owner.record == Record::kTransferring;
     case OwnerList::kImported: return owner.record == Record::kImported;
+  }
+  return false;
+}
+
+bool IsAmongNobody(const NameSearch& search) {
+  return search.text.empty() && search.among != NameSearch::Among::kNamespace;
+}
+
+bool IsAmong(const NameSearch& search, const Owner& owner) {
+  switch (search.among) {
+    case NameSearch::Among::kBeginning:
+      return EqualsIgnoringCase(std::string_view(owner.name).substr(0, search.text.size()),
+                                search.text);
+    case NameSearch::Among::kService: return owner.service == search.text;
+    case NameSearch::Among::kNamespace: return owner.root.ns == search.text;
+    case NameSearch::Among::kType: return owner.identity.type == search.text;
   }
   return false;
 }

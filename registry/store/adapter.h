@@ -26,6 +26,11 @@ Error BrokenConstraint(std::string_view constraint, std::string_view what);
 // True when `owner` belongs to `list`.
 bool IsIn(OwnerList list, const Owner& owner);
 
+// True when KeysNamed finds nothing, whatever is kept.
+bool IsAmongNobody(const NameSearch& search);
+// True when `search` looks at `owner`.
+bool IsAmong(const NameSearch& search, const Owner& owner);
+
 // What TallyServices answers, added up. External synchronization.
 class ServiceTallies {
  public:

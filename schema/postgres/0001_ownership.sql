@@ -59,11 +59,12 @@ CREATE INDEX owners_by_place ON truce.owners (
   (split_part(identity, '|', 1) COLLATE "C"),
   ((split_part(root, '/', 1) || '/' || split_part(root, '/', 4)) COLLATE "C"),
   (split_part(identity, '|', 3) COLLATE "C"), (split_part(identity, '|', 4) COLLATE "C"));
--- By what people call them. Hashes hold texts of any length.
+-- By what people call them. A tree holds the beginning of a long text, a hash all of it.
 CREATE INDEX owners_by_public_id ON truce.owners (public_id);
-CREATE INDEX owners_by_name ON truce.owners USING hash (lower(name COLLATE "C"));
+CREATE INDEX owners_by_name ON truce.owners (left(lower(name COLLATE "C"), 500));
 CREATE INDEX owners_by_arn ON truce.owners USING hash (arn) WHERE arn <> '';
 CREATE INDEX owners_by_service ON truce.owners (left(service, 500) COLLATE "C");
+CREATE INDEX owners_by_namespace ON truce.owners ((split_part(root, '/', 4) COLLATE "C"));  -- of the root
 CREATE INDEX owners_contested ON truce.owners (resource) WHERE contested;
 CREATE INDEX owners_recorded ON truce.owners (record) WHERE record <> 'none';
 

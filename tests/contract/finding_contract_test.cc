@@ -34,6 +34,7 @@ Owner RandomOwner(std::mt19937_64& random, std::size_t number) {
   };
   const std::string text = std::to_string(number);
   Owner owner = SampleOwner("n" + text, "u" + text);
+  owner.root.ns = random() % 3 == 0 ? "" : "team-a";
   owner.id = {"id-" + text};
   owner.name = random() % 13 == 0 ? std::string(3'000, 'N') + text.back() : one_of(kNames);
   owner.arn = random() % 3 == 0 ? "" : "arn:" + std::to_string(random() % 9);
@@ -113,6 +114,68 @@ TEST_P(FindingContract, FindsByIdNameAndArn) {
   });
 }
 
+// Whatever is looked among and held: as a look at all names tells.
+TEST_P(FindingContract, FindsByTheBeginningOrAPartOfANameAmongFew) {
+  using Among = NameSearch::Among;
+  WriteOwners();
+  const std::vector<std::string> parts = {"",  "J",   "obs", "OBS_", "S-2", "%", "_",     "\\",
+                                          "*", "rge", "Ä",   "ä",    "NN",  "'", "zz\\%", "jobs"};
+  std::vector<std::pair<Among, std::string>> places = {
+      {Among::kService, "team-1"},
+      {Among::kService, "team-10"},
+      {Among::kService, "TEAM-1"},
+      {Among::kService, "Über"},
+      {Among::kNamespace, "team-a"},
+      {Among::kNamespace, ""},
+      {Among::kNamespace, "team"},
+      {Among::kType, "s3/Bucket"},
+      {Among::kType, "odd|ty%pe"},
+      {Among::kType, "s3/bucket"},
+      {Among::kService, std::string(3'000, 's') + '1'},
+      {Among::kBeginning, "jobs"},
+      {Among::kBeginning, "JOBS-"},
+      {Among::kBeginning, "jobs@"},
+      {Among::kBeginning, "o'"},
+      {Among::kBeginning, "o'c%"},
+      {Among::kBeginning, "Är"},
+      {Among::kBeginning, "är"},
+      {Among::kBeginning, "jobs_2x"},
+      {Among::kBeginning, "obs"},
+      {Among::kBeginning, "n"},
+      {Among::kBeginning, std::string(600, 'n')},
+      {Among::kBeginning, std::string(3'000, 'N') + '7'}};
+  for (const std::string& part : parts) places.emplace_back(Among::kBeginning, part);
+  OnFacts([&](const AllFacts& facts) {
+    std::size_t found = 0;
+    for (const auto& [among, text] : places) {
+      const auto looked_at = [&, among = among, text = text](const Owner& owner) {
+        switch (among) {
+          case Among::kBeginning:
+            return !text.empty() && LowerOf(owner.name).starts_with(LowerOf(text));
+          case Among::kService: return !text.empty() && owner.service == text;
+          case Among::kNamespace: return owner.root.ns == text;
+          case Among::kType: return owner.identity.type == text;
+        }
+        return false;
+      };
+      const std::size_t count = Those(looked_at).size();
+      for (const std::string& part : parts) {
+        const NameSearch search{among, text, part};
+        const auto keys = Those([&](const Owner& owner) {
+          return looked_at(owner) && LowerOf(owner.name).find(LowerOf(part)) != std::string::npos;
+        });
+        EXPECT_EQ(facts.KeysNamed(search, kAll), keys) << text << " " << part;
+        EXPECT_EQ(facts.KeysNamed(search, count), keys) << text << " " << part;
+        if (count > 0) {
+          EXPECT_EQ(facts.KeysNamed(search, count - 1), std::nullopt) << text;
+        }
+        found += keys.size();
+      }
+    }
+    EXPECT_GT(found, 1'000U);
+  });
+}
+
 TEST_P(FindingContract, NobodyHasAnEmptyTextOrOneThatHoldsNul) {
   WriteOwners();
   OnFacts([&](const AllFacts& facts) {
@@ -121,7 +184,13 @@ TEST_P(FindingContract, NobodyHasAnEmptyTextOrOneThatHoldsNul) {
       EXPECT_TRUE(facts.KeysWithName(text, kAll).empty());
       EXPECT_TRUE(facts.KeysWithArn(text, kAll).empty());
       EXPECT_TRUE(facts.KeysOfService(text, {}, kAll).empty());
+      using Among = NameSearch::Among;
+      for (const Among among : {Among::kBeginning, Among::kService, Among::kType}) {
+        EXPECT_EQ(facts.KeysNamed({among, text, {}}, 0), std::vector<KeyText>());
+      }
     }
+    const NameSearch with_nul{NameSearch::Among::kType, "s3/Bucket", std::string(kWithNul)};
+    EXPECT_EQ(facts.KeysNamed(with_nul, kAll), std::vector<KeyText>());
     EXPECT_TRUE(facts.KeysWithId({"nobody's"}, kAll).empty());
     EXPECT_TRUE(facts.NamespacesOf(kWithNul, {"g", "Claim"}, kAll).empty());
   });

@@ -52,6 +52,11 @@ struct AskFacts {
       case OwnerWord::kArn: answer.keys = facts.KeysWithArn(query.text, query.limit); break;
     }
   }
+  void operator()(const KeysNamedQuery& query) {
+    auto keys = facts.KeysNamed(query.search, query.limit);
+    answer.looked_at_all = keys.has_value();
+    answer.keys = std::move(keys).value_or(std::vector<KeyText>());
+  }
   void operator()(const KeysOfServiceQuery& query) {
     answer.keys = facts.KeysOfService(query.service, query.after, query.limit);
   }

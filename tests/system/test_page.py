@@ -290,6 +290,8 @@ def test_who_may_see_one_namespace_chooses_it(world, page):
     page.click_text("Resources")
     page.wait("document.querySelectorAll('.rows-body .row').length >= 5")
     assert "orders-0" not in page.text("main") and "billing-0" in page.text("main")
+    page.open(world.url("/resources?q=illing-1"))
+    page.wait_for_text("Names like it")
     page.click_text("Denials")
     page.wait_for_text("ObjectStorage team-billing/mine", "main")
     assert "team-search/mine" not in page.text("main")
@@ -439,6 +441,15 @@ def test_ids_that_lead_nowhere(world, page):
     page.open(world.url("/resources?q=" + "x" * 600))
     is_settled(page)
     assert not page.look("window.hurt")
+
+
+def test_a_search_shows_names_that_begin_so(world, page):
+    sign_in(page, world, "/resources?q=Orders-")
+    found = page.wait_for_text("Names like it")
+    assert "Nobody owns a resource of that name." in found and "orders-4" in found and "search-0" not in found
+    assert findings_of_axe(page) == []
+    page.open(world.url("/resources?q=*-3"))
+    assert "billing-3" in page.wait_for_text("Names like it")
 
 
 def test_an_id_that_merged_leads_to_the_present_one(world, page):

@@ -25,8 +25,8 @@ def test_commands_beside_the_server(api):  # noqa: F811
     assert [item["name"] for item in listed] == ["prod-one", "prod-three", "prod-two"]
     assert len(truce.command("list", "--limit", "1", "-o", "name").stdout.splitlines()) == 1
     for pattern, names in (("prod-*", "one three two"), ("*-t*", "three two"), ("prod-t*o", "two"), ("prod-one", "one"),
-                           ("prod", ""), ("*", "one three two")):
-        for more in ([], ["--sort-by", "name"], ["--limit", "10", "--type", "s3/Bucket"]):
+                           ("prod", ""), ("*", "one three two"), ("PROD-T*", "three two")):
+        for more in ([], ["--sort-by", "name"], ["--limit", "10", "--type", "s3/Bucket"], ["-n", "team-a"]):
             found = truce.command("list", "--name", pattern, "-o", "name", *more).stdout.split()
             assert sorted(found) == [f"s3/Bucket/prod-{name}" for name in names.split()], (pattern, more)
     bare = truce.command("list", "--no-headers", "-A").stdout.splitlines()

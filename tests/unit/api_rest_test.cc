@@ -13,6 +13,7 @@
 #include "registry/ownership/names.h"
 #include "registry/ownership/sight.h"
 #include "tests/support/rest_fixture.h"
+#include "tests/support/store_samples.h"
 #include "tests/support/validate_now.h"
 #include "webhook/api/rest/openapi.h"
 
@@ -46,6 +47,61 @@ TEST_F(RestTest, ListsEverythingByPages) {
   EXPECT_EQ(
       Get("/api/v1/resources", {{"type", "s3/Bucket"}, {"namespace", "team-b"}}).at("items").size(),
       0U);
+}
+
+TEST_F(RestTest, FindsByTheBeginningOrAPartOfAName) {
+  for (const char* name : {"orders-a", "orders-b", "old-orders", "else"}) {
+    Declare("team-a", name, "orders");
+  }
+  Declare("team-b", "orders-of-b", "other");
+  // More than one search may look at, of another service, namespace and type.
+  constexpr std::size_t kMany = 10'000;
+  Changes changes;
+  for (std::size_t i = 0; i < kMany; ++i) {
+    Owner owner = testing::SampleOwner("many-orders-" + std::to_string(i), "u");
+    owner.id = {"id-" + std::to_string(i)};
+    owner.key = {"sqs/Queue|aws||us-west-2|name=" + owner.name};
+    owner.root.ns = "far";
+    owner.identity.type = "sqs/Queue";
+    changes.put_owners.push_back(std::move(owner));
+  }
+  ASSERT_TRUE(testing::Write(store_, changes).ok());
+  const auto found = [&](Query query) {
+    std::set<std::string> names;
+    const json page = Get("/api/v1/resources", std::move(query));
+    for (const json& item : page.at("items")) names.insert(item.at("name"));
+    return names;
+  };
+  using Names = std::set<std::string>;
+  const Names of_team_a = {"old-orders", "orders-a", "orders-b"};
+  for (const char* sort : {"key", "name"}) {
+    EXPECT_EQ(found({{"name", "orders-*"}, {"sort", sort}}),
+              (Names{"orders-a", "orders-b", "orders-of-b"}));
+    EXPECT_EQ(found({{"name", "ORDERS-*"}, {"namespace", "team-a"}, {"sort", sort}}),
+              (Names{"orders-a", "orders-b"}));
+    EXPECT_EQ(found({{"name", "*RDER*"}, {"service", "orders"}, {"sort", sort}}), of_team_a);
+    EXPECT_EQ(found({{"name", "*order*"}, {"namespace", "team-a"}, {"sort", sort}}), of_team_a);
+    EXPECT_EQ(found({{"name", "*ders*b"}, {"type", "s3/Bucket"}, {"sort", sort}}),
+              (Names{"orders-b", "orders-of-b"}));
+  }
+  EXPECT_EQ(found({{"name", "ORDERS-A"}}), Names{});
+  EXPECT_EQ(found({{"name", "*orders*"}, {"state", "orphaned"}}), Names{});
+  // By pages, and without an index: what looks at too many is refused, if nothing leads there.
+  const json first = Get("/api/v1/resources", {{"name", "o*"}, {"limit", "3"}});
+  EXPECT_EQ(first.at("items").size(), 3U);
+  const std::string cursor = first.at("nextCursor");
+  EXPECT_EQ(found({{"name", "o*"}, {"limit", "3"}, {"cursor", cursor}}).size(), 1U);
+  EXPECT_EQ(found({{"name", "*-orders-77"}, {"type", "sqs/Queue"}}), Names{"many-orders-77"});
+  const json refused = Get("/api/v1/resources", {{"name", "*orders-77"}}, 400);
+  EXPECT_NE(refused.at("detail").get<std::string>().find("add service, namespace or type"),
+            std::string::npos);
+  Get("/api/v1/resources", {{"name", "*orders-77"}, {"region", "us-west-2"}}, 400);
+  EXPECT_EQ(Get("/api/v1/resources", {{"name", "*"}}).at("items").size(), 100U);
+  // Other lists than that of all are short.
+  Changes fewer;
+  for (const Owner& owner : changes.put_owners) fewer.drop_owners.push_back(owner.key);
+  ASSERT_TRUE(testing::Write(store_, fewer).ok());
+  EXPECT_EQ(found({{"name", "*ders-*"}}), (Names{"orders-a", "orders-b", "orders-of-b"}));
 }
 
 TEST_F(RestTest, SortsAndSealsCursors) {

@@ -75,6 +75,7 @@ Guard GuardOf(const Query& query) {
                        std::holds_alternative<IsTakenQuery>(query) ||
                        std::holds_alternative<CountSeenQuery>(query) ||
                        std::holds_alternative<KeysWithQuery>(query) ||
+                       std::holds_alternative<KeysNamedQuery>(query) ||
                        std::holds_alternative<KeysOfServiceQuery>(query) ||
                        std::holds_alternative<ServicesQuery>(query) ||
                        std::holds_alternative<TallyServicesQuery>(query) ||

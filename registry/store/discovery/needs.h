@@ -94,6 +94,11 @@ struct KeysWithQuery {
   std::size_t limit = 0;
   auto operator<=>(const KeysWithQuery&) const = default;
 };
+struct KeysNamedQuery {
+  NameSearch search;
+  std::size_t limit = 0;
+  auto operator<=>(const KeysNamedQuery&) const = default;
+};
 struct KeysOfServiceQuery {
   std::string service;
   KeyText after;
@@ -118,11 +123,11 @@ struct AuditLinesQuery {
   std::size_t limit = 0;
   auto operator<=>(const AuditLinesQuery&) const = default;
 };
-using Query =
-    std::variant<CountReservedQuery, OwnersOfShapeQuery, IsTakenQuery, AgreementsQuery, KeysQuery,
-                 ObjectsOfKindQuery, ReservedBeforeQuery, CountSeenQuery, OwnersInQuery,
-                 CountOwnedQuery, PlacesQuery, ObserversQuery, KeysWithQuery, KeysOfServiceQuery,
-                 ServicesQuery, TallyServicesQuery, NamespacesQuery, AuditLinesQuery>;
+using Query = std::variant<CountReservedQuery, OwnersOfShapeQuery, IsTakenQuery, AgreementsQuery,
+                           KeysQuery, ObjectsOfKindQuery, ReservedBeforeQuery, CountSeenQuery,
+                           OwnersInQuery, CountOwnedQuery, PlacesQuery, ObserversQuery,
+                           KeysWithQuery, KeysNamedQuery, KeysOfServiceQuery, ServicesQuery,
+                           TallyServicesQuery, NamespacesQuery, AuditLinesQuery>;
 
 // The answer to any of them: the field that its kind has.
 struct QueryAnswer {
@@ -130,6 +135,7 @@ struct QueryAnswer {
   std::vector<Owner> owners;
   std::vector<Row> rows;
   std::vector<KeyText> keys;
+  bool looked_at_all = true;  // KeysNamed: false: there are more than its limit
   ObjectPage objects;
   std::vector<AuditLine> lines;
   std::vector<Agreement> agreements;

@@ -2,6 +2,8 @@
 
 #include <utility>
 
+#include "registry/store/adapter.h"
+
 namespace truce {
 namespace {
 
@@ -140,6 +142,13 @@ std::vector<KeyText> PreparedFacts::KeysWithName(std::string_view name, std::siz
 std::vector<KeyText> PreparedFacts::KeysWithArn(std::string_view arn, std::size_t limit) const {
   if (arn.empty()) return {};
   return Answer(KeysWithQuery{OwnerWord::kArn, std::string(arn), limit}).keys;
+}
+
+std::optional<std::vector<KeyText>> PreparedFacts::KeysNamed(const NameSearch& search,
+                                                             std::size_t limit) const {
+  if (IsAmongNobody(search)) return std::vector<KeyText>();
+  const QueryAnswer& answer = Answer(KeysNamedQuery{search, limit});
+  return answer.looked_at_all ? std::optional(answer.keys) : std::nullopt;
 }
 
 std::vector<KeyText> PreparedFacts::KeysOfService(std::string_view service, const KeyText& after,

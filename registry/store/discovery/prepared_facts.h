@@ -53,6 +53,8 @@ class PreparedFacts final : public AllFacts {
   std::vector<KeyText> KeysWithId(const PublicId& id, std::size_t limit) const override;
   std::vector<KeyText> KeysWithName(std::string_view name, std::size_t limit) const override;
   std::vector<KeyText> KeysWithArn(std::string_view arn, std::size_t limit) const override;
+  std::optional<std::vector<KeyText>> KeysNamed(const NameSearch& search,
+                                                std::size_t limit) const override;
   std::vector<KeyText> KeysOfService(std::string_view service, const KeyText& after,
                                      std::size_t limit) const override;
   std::vector<ServiceCount> Services(std::string_view after, std::size_t limit) const override;

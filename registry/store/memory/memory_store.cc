@@ -192,6 +192,17 @@ class MemoryStore::State final : public AllFacts {
     if (arn.empty()) return {};
     return KeysWhere({}, limit, [&](const Owner& owner) { return owner.arn == arn; });
   }
+  std::optional<std::vector<KeyText>> KeysNamed(const NameSearch& search,
+                                                std::size_t limit) const override {
+    if (IsAmongNobody(search)) return std::vector<KeyText>();
+    std::vector<KeyText> keys =
+        KeysWhere({}, limit + 1, [&](const Owner& owner) { return IsAmong(search, owner); });
+    if (keys.size() > limit) return std::nullopt;
+    std::erase_if(keys, [&](const KeyText& key) {
+      return !HoldsIgnoringCase(owners_.at(key).name, search.part);
+    });
+    return keys;
+  }
   std::vector<KeyText> KeysOfService(std::string_view service, const KeyText& after,
                                      std::size_t limit) const override {
     if (service.empty()) return {};

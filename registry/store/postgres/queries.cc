@@ -57,18 +57,42 @@ constexpr const char* kNamespaces =
     "FROM found f WHERE f.namespace IS NOT NULL) "
     "SELECT f.namespace FROM found f WHERE f.namespace IS NOT NULL LIMIT $2";
 
+// An index takes no longer values; the whole one is compared behind it.
+constexpr const char* kServiceIs =
+    "left(o.service, 500) COLLATE \"C\" = left($1, 500) AND o.service = $1";
+
 string KeysWhere(const string& condition) {
   return "SELECT n.name FROM truce.owners o JOIN truce.names n ON n.resource = o.resource AND "
          "n.sort = 'key' WHERE " +
          condition + " ORDER BY n.name LIMIT $2";
 }
 
+// As index owners_by_name has it: an index takes no longer values.
+constexpr const char* kNameOf = "left(lower(o.name COLLATE \"C\"), 500)";
+constexpr const char* kNameAsked = "left(lower($1 COLLATE \"C\"), 500)";
+
 // In the words of the indexes of owners.
 string ConditionOf(OwnerWord word) {
   switch (word) {
     case OwnerWord::kId: return "o.public_id = $1";
-    case OwnerWord::kName: return "lower(o.name COLLATE \"C\") = lower($1 COLLATE \"C\")";
+    case OwnerWord::kName:
+      return string(kNameOf) + " = " + kNameAsked +
+             " AND lower(o.name COLLATE \"C\") = lower($1 COLLATE \"C\")";
     case OwnerWord::kArn: return "o.arn = $1 AND o.arn <> ''";
+  }
+  return "false";
+}
+
+// The same for a search. No character follows U+10FFFF.
+string ConditionOf(NameSearch::Among among) {
+  switch (among) {
+    case NameSearch::Among::kBeginning:
+      return string(kNameOf) + " >= " + kNameAsked + " AND " + kNameOf + " <= " + kNameAsked +
+             " || repeat(U&'\\+10FFFF', 500) AND "
+             "starts_with(lower(o.name COLLATE \"C\"), lower($1 COLLATE \"C\"))";
+    case NameSearch::Among::kService: return kServiceIs;
+    case NameSearch::Among::kNamespace: return "split_part(o.root, '/', 4) COLLATE \"C\" = $1";
+    case NameSearch::Among::kType: return string(kTypeOf) + " = $1";
   }
   return "false";
 }
@@ -183,10 +207,23 @@ struct Ask {
   PgStatement operator()(const KeysWithQuery& query) const {
     return {KeysWhere(ConditionOf(query.word)), {Asked(query.text), Limit(query.limit)}};
   }
+  // Answers an empty key where there are more to look at. Each key is looked up: a join would
+  // rather read all of them.
+  PgStatement operator()(const KeysNamedQuery& query) const {
+    const NameSearch& search = query.search;
+    const bool is_type = search.among == NameSearch::Among::kType;
+    return {"WITH looked AS MATERIALIZED (SELECT o.resource, o.name FROM truce.owners o WHERE " +
+                ConditionOf(search.among) +
+                " LIMIT $2), counted AS (SELECT count(*) AS number FROM looked) "
+                "SELECT (SELECT r.key FROM truce.resources r WHERE r.id = l.resource) "
+                "FROM looked l, counted c WHERE c.number < $2 AND "
+                "strpos(lower(l.name COLLATE \"C\"), lower($3 COLLATE \"C\")) > 0 "
+                "UNION ALL SELECT '' FROM counted c WHERE c.number >= $2",
+            {is_type ? PercentEncode(search.text) : Asked(search.text), Limit(query.limit + 1),
+             Asked(search.part)}};
+  }
   PgStatement operator()(const KeysOfServiceQuery& query) const {
-    // An index takes no longer values; the whole one is compared behind it.
-    return {KeysWhere("left(o.service, 500) COLLATE \"C\" = left($1, 500) AND o.service = $1 AND "
-                      "n.name > $3"),
+    return {KeysWhere(kServiceIs + string(" AND n.name > $3")),
             {Asked(query.service), Limit(query.limit), Asked(query.after.text)}};
   }
   PgStatement operator()(const ServicesQuery& query) const {
@@ -284,6 +321,12 @@ struct ReadAnswer {
   }
   Result<void> operator()(const KeysQuery&) { return Keys(); }
   Result<void> operator()(const KeysWithQuery&) { return Keys(); }
+  Result<void> operator()(const KeysNamedQuery&) {
+    TRUCE_RETURN_IF_ERROR(Keys());
+    std::sort(answer.keys.begin(), answer.keys.end());
+    answer.looked_at_all = answer.keys.empty() || !answer.keys.front().empty();
+    return {};
+  }
   Result<void> operator()(const KeysOfServiceQuery&) { return Keys(); }
   Result<void> operator()(const ServicesQuery&) {
     for (int row = 0; row < rows.row_count(); ++row) {

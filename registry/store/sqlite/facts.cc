@@ -4,6 +4,8 @@
 #include <limits>
 #include <utility>
 
+#include "registry/base/text.h"
+#include "registry/store/adapter.h"
 #include "registry/store/columns.h"
 #include "registry/store/store.h"
 
@@ -69,6 +71,23 @@ const char* OwnersAfter(OwnerList list) {
       return TRUCE_OWNERS "WHERE record = 'imported' AND key > ?1 ORDER BY key LIMIT ?2";
   }
   return TRUCE_OWNERS "WHERE owned = 1 AND key > ?1 ORDER BY key LIMIT ?2";
+}
+
+// Key and name of the owners that a search looks among.
+const char* OwnersAmong(NameSearch::Among among) {
+  switch (among) {
+    case NameSearch::Among::kBeginning: break;
+    case NameSearch::Among::kService:
+      return "SELECT key, name FROM resources WHERE service = ?1 LIMIT ?3";
+    case NameSearch::Among::kNamespace:
+      return "SELECT r.key, r.name FROM places p CROSS JOIN resources r ON r.place = p.id "
+             "WHERE p.namespace = ?1 LIMIT ?3";
+    case NameSearch::Among::kType:
+      return "SELECT r.key, r.name FROM places p CROSS JOIN resources r ON r.place = p.id "
+             "WHERE p.type = ?1 LIMIT ?3";
+  }
+  return "SELECT key, name FROM resources "
+         "WHERE name >= ?1 COLLATE NOCASE AND name < ?2 COLLATE NOCASE LIMIT ?3";
 }
 
 }  // namespace
@@ -285,6 +304,23 @@ std::vector<KeyText> SqliteFacts::KeysWithName(std::string_view name, std::size_
 std::vector<KeyText> SqliteFacts::KeysWithArn(std::string_view arn, std::size_t limit) const {
   return Collect("SELECT key FROM resources WHERE arn = ?1 ORDER BY key LIMIT ?2", ReadKey, arn,
                  LimitOf(limit));
+}
+
+std::optional<std::vector<KeyText>> SqliteFacts::KeysNamed(const NameSearch& search,
+                                                           std::size_t limit) const {
+  std::vector<KeyText> keys;
+  if (IsAmongNobody(search)) return keys;
+  std::size_t looked_at = 0;
+  const auto each = [&](const Statement& row) -> Result<bool> {
+    ++looked_at;
+    if (HoldsIgnoringCase(row.Text(1), search.part)) keys.push_back({std::string(row.Text(0))});
+    return true;
+  };
+  // Behind every name that begins so: no UTF-8 has this byte.
+  Visit(OwnersAmong(search.among), each, search.text, search.text + '\xff', LimitOf(limit + 1));
+  if (looked_at > limit) return std::nullopt;
+  std::sort(keys.begin(), keys.end());
+  return keys;
 }
 
 std::vector<KeyText> SqliteFacts::KeysOfService(std::string_view service, const KeyText& after,

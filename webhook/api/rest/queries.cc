@@ -14,16 +14,14 @@ namespace truce {
 namespace {
 
 constexpr std::size_t kPageOfStore = 500;
-// A name that fits more resources than this is found by listing, not by asking.
-constexpr std::size_t kCandidatesMax = 10'000;
 
 bool Same(const std::string& wanted, std::string_view value) {
   return wanted.empty() || wanted == value;
 }
 
-// Whether the index of names finds it.
-bool IsOneName(const std::string& name) {
-  return !name.empty() && name.find('*') == std::string::npos;
+bool IsNamed(const Owner& owner, const std::string& wanted) {
+  const bool is_pattern = wanted.find('*') != std::string::npos;
+  return is_pattern ? MatchesGlob(LowerOf(owner.name), LowerOf(wanted)) : Same(wanted, owner.name);
 }
 
 OwnerList ListFor(const ResourceFilter& filter) {
@@ -47,23 +45,53 @@ bool IsShared(const KeyText& key, const Facts& facts, Timestamp now) {
   });
 }
 
-// The first `limit` owners behind `after` in the shortest list that has all that fit.
-std::vector<Owner> Candidates(const ResourceFilter& filter, const KeyText& after, std::size_t limit,
-                              const AllFacts& facts) {
-  std::vector<KeyText> keys;
-  if (!filter.arn.empty()) {
-    keys = facts.KeysWithArn(filter.arn, kCandidatesMax);
-  } else if (IsOneName(filter.name)) {
-    keys = facts.KeysWithName(filter.name, kCandidatesMax);
-  } else if (!filter.service.empty()) {
-    keys = facts.KeysOfService(filter.service, after, limit);
-  } else {
-    return facts.OwnersIn(ListFor(filter), after, limit);
+// What every name holds that fits the pattern: the longest text between its stars.
+std::string PartOf(std::string_view pattern) {
+  std::string_view longest;
+  while (!pattern.empty()) {
+    const std::string_view part = pattern.substr(0, pattern.find('*'));
+    if (part.size() > longest.size()) longest = part;
+    pattern.remove_prefix(std::min(pattern.size(), part.size() + 1));
   }
-  std::erase_if(keys, [&](const KeyText& key) { return key <= after; });
-  if (keys.size() > limit) keys.resize(limit);
+  return std::string(longest);
+}
+
+// Each has all that fit; rather the ones that look at few.
+std::vector<NameSearch> SearchesFor(const ResourceFilter& filter) {
+  using Among = NameSearch::Among;
+  const std::string part = PartOf(filter.name);
+  std::vector<NameSearch> searches;
+  const std::string begin = filter.name.substr(0, filter.name.find('*'));
+  if (!begin.empty()) searches.push_back({Among::kBeginning, begin, part});
+  if (!filter.service.empty()) searches.push_back({Among::kService, filter.service, part});
+  if (filter.ns) searches.push_back({Among::kNamespace, *filter.ns, part});
+  // Without a name the keys of the type are looked through in their order.
+  if (!filter.type.empty() && !part.empty()) {
+    searches.push_back({Among::kType, filter.type, part});
+  }
+  return searches;
+}
+
+// The keys of all that may fit, in order; nothing: no index finds them among `limit` owners.
+std::optional<std::vector<KeyText>> KeysFor(const ResourceFilter& filter, std::size_t limit,
+                                            const PeopleFacts& facts) {
+  if (!filter.arn.empty()) return facts.KeysWithArn(filter.arn, limit);
+  if (!filter.name.empty() && filter.name.find('*') == std::string::npos) {
+    auto keys = facts.KeysWithName(filter.name, limit + 1);
+    if (keys.size() <= limit) return keys;
+  }
+  for (const NameSearch& search : SearchesFor(filter)) {
+    if (auto keys = facts.KeysNamed(search, limit)) return keys;
+  }
+  return std::nullopt;
+}
+
+// The first `limit` owners behind `after` in the shortest list that has all that fit.
+std::vector<Owner> Listed(const ResourceFilter& filter, const KeyText& after, std::size_t limit,
+                          const AllFacts& facts) {
+  if (filter.service.empty()) return facts.OwnersIn(ListFor(filter), after, limit);
   std::vector<Owner> owners;
-  for (const KeyText& key : keys) {
+  for (const KeyText& key : facts.KeysOfService(filter.service, after, limit)) {
     if (auto owner = facts.OwnerOf(key)) owners.push_back(*std::move(owner));
   }
   return owners;
@@ -85,9 +113,9 @@ Visited VisitedFor(Owner owner, const ResourceQuery& query, const Facts& facts) 
 }  // namespace
 
 bool Fits(const Owner& owner, const ResourceFilter& filter) {
-  return (filter.name.empty() || MatchesGlob(owner.name, filter.name)) &&
-         Same(filter.arn, owner.arn) && Same(filter.type, owner.identity.type) &&
-         Same(filter.service, owner.service) && Same(filter.account, owner.identity.account) &&
+  return IsNamed(owner, filter.name) && Same(filter.arn, owner.arn) &&
+         Same(filter.type, owner.identity.type) && Same(filter.service, owner.service) &&
+         Same(filter.account, owner.identity.account) &&
          Same(filter.region, owner.identity.region) && Same(filter.cluster, owner.root.cluster) &&
          (!filter.ns || *filter.ns == owner.root.ns) && Same(filter.state, StateOf(owner)) &&
          (!filter.contested || *filter.contested == owner.contested);
@@ -127,25 +155,51 @@ std::string SortText(const Owner& owner, ResourceOrder order) {
 template <typename Visit>
 Result<bool> RegistryQueries::Walk(const ResourceQuery& query, const Catalogue& catalogue,
                                    Deadline deadline, Visit visit) const {
-  const std::string prefix = PrefixFor(query.filter, catalogue);
+  const ResourceFilter& filter = query.filter;
   const bool by_key = query.order == ResourceOrder::kKey;
   std::size_t budget = by_key ? kScanMax : kSortMax;
+  const bool is_led = !filter.arn.empty() || !SearchesFor(filter).empty();
+  std::optional<std::vector<KeyText>> keys;
+  if (is_led) {
+    const auto find = [&](const PeopleFacts& facts) { keys = KeysFor(filter, budget, facts); };
+    TRUCE_RETURN_IF_ERROR(store_.Read(find, deadline));
+  } else if (!PartOf(filter.name).empty() && ListFor(filter) == OwnerList::kAll &&
+             store_.Counts().owners > kScanMax) {
+    return Error{ErrorCode::kInvalidArgument,
+                 InQuotes(filter.name) + " would be looked for in more than " +
+                     std::to_string(kScanMax) +
+                     " resources; say how the name begins, or add service, namespace or type"};
+  }
+  const std::string prefix = PrefixFor(filter, catalogue);
   KeyText after = by_key ? std::max(query.after_key, KeyText{prefix}) : KeyText{prefix};
   // First no more than what fills the page when all fit, and whether there is more.
   std::size_t step = by_key ? std::min(query.limit + 1, kPageOfStore) : kPageOfStore;
   while (budget > 0) {
     const std::size_t limit = std::min(budget, step);
     step = kPageOfStore;
+    Locks found;
+    if (keys) {
+      const auto begin = std::upper_bound(keys->begin(), keys->end(), after);
+      const auto count =
+          std::min<std::ptrdiff_t>(keys->end() - begin, static_cast<std::ptrdiff_t>(limit));
+      found.keys.assign(begin, begin + count);
+    }
     std::vector<Visited> page;
     const auto look = [&](const AllFacts& facts) {
       page.clear();
-      for (Owner& owner : Candidates(query.filter, after, limit, facts)) {
+      const auto take = [&](Owner owner) {
         page.push_back(VisitedFor(std::move(owner), query, facts));
+      };
+      for (const KeyText& key : found.keys) {
+        if (auto owner = facts.OwnerOf(key)) take(*std::move(owner));
       }
+      if (keys) return;
+      for (Owner& owner : Listed(filter, after, limit, facts)) take(std::move(owner));
     };
-    TRUCE_RETURN_IF_ERROR(store_.Read(look, deadline));
-    const std::size_t looked_at = page.size();
-    if (!page.empty()) after = page.back().owner.key;
+    TRUCE_RETURN_IF_ERROR(store_.Read(found, look, deadline));
+    const std::size_t looked_at = keys ? found.keys.size() : page.size();
+    if (!found.keys.empty()) after = found.keys.back();
+    if (!keys && !page.empty()) after = page.back().owner.key;
     for (Visited& each : page) {
       // Keys are in order: behind the last of the type there is no other.
       if (!prefix.empty() && !each.owner.key.text.starts_with(prefix)) return false;
@@ -198,8 +252,9 @@ Result<ResourcePage> RegistryQueries::ListSorted(const ResourceQuery& query,
   TRUCE_ASSIGN_OR_RETURN(const bool cut, Walk(query, catalogue, deadline, visit));
   // Sorted by what was seen so far the first ones could be missing.
   if (cut) {
-    return Error{ErrorCode::kInvalidArgument,
-                 "too many resources to sort; filter by type, service or name, or sort by key"};
+    return Error{
+        ErrorCode::kInvalidArgument,
+        "too many resources to sort; filter by type, service, namespace or name, or sort by key"};
   }
   std::sort_heap(first.begin(), first.end(), before);
   ResourcePage out;
@@ -236,17 +291,6 @@ Result<ResourceView> RegistryQueries::ById(const PublicId& id, Deadline deadline
   TRUCE_RETURN_IF_ERROR(store_.Read(look, deadline));
   if (!found) return Error{ErrorCode::kNotFound, "no resource has that id"};
   return std::move(*found);
-}
-
-Result<std::vector<Owner>> RegistryQueries::Find(const ResourceFilter& filter,
-                                                 Deadline deadline) const {
-  std::vector<Owner> found;
-  const auto look = [&](const AllFacts& facts) {
-    found = Candidates(filter, {}, kCandidatesMax, facts);
-    std::erase_if(found, [&](const Owner& owner) { return !Fits(owner, filter); });
-  };
-  TRUCE_RETURN_IF_ERROR(store_.Read(look, deadline));
-  return found;
 }
 
 Result<std::vector<AgreementView>> RegistryQueries::Dealings(const Dealers& dealers,

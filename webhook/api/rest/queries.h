@@ -24,7 +24,7 @@ struct ResourceView;
 
 // Which resources a list shows; empty fields say nothing.
 struct ResourceFilter {
-  std::string name;  // a "*" in it stands for any run of characters
+  std::string name;  // "*": any run of characters; a name with it fits in either case
   std::string arn;
   std::string type;
   std::string service;
@@ -77,13 +77,12 @@ class RegistryQueries final {
   explicit RegistryQueries(const Store& store) : store_(store) {}
 
   // Stable under writes: what exists from the first page to the last is on exactly one of them.
-  // Errors: kInvalidArgument: an order other than by key over more than kSortMax owners.
+  // Errors: kInvalidArgument: an order other than by key over more than kSortMax owners; of more
+  // than kScanMax owners a part of a name alone.
   Result<ResourcePage> List(const ResourceQuery& query, const Catalogue& catalogue,
                             Deadline deadline) const;
   // The resource of OwnerWithId. Errors: kNotFound.
   Result<ResourceView> ById(const PublicId& id, Deadline deadline) const;
-  // At most kPageMax, by key.
-  Result<std::vector<Owner>> Find(const ResourceFilter& filter, Deadline deadline) const;
 
   // What the service has to do with others by agreement: what is shared with one of `parties`, and
   // the transfers that nobody accepted yet from the service or to one of `parties`. Of the first

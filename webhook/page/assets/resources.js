@@ -11,6 +11,7 @@ const kPage = 500;
 const kAhead = 100;  // rows before the end at which the next page is asked for
 const kRow = 40;  // pixels; of a narrow window three lines, as in style.css
 const kNarrowRow = 84;
+const kLike = 20;  // names like a word that are shown at once
 const kMargin = 10;  // rows above and below what is in sight
 const kFilters = ['type', 'service', 'state', 'account', 'region', 'namespace', 'name', 'contested', 'shared', 'sort'];
 
@@ -127,12 +128,17 @@ function set(filter, name, value) {
   go(pathOf.resources(next));
 }
 
-// What a word of people means: by every name that a resource has, by object, by service.
+// What a word of people means: by every name that a resource has, by object, by service; then names
+// that begin so, or that hold it within the chosen namespace.
 function Found({word}) {
   const found = useAnswer('/resources:lookup', {resource: word});
   const service = useAnswer(`/services/${encodeURIComponent(word)}`);
-  if (found.loading || service.loading) return h('p', {class: 'quiet', role: 'status'}, 'Searching …');
+  const place = session.namespace ? {namespace: session.namespace} : {};
+  const name = word.includes('*') ? word : session.namespace ? `*${word}*` : `${word}*`;
+  const like = useAnswer('/resources', {name, ...place, limit: kLike});
+  if (found.loading || service.loading || like.loading) return h('p', {class: 'quiet', role: 'status'}, 'Searching …');
   const resources = found.value?.resources || [];
+  const others = (like.value?.items || []).filter(each => !resources.some(one => one.id === each.id));
   const isNothing = found.value && resources.length === 0 && !service.value;
   return h('section', {'aria-labelledby': 'found'},
     h('h2', {id: 'found'}, 'Found for ', h(Name, {text: word})),
@@ -140,7 +146,12 @@ function Found({word}) {
       ` with ${number(service.value.ownerships)} ${plural(service.value.ownerships, 'ownership')}.`),
     resources.length > 0 && h(Table, {label: 'What was found', items: resources, columns: resourceColumns}),
     isNothing && h('p', {class: 'good'}, 'Nobody owns a resource of that name.'),
-    found.refusal && !(service.value && found.refusal.status < 429) && h(Trouble, found));
+    found.refusal && !(service.value && found.refusal.status < 429) && h(Trouble, found),
+    like.refusal && like.refusal.status === 400 && !found.refusal && h(Trouble, like),
+    (others.length > 0 || like.value?.nextCursor) && h(Fragment, null,
+      h('h3', null, 'Names like it'),
+      others.length > 0 && h(Table, {label: 'Names like it', items: others, columns: resourceColumns}),
+      like.value.nextCursor && h('p', null, h('a', {href: pathOf.resources({name})}, 'All of them'))));
 }
 
 export function Resources() {

@@ -188,7 +188,7 @@ Result<OwnVerdict> OwnershipGrants::TakeOne(const OwnObject& object, const Admis
   std::optional<KeyText>& lives = living[ActorOf(ports_.cluster, object)];
   const Result<ReadGrant> read = ReadOwnershipGrant(object, ports_.cluster, policy);
   if (!read.ok()) return OwnVerdict{false, read.error().message};
-  TRUCE_ASSIGN_OR_RETURN(const std::optional<KeyText> key, KeyFor(read.value(), policy.parties));
+  TRUCE_ASSIGN_OR_RETURN(const std::optional<KeyText> key, KeyFor(read.value(), policy));
   if (!key) {
     return OwnVerdict{false, "nobody owns the resource, or several fit: give account and region"};
   }
@@ -201,12 +201,14 @@ Result<OwnVerdict> OwnershipGrants::TakeOne(const OwnObject& object, const Admis
 
 // The resource that fits, rather one of the grant's own party, and of these rather one in AWS.
 Result<std::optional<KeyText>> OwnershipGrants::KeyFor(const ReadGrant& read,
-                                                       const PartyRules& parties) const {
-  TRUCE_ASSIGN_OR_RETURN(const std::vector<Owner> found, queries_.Find(read.resource, Soon()));
+                                                       const AdmissionPolicy& policy) const {
+  const ResourceQuery query{.filter = read.resource, .limit = kScanMax};
+  TRUCE_ASSIGN_OR_RETURN(const ResourcePage page, queries_.List(query, *policy.catalogue, Soon()));
+  const std::vector<Owner>& found = page.owners;
   std::vector<KeyText> own;
   std::vector<KeyText> outside;
   for (const Owner& owner : found) {
-    if (!OneParty(owner.party, read.grant.party, parties)) continue;
+    if (!OneParty(owner.party, read.grant.party, policy.parties)) continue;
     (IsNameSpace(owner.identity.partition) ? outside : own).push_back(owner.key);
   }
   if (own.empty()) own = std::move(outside);

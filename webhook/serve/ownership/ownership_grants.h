@@ -56,7 +56,7 @@ class OwnershipGrants final : public OwnHandler {
                                            const AdmissionPolicy& policy, Living& living);
   Result<OwnVerdict> TakeOne(const OwnObject& object, const AdmissionPolicy& policy,
                              Living& living);
-  Result<std::optional<KeyText>> KeyFor(const ReadGrant& read, const PartyRules& parties) const;
+  Result<std::optional<KeyText>> KeyFor(const ReadGrant& read, const AdmissionPolicy& policy) const;
   Result<void> TakeBackAll(const Living& living, const AdmissionPolicy& policy);
   Result<void> Write(const KeyText& key, const AdmissionPolicy& policy,
                      const std::function<void(Ledger&)>& act);
