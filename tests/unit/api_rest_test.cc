@@ -16,6 +16,7 @@
 #include "tests/support/store_samples.h"
 #include "tests/support/validate_now.h"
 #include "webhook/api/rest/openapi.h"
+#include "webhook/api/rest/queries.h"
 
 namespace truce {
 namespace api_rest_test {
@@ -597,6 +598,16 @@ TEST_F(RestTest, ACallerHasOneCheckAtATime) {
   EXPECT_EQ(other, 200);
   user_ = "robot";
   EXPECT_EQ(Call("POST", "/api/v1/checks", kOneCheck).status, 200) << "the turn is over";
+}
+
+// Names of some types differ by case alone: a grant or a release means the one it spells.
+TEST(ResourceFilter, APatternFitsInEitherCaseForWhoLooksOnly) {
+  Owner owner;
+  owner.name = "Orders-prod";
+  EXPECT_TRUE(Fits(owner, {.name = "orders-*", .any_case = true}));
+  EXPECT_FALSE(Fits(owner, {.name = "orders-*"}));
+  EXPECT_TRUE(Fits(owner, {.name = "Orders-*"}));
+  EXPECT_FALSE(Fits(owner, {.name = "orders-prod", .any_case = true}));
 }
 
 TEST_F(RestTest, AFaultOfTheStoreIs503) {

@@ -19,9 +19,11 @@ bool Same(const std::string& wanted, std::string_view value) {
   return wanted.empty() || wanted == value;
 }
 
-bool IsNamed(const Owner& owner, const std::string& wanted) {
-  const bool is_pattern = wanted.find('*') != std::string::npos;
-  return is_pattern ? MatchesGlob(LowerOf(owner.name), LowerOf(wanted)) : Same(wanted, owner.name);
+bool IsNamed(const Owner& owner, const ResourceFilter& filter) {
+  const std::string& wanted = filter.name;
+  if (wanted.find('*') == std::string::npos) return Same(wanted, owner.name);
+  return filter.any_case ? MatchesGlob(LowerOf(owner.name), LowerOf(wanted))
+                         : MatchesGlob(owner.name, wanted);
 }
 
 OwnerList ListFor(const ResourceFilter& filter) {
@@ -113,7 +115,7 @@ Visited VisitedFor(Owner owner, const ResourceQuery& query, const Facts& facts) 
 }  // namespace
 
 bool Fits(const Owner& owner, const ResourceFilter& filter) {
-  return IsNamed(owner, filter.name) && Same(filter.arn, owner.arn) &&
+  return IsNamed(owner, filter) && Same(filter.arn, owner.arn) &&
          Same(filter.type, owner.identity.type) && Same(filter.service, owner.service) &&
          Same(filter.account, owner.identity.account) &&
          Same(filter.region, owner.identity.region) && Same(filter.cluster, owner.root.cluster) &&

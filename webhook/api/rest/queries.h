@@ -24,7 +24,8 @@ struct ResourceView;
 
 // Which resources a list shows; empty fields say nothing.
 struct ResourceFilter {
-  std::string name;  // "*": any run of characters; a name with it fits in either case
+  std::string name;       // "*": any run of characters
+  bool any_case = false;  // of a name with "*": for who looks, never for who grants or releases
   std::string arn;
   std::string type;
   std::string service;

@@ -78,6 +78,7 @@ bool TagMatches(std::string_view field, const std::string& tag) {
 Result<ResourceFilter> ResourceFilterOf(const RestCall& call) {
   ResourceFilter filter;
   filter.name = call.Parameter("name");
+  filter.any_case = true;
   filter.arn = call.Parameter("arn");
   filter.type = call.Parameter("type");
   filter.service = call.Parameter("service");
