@@ -14,11 +14,6 @@ Uid UidIn(std::string_view cluster, std::string_view metadata_uid) {
   return uid;
 }
 
-Uid InCluster(std::string_view cluster, Uid uid) {
-  if (uid.text.find('/') != std::string::npos) return uid;
-  return UidIn(cluster, uid.text);
-}
-
 std::string_view MetadataUid(const Uid& uid) {
   const std::size_t slash = uid.text.find('/');
   return std::string_view(uid.text).substr(slash == std::string::npos ? 0 : slash + 1);

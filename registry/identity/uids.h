@@ -12,8 +12,6 @@ namespace truce {
 // The object that `cluster` has under this metadata.uid; empty where Kubernetes names none, and
 // without prefix where there is no cluster (manifests, before they are in one).
 Uid UidIn(std::string_view cluster, std::string_view metadata_uid);
-// The same with the cluster where it has none: of what was written before uids carried it.
-Uid InCluster(std::string_view cluster, Uid uid);
 // Its metadata.uid, for people and for Kubernetes. A view of `uid`.
 std::string_view MetadataUid(const Uid& uid);
 

@@ -157,12 +157,6 @@ bool ReadIdentity(std::string_view text, ResourceIdentity& identity) {
   return true;
 }
 
-std::optional<ResourceIdentity> IdentityFromText(std::string_view text) {
-  std::optional<ResourceIdentity> identity(std::in_place);
-  if (!ReadIdentity(text, *identity)) identity.reset();
-  return identity;
-}
-
 std::string PercentEncode(std::string_view text) {
   std::string encoded;
   encoded.reserve(text.size() + 16);

@@ -81,7 +81,6 @@ struct ResourceIdentity {
 
 // "s3/Bucket|aws||us-west-2|name=prod-artifacts", each field percent-encoded; kept in rows.
 std::string ToText(const ResourceIdentity& identity);
-std::optional<ResourceIdentity> IdentityFromText(std::string_view text);
 bool ReadIdentity(std::string_view text, ResourceIdentity& identity);  // a fresh one; as ReadSlot
 
 // Percent-encodes every byte outside [A-Za-z0-9._~/:@-] ("|", "=", "%", "?", space, control and

@@ -202,12 +202,6 @@ std::string LinkOf(const ObjectFacts& object) {
   return object.lineage.composed ? link(kByLabel, object.lineage.label) : "";
 }
 
-std::string LinkInCluster(std::string_view cluster, std::string link) {
-  const auto uid = After(kByController, link);
-  if (!uid) return link;
-  return std::string(kByController) + InCluster(cluster, {std::string(*uid)}).text;
-}
-
 std::optional<Uid> ControllerOf(const Object& object) {
   const auto uid = After(kByController, object.link);
   return uid ? std::optional(Uid{std::string(*uid)}) : std::nullopt;

@@ -40,8 +40,6 @@ enum class Evidence : std::uint8_t {
 // "claim:<group>/<kind>/<namespace>/<name>", "composed:<label>" (restored: composed, but no
 // controller), or empty.
 std::string LinkOf(const ObjectFacts& object);
-// The same link, its controller in `cluster` where it was written without one (InCluster).
-std::string LinkInCluster(std::string_view cluster, std::string link);
 
 // What LinkOf recorded of `object`: its controller, its claim, or nothing.
 std::optional<Uid> ControllerOf(const Object& object);

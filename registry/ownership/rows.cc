@@ -14,16 +14,12 @@ constexpr std::string_view kImportKind = "Import";
 
 std::string_view Name(Record record) { return kRecords.Of(record); }
 
-std::optional<Record> RecordFromName(std::string_view name) { return kRecords.Find(name); }
-
 std::string_view Name(HolderState state) {
   static constexpr NameTable<HolderState::kTerminating> kWords("reserved", "held", "terminating");
   return kWords.Of(state);
 }
 
 std::string_view Name(NameSort sort) { return kNameSorts.Of(sort); }
-
-std::optional<NameSort> NameSortFromName(std::string_view name) { return kNameSorts.Find(name); }
 
 std::string_view Name(AuditAction action) {
   static constexpr NameTable<AuditAction::kAdministered> kWords("granted", "conflict", "released",

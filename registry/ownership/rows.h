@@ -1,7 +1,6 @@
 // What the registry keeps: declaration rows, owners, objects, audit entries.
 //
-// Plain values. The invariants that tie them together are listed in DESIGN.md and asserted
-// by CheckInvariants (registry/ownership/invariants.h).
+// Plain values. The invariants that tie them together are listed in DESIGN.md.
 #ifndef TRUCE_REGISTRY_OWNERSHIP_ROWS_H_
 #define TRUCE_REGISTRY_OWNERSHIP_ROWS_H_
 
@@ -76,7 +75,6 @@ enum class Record : std::uint8_t {
   kTransferring,  // orphaned, offered to `successor`
 };
 std::string_view Name(Record record);
-std::optional<Record> RecordFromName(std::string_view name);
 
 // What people are told about a holder; derived from its rows whenever they change.
 enum class HolderState : std::uint8_t { kReserved, kHeld, kTerminating };
@@ -241,7 +239,6 @@ enum class NameSort : std::uint8_t {
   kFormerId,  // no name of AWS's: the public id of a resource that merged into this one (N3)
 };
 std::string_view Name(NameSort sort);
-std::optional<NameSort> NameSortFromName(std::string_view name);
 
 // A name of a resource beside its key. A name that is itself a key is not kept as one of these.
 struct ResourceName {

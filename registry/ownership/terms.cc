@@ -13,8 +13,6 @@ constexpr NameTable<ShareLevel::kAttach> kShareLevels("observe", "attach");
 
 std::string_view Name(RowState state) { return kRowStates.Of(state); }
 
-std::optional<RowState> RowStateFromName(std::string_view name) { return kRowStates.Find(name); }
-
 std::string_view Name(Mode mode) {
   static constexpr NameTable<Mode::kEnforce> kWords("off", "audit", "warn", "enforce");
   return kWords.Of(mode);
@@ -26,10 +24,6 @@ std::string_view Name(Operation operation) {
 }
 
 std::string_view Name(AgreementKind kind) { return kAgreementKinds.Of(kind); }
-
-std::optional<AgreementKind> AgreementKindFromName(std::string_view name) {
-  return kAgreementKinds.Find(name);
-}
 
 std::string_view Name(ShareLevel level) { return kShareLevels.Of(level); }
 

@@ -21,7 +21,6 @@ namespace truce {
 // `reserved`: made at admission, not yet seen. `seen`: the object exists and declares the key.
 enum class RowState : std::uint8_t { kReserved, kSeen };
 std::string_view Name(RowState state);
-std::optional<RowState> RowStateFromName(std::string_view name);
 
 // A reservation stands beside the row of what was seen and never replaces it: rows are unique by
 // all three.
@@ -97,7 +96,6 @@ enum class AgreementKind : std::uint8_t {
   kProtection,  // the resource must not be deleted
 };
 std::string_view Name(AgreementKind kind);  // "share", "transfer", "protection"
-std::optional<AgreementKind> AgreementKindFromName(std::string_view name);
 
 // What an owner grants to another party; each level includes those before it.
 enum class ShareLevel : std::uint8_t {

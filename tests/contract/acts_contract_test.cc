@@ -102,7 +102,7 @@ TEST_P(ActsContract, ATransferIsOfferedAndAccepted) {
   EXPECT_TRUE(Agreements()[0].accepted);
 }
 
-TEST_P(ActsContract, AResourceIsReleasedAListImportedAnExportTaken) {
+TEST_P(ActsContract, AResourceIsReleasedAListImportedTheRegistryExported) {
   Declare("team-a", "artifacts");
   Declare("team-a", "backups");
   Post("/api/v1/resources/" + IdOf("artifacts") + ":release", {{"reason", "gone"}}, 200);

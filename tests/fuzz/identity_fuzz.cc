@@ -7,6 +7,7 @@
 
 #include "registry/base/assert.h"
 #include "registry/identity/identity.h"
+#include "tests/support/identity_text.h"
 #include "tests/support/json_document.h"
 
 namespace truce {

@@ -10,11 +10,11 @@
 #include <vector>
 
 #include "registry/identity/identity.h"
-#include "registry/ownership/invariants.h"
 #include "registry/ownership/review.h"
 #include "registry/ownership/rows.h"
 #include "registry/ownership/sight.h"
 #include "registry/store/store.h"
+#include "tests/support/invariants.h"
 
 namespace truce::scene {
 

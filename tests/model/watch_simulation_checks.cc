@@ -6,12 +6,12 @@
 
 #include "registry/identity/uids.h"
 #include "registry/ownership/brake.h"
-#include "registry/ownership/invariants.h"
 #include "registry/store/memory/memory_store.h"
 #include "tests/model/scene.h"
 #include "tests/model/simulated_kinds.h"
 #include "tests/model/watch_simulation.h"
 #include "tests/support/audit_only_grew.h"
+#include "tests/support/invariants.h"
 #include "tests/support/recount.h"
 
 namespace truce {

@@ -13,11 +13,11 @@
 #include <vector>
 
 #include "registry/identity/uids.h"
-#include "registry/ownership/invariants.h"
 #include "registry/ownership/review.h"
 #include "registry/ownership/rows.h"
 #include "registry/store/memory/memory_store.h"
 #include "tests/support/faulty_store.h"
+#include "tests/support/invariants.h"
 #include "tests/support/recount.h"
 #include "tests/support/small_cluster.h"
 #include "webhook/watch/watcher.h"

@@ -96,43 +96,6 @@ def test_an_export_is_imported_again(api, tmp_path):  # noqa: F811
             assert told(other, name) == told(truce, name)
 
 
-def test_a_registry_is_taken_over_whole(api, tmp_path):  # noqa: F811
-    """Export → import into an empty registry → export: the same, byte for byte."""
-    truce = api.truce
-    assert bring_in(truce, "--apply").returncode == OK
-    for more in (["share", "s3/Bucket/prod-one", "--with", "team-b", "--level", "attach", "--for", "30d"],
-                 ["protect", "s3/Bucket/prod-two"],
-                 ["transfer", "s3/Bucket/prod-three", "--to", "team-b"]):
-        done = truce.command(*more, "--reason", "agreed, \"so\"")
-        assert done.returncode == OK, done.stderr
-    for output in ("ndjson", "json"):
-        directory = tmp_path / output
-        directory.mkdir()
-        file = directory / "registry"
-        file.write_text(truce.command("export", "-o", output).stdout)
-        with TruceProcess(directory, api.config) as other:
-            plan = other.command("import", str(file))
-            assert "5 new, 0 changed, 0 retired, 0 owned already, 0 conflicting" in plan.stdout, plan.stderr
-            assert other.command("export", "-o", output).stdout != file.read_text()
-            assert other.command("import", str(file), "--apply").returncode == OK
-            assert other.command("export", "-o", output).stdout == file.read_text()
-            assert "5 owned already" in other.command("import", str(file), "--apply").stdout
-            with other.reviewer() as reviewer:
-                stranger = creation(objects.claim("mine", "team-c", "prod-one"))
-                assert not reviewer.review(stranger)[1]["allowed"]
-            # What this registry knows otherwise by now refuses the whole.
-            assert other.command("protect", "s3/Bucket/prod-one", "--reason", "x").returncode == OK
-            assert other.command("release", "s3/Bucket", "flow-logs", "--reason", "x").returncode == OK
-            before = other.command("export").stdout
-            refused = other.command("import", str(file), "--apply")
-            assert refused.returncode == NO and "otherwise" in refused.stderr
-            assert "conflicting" in refused.stdout, refused.stdout
-            assert other.command("export").stdout == before
-            assert other.command("import", str(file), "--apply", "--skip", "conflicting").returncode == OK
-            assert other.command("who-owns", "s3/Bucket/flow-logs").returncode == OK
-    assert truce.command("import", str(file), "--source", "x").returncode == USAGE
-
-
 def terminal_text(shown: IO[bytes]) -> str:
     """Everything that a program wrote to a terminal which is closed by now: it arrives in parts."""
     text = b""

@@ -1,5 +1,4 @@
-// GET and POST /api/v1/registry: an export taken into an empty registry gives the same registry;
-// whole or not at all, again and again the same; and no body makes a registry that cannot be.
+// GET /api/v1/registry: everything that the registry keeps of each key.
 #include <gtest/gtest.h>
 
 #include <nlohmann/json.hpp>
@@ -8,7 +7,6 @@
 #include <string_view>
 
 #include "registry/ownership/agreements.h"
-#include "registry/ownership/invariants.h"
 #include "registry/ownership/ledger.h"
 #include "registry/ownership/sight.h"
 #include "tests/model/world.h"
@@ -44,15 +42,6 @@ class RegistryTest : public AdmissionFixture {
     } while (!cursor.empty());
     return items;
   }
-  static json BodyOf(const json& items) {
-    json copies = json::array();
-    for (const json& item : items) copies.push_back(item.at("keyCopy"));
-    return {{"copies", copies}};
-  }
-  static HttpResponse Apply(OperatorCalls& calls, json body) {
-    body["apply"] = true;
-    return calls.Post(kPath, body.dump(), "*");
-  }
   static void Change(Store& store, const std::function<void(Ledger&)>& change) {
     const PartyRules parties;
     const IdSource ids = RandomIds();
@@ -83,49 +72,44 @@ class RegistryTest : public AdmissionFixture {
       });
     }
   }
-  // What was taken is what was there, but for the audit log, settings and objects beside all rows.
-  static void ExpectSame(const StoreContents& taken, const StoreContents& original) {
-    EXPECT_TRUE(taken.owners == original.owners);
-    EXPECT_TRUE(taken.rows == original.rows);
-    EXPECT_TRUE(taken.agreements == original.agreements);
-    EXPECT_EQ(CheckInvariants(taken), std::vector<std::string>());
-  }
-
   ServicePolicy policy_view_{service_};
 };
 
-// The seeds are spread over so many cases.
-constexpr unsigned kShares = 4;
-
-class RandomRegistries : public RegistryTest, public ::testing::WithParamInterface<unsigned> {};
-
-TEST_P(RandomRegistries, AreTheSameBehindAnExport) {
+// What the export says of `contents`: no owner, row, agreement or name is left out.
+void ExpectWhole(const json& exported, const StoreContents& contents) {
+  std::size_t owners = 0;
+  std::size_t rows = 0;
   std::size_t agreements = 0;
-  std::size_t conflicts = 0;
-  for (unsigned seed = 1 + GetParam(); seed <= 150 && !HasFailure(); seed += kShares) {
+  std::size_t names = 0;
+  for (const json& item : exported) {
+    const json& copy = item.at("keyCopy");
+    owners += copy.count("owner");
+    rows += copy.value("rows", json::array()).size();
+    agreements += copy.value("agreements", json::array()).size();
+    names += copy.value("names", json::array()).size();
+  }
+  EXPECT_EQ(owners, contents.owners.size());
+  EXPECT_EQ(rows, contents.rows.size());
+  EXPECT_EQ(agreements, contents.agreements.size());
+  EXPECT_EQ(names, contents.names.size());
+}
+
+TEST_F(RegistryTest, RandomOnesAreExportedWholeInPagesOfAnySize) {
+  std::size_t agreements = 0;
+  for (unsigned seed = 1; seed <= 20 && !HasFailure(); ++seed) {
     SCOPED_TRACE("seed " + std::to_string(seed));
     MemoryStore store;
     World world(store, seed, {.bypass = 0.1, .unenforced = 0.1});
-    for (unsigned i = 0; i < seed; ++i) ASSERT_FALSE(world.Step());
+    for (unsigned i = 0; i < 5 * seed; ++i) ASSERT_FALSE(world.Step());
     Agree(store, seed);
     OperatorCalls calls = On(store);
-    const json exported = Export(calls, seed % 2 == 0 ? "1" : "1000");
-    MemoryStore other;
-    OperatorCalls others = On(other);
-    ASSERT_EQ(Apply(others, BodyOf(exported)).status, 200);
-    EXPECT_EQ(Export(others).dump(), exported.dump());
-    const StoreContents taken = other.Contents().value();
-    ExpectSame(taken, store.Contents().value());
-    ASSERT_EQ(Apply(others, BodyOf(exported)).status, 200);
-    EXPECT_TRUE(other.Contents().value() == taken) << "taken again";
-    agreements += taken.agreements.size();
-    conflicts += store.Counts().conflicts;
+    const json exported = Export(calls);
+    EXPECT_EQ(Export(calls, "1").dump(), exported.dump());
+    ExpectWhole(exported, store.Contents().value());
+    agreements += store.Contents().value().agreements.size();
   }
-  EXPECT_GT(agreements, 100U / kShares);
-  EXPECT_GT(conflicts, 5U / kShares);
+  EXPECT_GT(agreements, 20U);
 }
-
-INSTANTIATE_TEST_SUITE_P(Rotating, RandomRegistries, ::testing::Range(0U, kShares));
 
 TEST_F(RegistryTest, ChainsAndObserversComeAlong) {
   const Slot claim = scene::SlotOf("ObjectStorage", "team-a", "files");
@@ -170,161 +154,12 @@ TEST_F(RegistryTest, ChainsAndObserversComeAlong) {
   ASSERT_EQ(exported.size(), 2U);
   EXPECT_EQ(exported[0].at("keyCopy").at("objects").size(), 3U);
   EXPECT_FALSE(exported[1].contains("resource"));
-  MemoryStore other;
-  OperatorCalls others = On(other);
-  ASSERT_EQ(Apply(others, BodyOf(exported)).status, 200);
-  ExpectSame(other.Contents().value(), Contents());
-  EXPECT_TRUE(other.Contents().value().objects == Contents().objects);
-  // Copies that were made before uids carried their cluster.
-  std::string earlier = BodyOf(exported).dump();
-  for (std::size_t at = 0; (at = earlier.find("local/uid-", at)) != std::string::npos;) {
-    earlier.erase(at, std::string_view("local/").size());
-  }
-  MemoryStore of_then;
-  OperatorCalls calls_of_then = On(of_then);
-  ASSERT_EQ(Apply(calls_of_then, json::parse(earlier)).status, 200);
-  ExpectSame(of_then.Contents().value(), Contents());
-  EXPECT_TRUE(of_then.Contents().value().objects == Contents().objects);
+  EXPECT_EQ(exported[0].at("keyCopy").at("rows")[0].at("base"), "18446744073709551615");
+  ExpectWhole(exported, Contents());
 }
 
-// A resource is kept under one of its names, each declaration by the ProviderConfig that it names.
-TEST_F(RegistryTest, ResourcesOfAccountsComeAlong) {
-  constexpr const char* kOne = "111111111111";
-  const auto queue = [](const std::string& name, const std::string& account,
-                        const std::string& observed) {
-    return scene::ManagedQueue(scene::SlotOf("Queue", "team-a", name), "local/u-" + name,
-                               {name, "prod", account, observed}, Intent::kManages, 10);
-  };
-  ObjectFacts group = scene::ManagedQueue(scene::SlotOf("Queue", "team-a", "group"),
-                                          "local/u-group", {"group", "prod"}, Intent::kDeletes, 11);
-  DeclaredResource& by_id = group.resources.front();
-  by_id.identity = {"ec2/SecurityGroup",
-                    "aws",
-                    scene::Queue{"", "prod"}.StandIn(),
-                    "eu-west-1",
-                    {{"vpcId", "vpc-1"}, {"name", "web"}}};
-  by_id.key = {"ec2/security-group|aws|||@id=sg-0a1b2c3d4e5f60718"};
-  Change(memory_, [&](Ledger& ledger) {
-    See(queue("declared", "", ""), true, ledger);
-    See(queue("observed", "", kOne), true, ledger);
-    See(queue("configured", kOne, ""), true, ledger);
-    See(queue("gone", kOne, ""), true, ledger);
-    See(group, true, ledger);
-  });
-  Change(memory_, [&](Ledger& ledger) { SeeDeleted(queue("gone", kOne, ""), {}, ledger); });
-  ASSERT_EQ(Contents().owners.size(), 5U);
-  OperatorCalls calls = On(memory_);
-  const json exported = Export(calls);
-  MemoryStore other;
-  OperatorCalls others = On(other);
-  const HttpResponse taken = Apply(others, BodyOf(exported));
-  ASSERT_EQ(taken.status, 200) << taken.body;
-  ExpectSame(other.Contents().value(), Contents());
-  EXPECT_TRUE(other.Contents().value().names == Contents().names);
-}
-
-class OneBucketTest : public RegistryTest {
- protected:
-  OneBucketTest() {
-    EXPECT_TRUE(Send(Claim("team-a", "x", "prod-a", "service-a")).allowed);
-    OperatorCalls calls = On(memory_);
-    exported_ = Export(calls);
-  }
-  // The answer to the export after `change`, in an empty registry.
-  int StatusOf(const std::function<void(json& copy)>& change) {
-    json body = BodyOf(exported_);
-    change(body["copies"][0]);
-    MemoryStore other;
-    OperatorCalls others = On(other);
-    const HttpResponse response = Apply(others, body);
-    EXPECT_EQ(other.Contents().value().owners.empty(), response.status != 200);
-    return response.status;
-  }
-  json exported_;
-};
-
-TEST_F(OneBucketTest, ThePlanIsCarriedOutWholeOrNotAtAll) {
-  MemoryStore other;
-  OperatorCalls others = On(other);
-  json body = BodyOf(exported_);
-  const HttpResponse plan = others.Post(kPath, body.dump());
-  EXPECT_EQ(json::parse(plan.body).at("counts").at("new"), 1);
-  EXPECT_TRUE(other.Contents().value().owners.empty());
-  body["apply"] = true;
-  EXPECT_EQ(others.Post(kPath, body.dump()).status, 428);
-  EXPECT_EQ(others.Post(kPath, body.dump(), "\"other\"").status, 412);
-  EXPECT_TRUE(other.Contents().value().owners.empty());
-  EXPECT_EQ(others.Post(kPath, body.dump(), OperatorCalls::TagOf(plan)).status, 200);
-  const AuditEntry line = other.Contents().value().audit.at(0);
-  EXPECT_EQ(line.cause, "taken from an export of a registry");
-  EXPECT_EQ(line.actor, "operator");
-}
-
-TEST_F(OneBucketTest, WhatTheRegistryKnowsOtherwiseRefusesTheWhole) {
-  ASSERT_TRUE(Send(Claim("team-a", "y", "prod-b", "service-a")).allowed);
-  OperatorCalls calls = On(memory_);
-  json body = BodyOf(Export(calls));
-  MemoryStore other;
-  OperatorCalls others = On(other);
-  ASSERT_EQ(Apply(others, BodyOf(exported_)).status, 200);
-  body["copies"][0]["owner"]["service"] = "another";
-  const StoreContents before = other.Contents().value();
-  const json plan = json::parse(others.Post(kPath, body.dump()).body);
-  EXPECT_EQ(plan.at("items")[0].at("why"), "the registry holds it in another state");
-  EXPECT_EQ(Apply(others, body).status, 409);
-  EXPECT_TRUE(other.Contents().value() == before);
-  body["skip"] = {"conflicting"};
-  EXPECT_EQ(Apply(others, body).status, 200);
-  EXPECT_EQ(other.Contents().value().owners.size(), 2U);
-  EXPECT_EQ(other.Contents().value().owners[0].service, "service-a");
-}
-
-TEST_F(OneBucketTest, AnIdThatStandsForSomethingElseConflicts) {
-  MemoryStore other;
-  OperatorCalls others = On(other);
-  ASSERT_EQ(Apply(others, BodyOf(exported_)).status, 200);
-  json body = BodyOf(exported_);
-  json& copy = body["copies"][0];
-  const std::string key = "s3/Bucket|aws|||name=prod-z";
-  copy["key"] = key;
-  copy["owner"]["identity"] = key;
-  copy["rows"][0]["identity"] = key;
-  EXPECT_EQ(Apply(others, body).status, 409);
-  copy["owner"]["id"] = "bbbbbbbbbbbbb";
-  EXPECT_EQ(Apply(others, body).status, 200);
-}
-
-TEST_F(OneBucketTest, NoBodyMakesWhatCannotBe) {
-  EXPECT_EQ(StatusOf([](json&) {}), 200);
-  EXPECT_EQ(StatusOf([](json& copy) { copy.erase("owner"); }), 400) << "managed, without owner";
-  EXPECT_EQ(StatusOf([](json& copy) { copy.erase("rows"); }), 400) << "neither row nor record";
-  EXPECT_EQ(StatusOf([](json& copy) { copy.erase("objects"); }), 400);
-  EXPECT_EQ(StatusOf([](json& copy) { copy["owner"]["record"] = "orphaned"; }), 400);
-  EXPECT_EQ(StatusOf([](json& copy) { copy["owner"]["root"] = "a/b"; }), 400);
-  EXPECT_EQ(StatusOf([](json& copy) { copy["owner"]["id"] = "short"; }), 400);
-  EXPECT_EQ(StatusOf([](json& copy) { copy["owner"]["since"] = -1; }), 400);
-  EXPECT_EQ(StatusOf([](json& copy) { copy["owner"]["since"] = 1e300; }), 400);
-  EXPECT_EQ(StatusOf([](json& copy) { copy["owner"]["name"] = "a\nb"; }), 400);
-  EXPECT_EQ(StatusOf([](json& copy) { copy["owner"]["party"] = "ns:local/evil"; }), 400);
-  EXPECT_EQ(StatusOf([](json& copy) { copy["rows"][0]["intent"] = "wants"; }), 400);
-  EXPECT_EQ(StatusOf([](json& copy) { copy["rows"][0]["base"] = "x"; }), 400);
-  EXPECT_EQ(StatusOf([](json& copy) { copy["rows"][0]["root"] = "c/g/k/n/other"; }), 400);
-  EXPECT_EQ(StatusOf([](json& copy) { copy["rows"] = "none"; }), 400);
-  EXPECT_EQ(StatusOf([](json& copy) { copy["objects"][0]["names"] = {1}; }), 400);
-  EXPECT_EQ(StatusOf([](json& copy) { copy["key"] = "s3/Bucket|aws|||name=other"; }), 409);
-  EXPECT_EQ(StatusOf([](json& copy) { copy["owner"]["identity"] = "no/Type|aws|||name=x"; }), 409);
-  OperatorCalls calls = On(memory_);
-  for (const char* body : {"", "[]", "{}", R"({"copies":{}})", R"({"copies":[1]})",
-                           R"({"copies":[{}]})", R"({"copies":[{"key":"k"}]})",
-                           R"({"copies":[],"other":1})", R"({"copies":[],"skip":["all"]})"}) {
-    EXPECT_EQ(calls.Post(kPath, body).status, 400) << body;
-  }
-  json twice = BodyOf(exported_);
-  twice["copies"].push_back(twice["copies"][0]);
-  EXPECT_EQ(calls.Post(kPath, twice.dump()).status, 400);
-}
-
-TEST_F(OneBucketTest, FiltersAndCursorsAreReadStrictly) {
+TEST_F(RegistryTest, FiltersAndCursorsAreReadStrictly) {
+  ASSERT_TRUE(Send(Claim("team-a", "x", "prod-a", "service-a")).allowed);
   OperatorCalls calls = On(memory_);
   const auto count = [&](const char* name, const char* value) {
     const HttpResponse response = calls.Get(kPath, {{name, value}});

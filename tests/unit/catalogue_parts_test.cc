@@ -7,11 +7,11 @@
 #include <random>
 #include <set>
 
-#include "registry/ownership/invariants.h"
 #include "registry/ownership/ledger.h"
 #include "registry/ownership/names.h"
 #include "registry/ownership/rows.h"
 #include "registry/store/memory/memory_store.h"
+#include "tests/support/invariants.h"
 #include "tests/support/strict_store.h"
 #include "webhook/serve/registry/catalogue_change.h"
 

@@ -6,6 +6,7 @@
 
 #include "registry/identity/evidence.h"
 #include "registry/identity/identity.h"
+#include "tests/support/identity_text.h"
 #include "tests/support/json_document.h"
 
 namespace truce {

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "registry/identity/identity.h"
+#include "tests/support/identity_text.h"
 #include "tests/support/json_document.h"
 
 namespace truce {

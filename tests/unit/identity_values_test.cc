@@ -1,5 +1,6 @@
 // Texts of the values: encodings and their inverses.
 #include "registry/identity/values.h"
+#include "tests/support/identity_text.h"
 
 #include <gtest/gtest.h>
 

@@ -245,27 +245,6 @@ TEST(Csv, ABadLineIsAProblemOfItsOwn) {
             "its name is no line of text");
 }
 
-TEST(RegistryExport, LinesOrOneList) {
-  const std::string one = R"({"name":"a}","keyCopy":{"key":"k\"1"},"other":[{}]})";
-  const std::string two = R"({"keyCopy":{"key":"k2","rows":[{"uid":"u"}]}})";
-  const std::vector<std::string> copies = {R"({"key":"k\"1"})",
-                                           R"({"key":"k2","rows":[{"uid":"u"}]})"};
-  for (const std::string& text :
-       {one + "\n" + two + "\n", "{\"items\":[\n" + one + ",\n" + two + "\n]}\n",
-        " { \"items\" : [ " + one + " , " + two + " ] } "}) {
-    const ImportFile file = Read(text);
-    EXPECT_EQ(file.format, ImportFormat::kRegistry) << text;
-    EXPECT_EQ(file.copies, copies) << text;
-  }
-  EXPECT_EQ(ErrorOf(one + "\n{\"a\":1}\n"), "item 2: it is not JSON with a member keyCopy");
-  EXPECT_EQ(ErrorOf(one + "\n{\"keyCopy\":"), "item 2: it does not end, or nests too deep");
-  EXPECT_EQ(ErrorOf(one + "\nx"), "item 2: it is not an object");
-  EXPECT_EQ(ErrorOf("{\"items\":[" + one + ",\n"),
-            "item 2: the list is cut off, or not as export wrote it");
-  EXPECT_EQ(ErrorOf("{\"keyCopy\":" + std::string(100'000, '[')),
-            "item 1: it does not end, or nests too deep");
-}
-
 TEST(BadLists, AreRefusedWithTheirPlace) {
   EXPECT_EQ(ErrorOf(""), "the file is of no known format; name it with --format");
   EXPECT_EQ(ErrorOf("[1]"), "the file is of no known format; name it with --format");

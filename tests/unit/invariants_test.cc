@@ -1,5 +1,5 @@
 // Breaches of what is true of names are found (I13, I17).
-#include "registry/ownership/invariants.h"
+#include "tests/support/invariants.h"
 
 #include <gtest/gtest.h>
 

@@ -19,7 +19,7 @@ struct FormatRow {
   std::string_view mark;  // a member that only files of this format begin with
 };
 
-constexpr std::array<FormatRow, 10> kFormats = {{
+constexpr std::array<FormatRow, 9> kFormats = {{
     {ImportFormat::kTerraformShow, "terraform", "\"format_version\""},
     {ImportFormat::kTerraformState, "terraform-state", "\"terraform_version\""},
     {ImportFormat::kCloudFormation, "cloudformation", "\"StackResources\""},
@@ -29,7 +29,6 @@ constexpr std::array<FormatRow, 10> kFormats = {{
     {ImportFormat::kConfig, "config", "onfigurationItems\""},
     {ImportFormat::kConfig, "config", "\"Results\""},
     {ImportFormat::kCsv, "csv", ""},
-    {ImportFormat::kRegistry, "registry", "\"keyCopy\""},
 }};
 
 // By the mark that stands first; a text that is not a JSON object is CSV.
@@ -104,7 +103,6 @@ Result<ImportFile> ReadImportList(std::string_view text, std::optional<ImportFor
     case ImportFormat::kTagging: read = ReadTagging(text, context, file); break;
     case ImportFormat::kConfig: read = ReadConfigItems(text, context, file); break;
     case ImportFormat::kCsv: read = ReadCsv(text, context, file); break;
-    case ImportFormat::kRegistry: read = ReadRegistryExport(text, file); break;
   }
   if (!read.ok()) return read.error();
   std::for_each(file.entries.begin(), file.entries.end(), KeepLines);

@@ -38,7 +38,6 @@ enum class ImportFormat {
   kConfig,          // AWS Config: list-discovered-resources, select-resource-config, items
   kCsv,             // a header row with type, name, region, account, arn, service, contact,
                     // address, part:NAME
-  kRegistry,        // truce export, JSON or NDJSON: a registry, to be taken over as it is
 };
 std::string_view Name(ImportFormat format);
 std::optional<ImportFormat> ImportFormatFromName(std::string_view name);
@@ -55,8 +54,7 @@ struct ImportDefaults {
 struct ImportFile {
   ImportFormat format = ImportFormat::kCsv;
   std::vector<ImportEntry> entries;
-  std::vector<std::string> copies;  // kRegistry: JSON, each a copy of POST /api/v1/registry
-  std::size_t foreign = 0;          // entries of other clouds and tools, and data sources: left out
+  std::size_t foreign = 0;  // entries of other clouds and tools, and data sources: left out
 };
 
 // Larger files are refused: they are read as a whole.

@@ -33,7 +33,6 @@ Result<void> ReadCloudFormation(std::string_view text, const ReadContext& contex
 Result<void> ReadTagging(std::string_view text, const ReadContext& context, ImportFile& file);
 Result<void> ReadConfigItems(std::string_view text, const ReadContext& context, ImportFile& file);
 Result<void> ReadCsv(std::string_view text, const ReadContext& context, ImportFile& file);
-Result<void> ReadRegistryExport(std::string_view text, ImportFile& file);
 
 // What a list says of one resource without naming its parts.
 struct ListedResource {

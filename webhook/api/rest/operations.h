@@ -36,9 +36,8 @@ std::vector<HttpRoute> ImportRoutes(OperationPorts ports);
 // in all.
 std::vector<HttpRoute> OverrideRoutes(const RestApi& rest, OverrideBook& book);
 
-// The registry as a whole, to be taken into another one: GET and POST /api/v1/registry. GET needs
-// list on ownerships, as a list of resources does; POST create on imports/registry and list on
-// ownerships, in all namespaces.
+// The registry as a whole: GET /api/v1/registry. Needs list on ownerships, as a list of resources
+// does.
 std::vector<HttpRoute> RegistryRoutes(OperationPorts ports);
 
 // What the watch of this server's cluster shows.

@@ -1,148 +1,126 @@
-// GET and POST /registry.
-#include <algorithm>
+// GET /registry.
 #include <memory>
 #include <optional>
+#include <string>
 #include <utility>
+#include <vector>
 
 #include "registry/base/result.h"
-#include "registry/identity/draft.h"
-#include "registry/ownership/ledger.h"
-#include "registry/ownership/names.h"
+#include "registry/ownership/lists/key_copy.h"
 #include "webhook/api/resource_json.h"
-#include "webhook/api/rest/key_copy_json.h"
 #include "webhook/api/rest/operations.h"
-#include "webhook/wire/digest.h"
+#include "webhook/wire/json_writer.h"
 
 namespace truce {
 namespace {
 
-// A copy that this server's catalogue cannot hold, and why.
-struct UnknownCopy {
-  std::size_t index = 0;
-  std::string type;
-  KeyText key;
-  std::string why;
-};
-
-struct Request {
-  CopiesRequest body;                // the copies that can be held
-  std::vector<std::size_t> indices;  // where each of them stands in the body
-  std::vector<UnknownCopy> unknown;
-  KeysOfId ids;
-};
-
-// Whether this server's catalogue keeps what `identity` says under `key`. Under which of its names,
-// and so in which account, more than the identity tells (registry/ownership/names.h).
-bool IsKeyOf(const ResourceIdentity& identity, const KeyText& key, const TypeSpec& spec) {
-  ResourceIdentity there = identity;
-  const std::string account = AccountIn(key);
-  if (!account.empty()) there.account = account;
-  if (IsAssignedName(key)) {
-    const AssignedId id{.in_partition = account.empty()};
-    return key.text.starts_with(AssignedName(there, spec, id).text);
-  }
-  const std::optional<KeyText> made = KeyAnew(there, spec);
-  return made && (*made == key || WithoutAccount(*made) == key);
+// Times are milliseconds since 1970, slots and identities the texts of identity/values.h; what is
+// empty, false or what it nearly always is stands in no member.
+void Say(JsonWriter& json, std::string_view name, std::string_view value) {
+  if (!value.empty()) json.Field(name, value);
+}
+void Say(JsonWriter& json, std::string_view name, bool value) {
+  if (value) json.Field(name, true);
+}
+void SayTime(JsonWriter& json, std::string_view name, Timestamp time) {
+  json.NumberField(name, time.time_since_epoch().count());
 }
 
-std::string WhyUnknown(const ResourceIdentity& identity, const KeyText& key,
-                       const Catalogue& catalogue) {
-  const TypeSpec* spec = catalogue.FindType(identity.type);
-  if (spec == nullptr) return "there is no type " + identity.type;
-  return IsKeyOf(identity, key, *spec) ? "" : "its key is not what its identity makes";
+void WriteOwner(const Owner& owner, JsonWriter& json) {
+  json.Key("owner").BeginObject().Field("id", owner.id.text).Field("root", ToText(owner.root));
+  Say(json, "service", owner.service);
+  Say(json, "contact", owner.contact);
+  Say(json, "arn", owner.arn);
+  Say(json, "name", owner.name);
+  json.Field("identity", ToText(owner.identity));
+  SayTime(json, "since", owner.since);
+  Say(json, "real", owner.real);
+  Say(json, "managedOnce", owner.managed_once);
+  if (!owner.left.empty()) {
+    std::vector<std::string> left;
+    for (const Slot& slot : owner.left) left.push_back(ToText(slot));
+    json.TextsField("left", left);
+  }
+  if (owner.record != Record::kNone) json.Field("record", Name(owner.record));
+  Say(json, "reason", owner.record_reason);
+  Say(json, "successor", owner.successor);
+  json.EndObject();
 }
 
-std::string WhyUnknown(const KeyCopy& copy, const Catalogue& catalogue) {
-  if (copy.owner) {
-    std::string why = WhyUnknown(copy.owner->identity, copy.key, catalogue);
-    if (!why.empty()) return why;
-  }
-  for (const Row& row : copy.rows) {
-    // What an id makes one with the owner's may be declared by other fields.
-    const bool is_known = copy.owner && catalogue.FindType(row.identity.type) != nullptr;
-    std::string why = is_known ? "" : WhyUnknown(row.identity, copy.key, catalogue);
-    if (!why.empty()) return why;
-  }
-  return {};
+void WriteRow(const Row& row, JsonWriter& json) {
+  json.BeginObject()
+      .Field("uid", row.id.uid.text)
+      .Field("state", Name(row.id.state))
+      .Field("slot", ToText(row.slot))
+      .Field("root", ToText(row.root))
+      .Field("intent", Name(row.intent))
+      .Field("identity", ToText(row.identity));
+  Say(json, "terminating", row.terminating);
+  Say(json, "mapped", !row.managed);
+  Say(json, "review", row.review.text);
+  Say(json, "digest", row.digest);
+  if (row.base) json.Field("base", std::to_string(*row.base));
+  Say(json, "user", row.user);
+  SayTime(json, "at", row.at);
+  if (row.created) SayTime(json, "created", *row.created);
+  Say(json, "accountFields", row.account_fields);
+  json.EndObject();
 }
 
-const ResourceIdentity& IdentityOf(const KeyCopy& copy) {
-  TRUCE_ASSERT(copy.owner || !copy.rows.empty());
-  return copy.owner ? copy.owner->identity : copy.rows.front().identity;
+void WriteKnownObject(const Object& object, JsonWriter& json) {
+  json.BeginObject()
+      .Field("uid", object.uid.text)
+      .Field("slot", ToText(object.slot))
+      .Field("root", ToText(object.root));
+  if (object.parent) json.Field("parent", ToText(*object.parent));
+  Say(json, "parentUid", object.parent_uid.text);
+  Say(json, "link", object.link);
+  if (!object.names.empty()) json.TextsField("names", object.names);
+  Say(json, "service", object.service);
+  Say(json, "contact", object.contact);
+  Say(json, "composes", object.composes);
+  Say(json, "ownParty", object.own_party);
+  Say(json, "transferTo", object.transfer_to);
+  Say(json, "told", object.told);
+  if (object.stripped) json.Field("stripped", std::to_string(*object.stripped));
+  SayTime(json, "at", object.at);
+  json.EndObject();
 }
 
-Result<Request> ReadRegistry(const RestCall& call) {
-  Request request;
-  TRUCE_ASSIGN_OR_RETURN(request.body, ReadCopies(call.request.body));
-  if (const auto fault = FaultOf(request.body.copies)) {
-    return InvalidArgument("the copies are not the state of a registry: " + *fault);
-  }
-  std::vector<KeyCopy> known;
-  for (std::size_t i = 0; i < request.body.copies.size(); ++i) {
-    KeyCopy& copy = request.body.copies[i];
-    std::string why = WhyUnknown(copy, *call.policy->catalogue);
-    if (!why.empty()) {
-      request.unknown.push_back({i, IdentityOf(copy).type, copy.key, std::move(why)});
-      continue;
-    }
-    known.push_back(std::move(copy));
-    request.indices.push_back(i);
-  }
-  request.body.copies = std::move(known);
-  return request;
+void WriteAgreed(const Agreement& agreement, JsonWriter& json) {
+  json.BeginObject().Field("id", agreement.id.text).Field("kind", Name(agreement.kind));
+  Say(json, "party", agreement.party.text);
+  json.Field("level", Name(agreement.level));
+  Say(json, "open", !agreement.accepted);
+  Say(json, "successor", agreement.successor);
+  Say(json, "reason", agreement.reason);
+  Say(json, "by", agreement.actor);
+  SayTime(json, "at", agreement.at);
+  if (agreement.until) SayTime(json, "until", *agreement.until);
+  json.EndObject();
 }
 
-std::string TagOf(const Request& request, const CopyPlan& plan) {
-  JsonWriter json;
-  json.BeginArray();
-  for (std::size_t i = 0; i < plan.lines.size(); ++i) {
-    json.Text(Name(plan.lines[i].action)).Text(plan.lines[i].why);
-    WriteKeyCopy(request.body.copies[i], json);
-  }
-  for (const UnknownCopy& each : request.unknown) json.Text(each.key.text);
-  json.EndArray();
-  return EntityTagOf(json.Take());
+void WriteFurtherName(const ResourceName& name, JsonWriter& json) {
+  json.BeginObject().Field("name", name.name.text).Field("sort", Name(name.sort));
+  Say(json, "observed", name.observed);
+  SayTime(json, "at", name.at);
+  json.EndObject();
 }
 
-std::size_t CountOf(const CopyPlan& plan, CopyAction action) {
-  return static_cast<std::size_t>(
-      std::count_if(plan.lines.begin(), plan.lines.end(),
-                    [&](const CopyPlan::Line& line) { return line.action == action; }));
-}
-
-HttpResponse PlanResponse(const Request& request, const CopyPlan& plan, bool applied) {
-  JsonWriter json;
-  json.BeginObject().Field("applied", applied).Key("counts").BeginObject();
-  for (const CopyAction action : {CopyAction::kNew, CopyAction::kOwned, CopyAction::kConflicting}) {
-    json.NumberField(Name(action), static_cast<std::int64_t>(CountOf(plan, action)));
-  }
-  json.NumberField("unknown", static_cast<std::int64_t>(request.unknown.size()));
-  json.EndObject().Key("items").BeginArray();
-  const auto begin = [&](std::size_t index, std::string_view action, const std::string& type) {
-    json.BeginObject()
-        .NumberField("index", static_cast<std::int64_t>(index))
-        .Field("action", action)
-        .Field("type", type);
+void WriteKeyCopy(const KeyCopy& copy, JsonWriter& json) {
+  const auto list = [&](const char* name, const auto& items, auto write) {
+    if (items.empty()) return;
+    json.Key(name).BeginArray();
+    for (const auto& item : items) write(item, json);
+    json.EndArray();
   };
-  for (std::size_t i = 0; i < plan.lines.size(); ++i) {
-    const KeyCopy& copy = request.body.copies[i];
-    begin(request.indices[i], Name(plan.lines[i].action), IdentityOf(copy).type);
-    json.Field("name", copy.owner ? copy.owner->name : std::string()).Field("key", copy.key.text);
-    if (!plan.lines[i].why.empty()) json.Field("why", plan.lines[i].why);
-    json.EndObject();
-  }
-  for (const UnknownCopy& each : request.unknown) {
-    begin(each.index, "unknown", each.type);
-    json.Field("key", each.key.text).Field("why", each.why).EndObject();
-  }
-  json.EndArray().EndObject();
-  HttpResponse response = JsonResponse(json.Take());
-  response.headers.emplace_back("ETag", TagOf(request, plan));
-  return response;
-}
-
-HttpResponse Refusal(const char* what, const char* remedy) {
-  return ProblemResponse(Problem{ProblemType::kConflict, what, remedy});
+  json.BeginObject().Field("key", copy.key.text);
+  if (copy.owner) WriteOwner(*copy.owner, json);
+  list("rows", copy.rows, WriteRow);
+  list("objects", copy.objects, WriteKnownObject);
+  list("agreements", copy.agreements, WriteAgreed);
+  list("names", copy.names, WriteFurtherName);
+  json.EndObject();
 }
 
 // One page of an export.
@@ -176,25 +154,6 @@ class Registry final {
     }
     TRUCE_ASSIGN_OR_RETURN(const Page page, PageOf(query, call));
     return PageResponse(page, question);
-  }
-
-  Result<HttpResponse> Take(RestCall& call) const {
-    TRUCE_RETURN_IF_ERROR(call.AllowOnly({}));
-    if (auto refusal = ports_.rest.Refuse(call, {"imports", "registry", "create", ""})) {
-      return *std::move(refusal);
-    }
-    if (auto refusal = ports_.rest.Refuse(call, {"ownerships", "", "list", ""})) {
-      return *std::move(refusal);
-    }
-    TRUCE_ASSIGN_OR_RETURN(Request request, ReadRegistry(call));
-    TRUCE_ASSIGN_OR_RETURN(request.ids, IdsOf(request.body.copies, call.deadline));
-    if (request.body.apply) return Apply(call, request);
-    CopyPlan plan;
-    const auto look = [&](const Facts& facts) {
-      plan = PlanCopies(request.body.copies, request.ids, facts);
-    };
-    TRUCE_RETURN_IF_ERROR(ports_.store.Read(look, call.deadline));
-    return PlanResponse(request, plan, false);
   }
 
  private:
@@ -260,60 +219,6 @@ class Registry final {
     return JsonResponse(json.Take());
   }
 
-  Result<KeysOfId> IdsOf(const std::vector<KeyCopy>& copies, Deadline deadline) const {
-    KeysOfId ids;
-    const auto look = [&](const PeopleFacts& facts) {
-      ids.clear();
-      for (const KeyCopy& copy : copies) {
-        if (copy.owner) ids[copy.owner->id] = facts.KeysWithId(copy.owner->id, 1);
-      }
-    };
-    TRUCE_RETURN_IF_ERROR(ports_.store.Read(look, deadline));
-    return ids;
-  }
-
-  Result<HttpResponse> Apply(const RestCall& call, const Request& request) const {
-    const std::string expected(call.request.Header("if-match"));
-    if (expected.empty()) {
-      return ProblemResponse(ProblemType::kPreconditionRequired,
-                             "an import must say which plan it carries out");
-    }
-    if (!request.unknown.empty() && !request.body.skip_unknown) {
-      return Refusal("the export holds keys that this server cannot tell; nothing was imported",
-                     "give it the same types, or skip \"unknown\"");
-    }
-    enum class Outcome { kDone, kChanged, kConflicting };
-    Outcome outcome = Outcome::kDone;
-    CopyPlan plan;
-    const std::string actor = ActorOf(call.caller);
-    DecisionIds decision_ids;
-    const auto decide = [&](const Facts& facts) {
-      plan = PlanCopies(request.body.copies, request.ids, facts);
-      const bool fits = expected == "*" || expected == TagOf(request, plan);
-      const bool conflicts =
-          !request.body.skip_conflicting && CountOf(plan, CopyAction::kConflicting) > 0;
-      outcome = !fits ? Outcome::kChanged : conflicts ? Outcome::kConflicting : Outcome::kDone;
-      if (outcome != Outcome::kDone) return Changes{};
-      const IdSource ids = decision_ids.Run(ports_.ids);
-      Ledger ledger(facts, ports_.clock.Now(), ids, call.policy->parties);
-      return TakeCopies(request.body.copies, plan, actor, ledger);
-    };
-    Locks locks;
-    for (const KeyCopy& copy : request.body.copies) {
-      locks.keys.push_back(copy.key);
-      for (const Object& object : copy.objects) locks.uids.push_back(object.uid);
-    }
-    TRUCE_RETURN_IF_ERROR(ports_.store.Apply(locks, decide, call.deadline));
-    if (outcome == Outcome::kChanged) {
-      return ProblemResponse(ProblemType::kPreconditionFailed, "the plan is another one by now");
-    }
-    if (outcome == Outcome::kConflicting) {
-      return Refusal("the registry knows keys of the export otherwise; nothing was imported",
-                     "import into an empty registry, or skip \"conflicting\"");
-    }
-    return PlanResponse(request, plan, true);
-  }
-
   OperationPorts ports_;
   RegistryQueries queries_;
   CursorSeal seal_;
@@ -325,12 +230,8 @@ std::vector<HttpRoute> RegistryRoutes(OperationPorts ports) {
   const RestApi& rest = ports.rest;
   const auto shared = std::make_shared<const Registry>(std::move(ports));
   const std::string path = "/api/v1/registry";
-  return {
-      rest.Authenticated("GET", path, RouteMatch::kExact,
-                         [shared](RestCall& call) { return shared->Give(call); }),
-      rest.Authenticated("POST", path, RouteMatch::kExact,
-                         [shared](RestCall& call) { return shared->Take(call); }),
-  };
+  return {rest.Authenticated("GET", path, RouteMatch::kExact,
+                             [shared](RestCall& call) { return shared->Give(call); })};
 }
 
 }  // namespace truce

@@ -81,7 +81,7 @@ class Writer {
   bool is_first_ = true;
 };
 
-// What people read of a key, with the copy that `truce import` reads beside it.
+// What people read of a key, with all that the registry keeps of it beside.
 Json Joined(const Json& item) {
   Json joined = item.value("resource", Json::object());
   joined["key"] = item.value("key", std::string());
@@ -177,14 +177,12 @@ CommandAction DeclareExport(CommandLine& app) {
       .Type("reserved|held|orphaned|imported")
       .OneOf({"reserved", "held", "orphaned", "imported"});
   app.Footer(
-      "All ownerships, in the order of their keys. `truce import` takes ndjson and json into "
-      "another\n"
-      "registry as they are: owners, declarations, shares, transfers and protections, with their "
-      "ids\n"
-      "and times. The audit log stays; a copy with it, of one moment, is made with `truce "
-      "backup`.\n"
-      "csv is imported as a source of its own. The form grants is what namespaces share, as\n"
-      "OwnershipGrant manifests for Git.\n\n"
+      "All ownerships, in the order of their keys; ndjson and json with declarations, shares, "
+      "transfers\n"
+      "and protections. The audit log is not among them; a copy with it, of one moment, is made "
+      "with\n"
+      "`truce backup`. `truce import` takes csv as a source of its own. The form grants is what\n"
+      "namespaces share, as OwnershipGrant manifests for Git.\n\n"
       "Examples:\n"
       "  truce export > registry.ndjson\n"
       "  truce export -o csv --state imported > imported.csv\n"

@@ -20,9 +20,7 @@ namespace {
 using Json = nlohmann::json;
 
 constexpr char kImportsPath[] = "/api/v1/imports";
-constexpr char kRegistryPath[] = "/api/v1/registry";
 constexpr int kConflictStatus = 409;
-constexpr std::size_t kCopiesMax = 10'000;  // as /openapi.yaml has it
 // Lines of a plan that people are shown; -o json has all.
 constexpr std::size_t kShownMax = 50;
 
@@ -85,32 +83,6 @@ std::string ImportBody(const ImportFile& file, const ImportArguments& given) {
   return Dump(body);
 }
 
-// The copies as they stand in the file.
-std::string ImportBodyOfCopies(const ImportFile& file, const ImportArguments& given) {
-  Json rest = {{"apply", given.apply}, {"skip", given.skip}};
-  std::string body = "{\"copies\":[";
-  for (const std::string& copy : file.copies) body.append(copy).append(",");
-  if (!file.copies.empty()) body.pop_back();
-  return body + "]," + rest.dump().substr(1);
-}
-
-std::string ImportBodyOf(const ImportFile& file, const ImportArguments& given) {
-  return file.format == ImportFormat::kRegistry ? ImportBodyOfCopies(file, given)
-                                                : ImportBody(file, given);
-}
-
-// What is wrong with the arguments for this file; empty: nothing.
-std::string Misfit(const ImportFile& file, const ImportArguments& given) {
-  const bool is_registry = file.format == ImportFormat::kRegistry;
-  if (!is_registry) return given.source.empty() ? "--source is missing: the list's name" : "";
-  if (!given.source.empty() || given.retire) {
-    return "the export of a registry is not a list of a source: leave --source and --retire out";
-  }
-  if (file.copies.size() <= kCopiesMax) return "";
-  return "the export holds more than 10,000 keys; copy a larger registry with truce backup and "
-         "truce restore";
-}
-
 // One line for each resource that is not owned already, then the sums.
 void PrintImportPlan(const Json& plan, const ImportFile& file, std::ostream& out) {
   const bool is_applied = plan.value("applied", false);
@@ -171,12 +143,8 @@ ExitCode RunImport(const ApiFlags& flags, const ImportArguments& given, const st
   if (!file.ok()) {
     return Complain(io, given.file + ": " + file.error().message, ExitCode::kUsage);
   }
-  if (const std::string misfit = Misfit(file.value(), given); !misfit.empty()) {
-    return Complain(io, misfit, ExitCode::kUsage);
-  }
-  const bool is_registry = file.value().format == ImportFormat::kRegistry;
-  ApiQuestion question{is_registry ? kRegistryPath : kImportsPath};
-  question.body = ImportBodyOf(file.value(), given);
+  ApiQuestion question{kImportsPath};
+  question.body = ImportBody(file.value(), given);
   // What is applied is what stands in the plan that the server made of this very list.
   if (given.apply) question.if_match = "*";
   ApiReply reply = AskApi(flags, question, io);
@@ -185,7 +153,7 @@ ExitCode RunImport(const ApiFlags& flags, const ImportArguments& given, const st
     // Refused as a whole: the plan says by what.
     shown.apply = false;
     question.if_match.clear();
-    question.body = ImportBodyOf(file.value(), shown);
+    question.body = ImportBody(file.value(), shown);
     reply = AskApi(flags, question, io);
   }
   if (reply.code != ExitCode::kOk) return reply.code;
@@ -209,13 +177,12 @@ CommandAction DeclareImport(CommandLine& app) {
   const auto output = AddOutputFlag(app);
   const auto given = std::make_shared<ImportArguments>();
   app.AddOption("FILE", given->file, "The list; - reads standard input").Required();
-  app.AddOption(
-      "--source", given->source,
-      "Name of the list, which must never change, as terraform:network; not for registry");
+  app.AddOption("--source", given->source,
+                "Name of the list, which must never change, as terraform:network")
+      .Required();
   app.AddOption("--format", given->format, "Form of the list; told by its content when left out")
-      .Type("terraform|terraform-state|cloudformation|tagging|config|csv|registry")
-      .OneOf({"terraform", "terraform-state", "cloudformation", "tagging", "config", "csv",
-              "registry"});
+      .Type("terraform|terraform-state|cloudformation|tagging|config|csv")
+      .OneOf({"terraform", "terraform-state", "cloudformation", "tagging", "config", "csv"});
   app.AddOption("--account", given->defaults.account, "Account of what does not say its own");
   app.AddOption("--region", given->defaults.region, "Region of what does not say its own");
   app.AddOption("--service", given->defaults.service, "Service that owns it");
@@ -234,17 +201,12 @@ CommandAction DeclareImport(CommandLine& app) {
   app.Footer(
       "Records resources that are owned outside the cluster, so that a declaration that would "
       "adopt\n"
-      "one is refused. Only names, ARNs, accounts and regions are sent, never other attributes. "
-      "What\n"
-      "`truce export` wrote as ndjson or json is taken over as it is: into an empty registry it "
-      "gives\n"
-      "the same one; the audit log stays behind.\n\n"
+      "one is refused. Only names, ARNs, accounts and regions are sent, never other attributes.\n\n"
       "Examples:\n"
       "  terraform show -json | truce import - --source terraform:network --service network\n"
       "  truce import state.json --source terraform:network --retire --skip unknown --apply\n"
       "  truce import stack.json --source cfn:base --format cloudformation --account 123456789012\n"
-      "  truce import buckets.csv --source by-hand --apply\n"
-      "  truce import registry.ndjson --apply\n\n"
+      "  truce import buckets.csv --source by-hand --apply\n\n"
       "Exit code 1: something conflicts or cannot be told, or the list was refused.");
   return [=](CommandIo& io) { return RunImport(*flags, *given, *output, io); };
 }

@@ -1,4 +1,4 @@
-#include "registry/ownership/invariants.h"
+#include "tests/support/invariants.h"
 
 #include <algorithm>
 #include <map>

@@ -1,6 +1,6 @@
 // The invariants of DESIGN.md that one state of the registry can show.
-#ifndef TRUCE_REGISTRY_OWNERSHIP_INVARIANTS_H_
-#define TRUCE_REGISTRY_OWNERSHIP_INVARIANTS_H_
+#ifndef TRUCE_TESTS_SUPPORT_INVARIANTS_H_
+#define TRUCE_TESTS_SUPPORT_INVARIANTS_H_
 
 #include <string>
 #include <vector>
@@ -23,4 +23,4 @@ std::vector<std::string> CheckInvariants(const StoreContents& contents);
 
 }  // namespace truce
 
-#endif  // TRUCE_REGISTRY_OWNERSHIP_INVARIANTS_H_
+#endif  // TRUCE_TESTS_SUPPORT_INVARIANTS_H_
