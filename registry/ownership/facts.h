@@ -9,6 +9,7 @@
 #include <set>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "registry/base/clock.h"
@@ -143,6 +144,11 @@ class PassFacts {
   // former page's `next`; empty: from the start.
   virtual ObjectPage ObjectsOfKind(const Slot& slot, std::string_view after,
                                    std::size_t limit) const = 0;
+  // At most `limit` objects of whatever kind whose uid follows `after`, by uid.
+  virtual std::vector<Object> ObjectsAfter(const Uid& after, std::size_t limit) const = 0;
+  // At most `limit` settings, name and value, whose name follows `after`, by name.
+  virtual std::vector<std::pair<std::string, std::string>> SettingsAfter(
+      std::string_view after, std::size_t limit) const = 0;
   // At most `limit` reserved rows made before `before`, ordered by RowId, that follow `after`.
   virtual std::vector<Row> ReservedBefore(Timestamp before, const RowId& after,
                                           std::size_t limit) const = 0;

@@ -264,6 +264,9 @@ struct Changes {
   std::vector<ResourceName> put_names;  // insert or replace by name
   std::vector<KeyText> drop_names;
   std::vector<AuditEntry> audit;
+  // The number of the first of `audit`, behind every one that was given; the others follow it. 0:
+  // the store numbers them. For a registry that moves to another store (MigrateStore).
+  std::uint64_t audit_from = 0;
   std::vector<std::pair<std::string, std::string>>
       put_settings;  // brake, cluster binding, catalogue version
   // Not empty: the decision would break an invariant, which the text names. All else is empty, and

@@ -217,6 +217,16 @@ AS $$
     AND number < (SELECT max(number) FROM truce.audit)
 $$;
 
+-- The next line gets this number, of a registry that moves here from another store: numbers only grow.
+CREATE FUNCTION truce.number_audit_from(first bigint) RETURNS void LANGUAGE plpgsql SECURITY DEFINER
+SET search_path = pg_catalog, pg_temp AS $$
+BEGIN
+  IF first <= coalesce((SELECT max(number) FROM truce.audit), 0) THEN
+    RAISE unique_violation USING MESSAGE = 'the audit log has this number, or a later one';
+  END IF;
+  PERFORM setval(pg_get_serial_sequence('truce.audit', 'number'), first, false);
+END $$;
+
 -- Who may do what one program, or several that share it, may do: be an active server (`registry`), and write what the
 -- cluster shows (`watch`). Decisions carry the epochs under which they run; once a lease has a newer one they are refused.
 CREATE TABLE truce.lease (
@@ -560,11 +570,12 @@ END $$;
 
 -- Writes what one decision changes, all or nothing: drops, then puts. Each array holds its records one after the other,
 -- so many texts each (registry/store/postgres/records.h); no record comes twice. Names dropped, rows, owners, keys that
--- are left with nothing, names put: in this order a key and a name change places. Answers the number of the last audit
--- line that it wrote.
+-- are left with nothing, names put: in this order a key and a name change places. `audit_from`: the number of the first
+-- audit line. Answers the number of the last one that it wrote.
 CREATE FUNCTION truce.put(drop_names text[], drop_rows text[], drop_owners text[], put_owners text[], put_rows text[],
                           put_names text[], drop_objects text[], put_objects text[], drop_agreements text[],
-                          put_agreements text[], put_settings text[], put_audit text[])
+                          put_agreements text[], put_settings text[], put_audit text[],
+                          audit_from bigint DEFAULT NULL)
 RETURNS bigint LANGUAGE plpgsql VOLATILE
 SET plan_cache_mode = force_generic_plan SET jit = off SET enable_seqscan = off SET enable_hashjoin = off
 SET enable_mergejoin = off SET enable_material = off AS $$  -- as in truce.take
@@ -692,6 +703,9 @@ BEGIN
     SELECT r.incarnation INTO present FROM truce.registry r WHERE r.place = truce.place();
     IF present IS NULL THEN
       RAISE EXCEPTION USING ERRCODE = 'TR002', MESSAGE = 'this connection leads to another server than it did';
+    END IF;
+    IF audit_from IS NOT NULL THEN
+      PERFORM truce.number_audit_from(audit_from);
     END IF;
     WITH added AS (
       INSERT INTO truce.audit (incarnation, at, action, key, id, root, slot, uid, cause, actor, review)

@@ -31,6 +31,12 @@ struct AskFacts {
   void operator()(const ObjectsOfKindQuery& query) {
     answer.objects = facts.ObjectsOfKind(query.of_kind, query.after, query.limit);
   }
+  void operator()(const ObjectsQuery& query) {
+    answer.objects.objects = facts.ObjectsAfter(query.after, query.limit);
+  }
+  void operator()(const SettingsQuery& query) {
+    answer.settings = facts.SettingsAfter(query.after, query.limit);
+  }
   void operator()(const ReservedBeforeQuery& query) {
     answer.rows = facts.ReservedBefore(query.before, query.after, query.limit);
   }

@@ -52,7 +52,7 @@ def commands_of(cli) -> list[str]:
 
 
 ASK_NO_SERVER = {"serve", "config", "types", "explain", "backup", "restore", "completion",
-                 "prepare-store", "reference"}
+                 "prepare-store", "migrate-store", "reference"}
 NEEDS = {  # what a command wants to be told beside the server
     "check": ["manifest.yaml", "--server", "https://127.0.0.1:9", "--timeout", "1"],
     "confirm": ["Bucket.s3.aws.upbound.io", "team-a/b"],

@@ -132,7 +132,7 @@ std::span<const Command> Commands() {
   constexpr std::string_view kAgree = "Agree with other teams";
   constexpr std::string_view kCluster = "See what is wrong and roll out";
   constexpr std::string_view kOperate = "Run it";
-  static constexpr std::array<Command, 35> kCommands = {{
+  static constexpr std::array<Command, 36> kCommands = {{
       {"who-owns", "find the owner of a resource, or that it is free", &DeclareWhoOwns, kAsk},
       {"list", "list resources and their owners", &DeclareList, kAsk},
       {"describe", "show one resource with everything known of it", &DeclareDescribe, kAsk},
@@ -185,6 +185,8 @@ std::span<const Command> Commands() {
       {"restore", "put a copy of the registry back, on the server's machine", &DeclareRestore,
        kOperate},
       {"prepare-store", "make the tables of a registry in PostgreSQL", &DeclarePrepareStore,
+       kOperate},
+      {"migrate-store", "move the registry between SQLite and PostgreSQL", &DeclareMigrateStore,
        kOperate},
       {"reference", "write the reference pages of the manual", &DeclareReference, kOperate},
       {"completion", "write a script that completes commands and flags in a shell",

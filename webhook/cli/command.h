@@ -70,6 +70,7 @@ CommandAction DeclareImport(CommandLine& app);
 CommandAction DeclareBackup(CommandLine& app);
 CommandAction DeclareRestore(CommandLine& app);
 CommandAction DeclarePrepareStore(CommandLine& app);
+CommandAction DeclareMigrateStore(CommandLine& app);
 CommandAction DeclareExport(CommandLine& app);
 CommandAction DeclarePage(CommandLine& app);
 CommandAction DeclareReference(CommandLine& app);

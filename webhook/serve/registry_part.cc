@@ -17,6 +17,7 @@
 #include "webhook/serve/data_dir.h"
 #include "webhook/serve/registry/audit_keeper.h"
 #include "webhook/serve/registry/catalogue_change.h"
+#include "webhook/serve/registry/migrate_store.h"
 #include "webhook/serve/registry/registry_memory.h"
 #include "webhook/serve/store_access.h"
 #include "webhook/watch/recovery/recovery.h"
@@ -106,6 +107,7 @@ Result<std::unique_ptr<Store>> RegistryPart::OpenFile(const Config& config) {
   options.data_dir = data_dir_;
   options.cache_bytes = static_cast<std::uint64_t>(config.store_cache_mib) << 20U;
   TRUCE_ASSIGN_OR_RETURN(std::unique_ptr<Store> store, SqliteStore::Open(options));
+  TRUCE_RETURN_IF_ERROR(CheckMigrated(*store, In(kDatabaseTime)));
   return store;
 }
 
@@ -187,6 +189,7 @@ Result<std::unique_ptr<Store>> RegistryPart::OpenDatabase(const Config& config,
         "one, which follows when that ends");
     return std::unique_ptr<Store>();
   }
+  TRUCE_RETURN_IF_ERROR(CheckMigrated(*waiting_, In(kDatabaseTime)));
   TRUCE_RETURN_IF_ERROR(BindRegistry(*waiting_, config.cluster_id, In(kDatabaseTime)));
   active_.store(waiting_.get());
   return std::unique_ptr<Store>(std::move(waiting_));

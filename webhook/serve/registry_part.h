@@ -67,7 +67,8 @@ class RegistryPart final {
   // another server is active on its database, it is not known yet whose cluster this is, or its
   // volume is full; waiting_for says so, and it is to be called again until true. Blocks for some
   // seconds where a database does not answer. Errors: as the store's Open, and of `kube_system`;
-  // kConflict: it is the registry of another cluster, and nothing was written to its database.
+  // kConflict: it is the registry of another cluster, and nothing was written to its database; or a
+  // migration into it has not ended.
   Result<bool> Open(const Config& config, const AdmissionPolicy& policy,
                     const KubeSystemFn& kube_system);
   bool is_open() const { return is_open_.load(); }  // thread-safe

@@ -10,6 +10,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <utility>
 #include <variant>
 #include <vector>
 
@@ -55,6 +56,16 @@ struct ObjectsOfKindQuery {
   std::string after;
   std::size_t limit = 0;
   auto operator<=>(const ObjectsOfKindQuery&) const = default;
+};
+struct ObjectsQuery {
+  Uid after;
+  std::size_t limit = 0;
+  auto operator<=>(const ObjectsQuery&) const = default;
+};
+struct SettingsQuery {
+  std::string after;
+  std::size_t limit = 0;
+  auto operator<=>(const SettingsQuery&) const = default;
 };
 struct ReservedBeforeQuery {
   Timestamp before;
@@ -124,10 +135,11 @@ struct AuditLinesQuery {
   auto operator<=>(const AuditLinesQuery&) const = default;
 };
 using Query = std::variant<CountReservedQuery, OwnersOfShapeQuery, IsTakenQuery, AgreementsQuery,
-                           KeysQuery, ObjectsOfKindQuery, ReservedBeforeQuery, CountSeenQuery,
-                           OwnersInQuery, CountOwnedQuery, PlacesQuery, ObserversQuery,
-                           KeysWithQuery, KeysNamedQuery, KeysOfServiceQuery, ServicesQuery,
-                           TallyServicesQuery, NamespacesQuery, AuditLinesQuery>;
+                           KeysQuery, ObjectsOfKindQuery, ObjectsQuery, SettingsQuery,
+                           ReservedBeforeQuery, CountSeenQuery, OwnersInQuery, CountOwnedQuery,
+                           PlacesQuery, ObserversQuery, KeysWithQuery, KeysNamedQuery,
+                           KeysOfServiceQuery, ServicesQuery, TallyServicesQuery, NamespacesQuery,
+                           AuditLinesQuery>;
 
 // The answer to any of them: the field that its kind has.
 struct QueryAnswer {
@@ -143,6 +155,7 @@ struct QueryAnswer {
   std::vector<ServiceCount> services;
   std::vector<ServiceTally> tallies;
   std::vector<std::string> namespaces;
+  std::vector<std::pair<std::string, std::string>> settings;
 };
 
 // What a decision locks before it asks.

@@ -103,6 +103,15 @@ ObjectPage PreparedFacts::ObjectsOfKind(const Slot& slot, std::string_view after
   return Answer(ObjectsOfKindQuery{of_kind, std::string(after), limit}).objects;
 }
 
+std::vector<Object> PreparedFacts::ObjectsAfter(const Uid& after, std::size_t limit) const {
+  return Answer(ObjectsQuery{after, limit}).objects.objects;
+}
+
+std::vector<std::pair<std::string, std::string>> PreparedFacts::SettingsAfter(
+    std::string_view after, std::size_t limit) const {
+  return Answer(SettingsQuery{std::string(after), limit}).settings;
+}
+
 std::vector<Row> PreparedFacts::ReservedBefore(Timestamp before, const RowId& after,
                                                std::size_t limit) const {
   return Answer(ReservedBeforeQuery{before, after, limit}).rows;

@@ -42,6 +42,9 @@ class PreparedFacts final : public AllFacts {
   std::vector<KeyText> KeysAfter(const KeyText& after, std::size_t limit) const override;
   ObjectPage ObjectsOfKind(const Slot& slot, std::string_view after,
                            std::size_t limit) const override;
+  std::vector<Object> ObjectsAfter(const Uid& after, std::size_t limit) const override;
+  std::vector<std::pair<std::string, std::string>> SettingsAfter(std::string_view after,
+                                                                 std::size_t limit) const override;
   std::vector<Row> ReservedBefore(Timestamp before, const RowId& after,
                                   std::size_t limit) const override;
   std::uint64_t CountOwned(const OwnedRange& range) const override;

@@ -149,6 +149,25 @@ class MemoryStore::State final : public AllFacts {
     return rows;
   }
 
+  std::vector<Object> ObjectsAfter(const Uid& after, std::size_t limit) const override {
+    std::vector<Object> objects;
+    for (auto it = objects_.upper_bound(after); it != objects_.end() && objects.size() < limit;
+         ++it) {
+      objects.push_back(it->second);
+    }
+    return objects;
+  }
+
+  std::vector<std::pair<std::string, std::string>> SettingsAfter(std::string_view after,
+                                                                 std::size_t limit) const override {
+    std::vector<std::pair<std::string, std::string>> settings;
+    for (auto it = settings_.upper_bound(after); it != settings_.end() && settings.size() < limit;
+         ++it) {
+      settings.push_back(*it);
+    }
+    return settings;
+  }
+
   std::vector<Row> ObserversAfter(const RowId& after, std::size_t limit) const override {
     std::vector<Row> rows;
     for (auto it = rows_.upper_bound(after); it != rows_.end() && rows.size() < limit; ++it) {
@@ -168,13 +187,13 @@ class MemoryStore::State final : public AllFacts {
   std::vector<AuditLine> AuditLines(const AuditRange& range, std::size_t limit) const override {
     std::vector<AuditLine> lines;
     for (std::size_t i = 0; i < audit_.size() && lines.size() < limit; ++i) {
-      const std::size_t index = range.newest_first ? audit_.size() - 1 - i : i;
-      const std::uint64_t number = let_go_ + index + 1;
+      const AuditLine& line = audit_[range.newest_first ? audit_.size() - 1 - i : i];
+      const std::uint64_t number = line.place.number;
       const bool in_range = number >= range.from && (range.until == 0 || number < range.until) &&
                             (!range.behind || (range.newest_first ? number < range.behind->number
                                                                   : number > range.behind->number));
-      if (!in_range || (!range.id.empty() && audit_[index].id != range.id)) continue;
-      lines.push_back({{.number = number}, audit_[index]});
+      if (!in_range || (!range.id.empty() && line.entry.id != range.id)) continue;
+      lines.push_back(line);
     }
     return lines;
   }
@@ -332,8 +351,7 @@ class MemoryStore::State final : public AllFacts {
   std::map<PublicId, Agreement> agreements_;
   std::map<KeyText, ResourceName> names_;
   std::map<std::string, std::string, std::less<>> settings_;
-  std::vector<AuditEntry> audit_;
-  std::uint64_t let_go_ = 0;  // lines that went before the first of audit_
+  std::vector<AuditLine> audit_;  // by number
 };
 
 namespace {
@@ -403,7 +421,9 @@ void MemoryStore::State::Replace(const Changes& changes) {
   for (const Agreement& agreement : changes.put_agreements) {
     agreements_.insert_or_assign(agreement.id, agreement);
   }
-  audit_.insert(audit_.end(), changes.audit.begin(), changes.audit.end());
+  std::uint64_t number = audit_.empty() ? 1 : audit_.back().place.number + 1;
+  if (changes.audit_from != 0) number = changes.audit_from;
+  for (const AuditEntry& entry : changes.audit) audit_.push_back({{.number = number++}, entry});
   for (const auto& [name, value] : changes.put_settings) {
     settings_.insert_or_assign(name, value);
     if (name == "audit.let-go") LetGo(value);
@@ -413,11 +433,9 @@ void MemoryStore::State::Replace(const Changes& changes) {
 // As the trigger of the SQLite schema does: lines go, the newest one stays.
 void MemoryStore::State::LetGo(const std::string& last) {
   const std::uint64_t until = std::strtoull(last.c_str(), nullptr, 10);
-  while (audit_.size() > 1 && let_go_ < until) {
-    const std::size_t count = std::min<std::size_t>(until - let_go_, audit_.size() - 1);
-    audit_.erase(audit_.begin(), audit_.begin() + static_cast<std::ptrdiff_t>(count));
-    let_go_ += count;
-  }
+  auto kept = audit_.begin();
+  while (audit_.end() - kept > 1 && kept->place.number <= until) ++kept;
+  audit_.erase(audit_.begin(), kept);
 }
 
 MemoryStore::State::Before MemoryStore::State::Save(const std::set<KeyText>& keys,
@@ -485,7 +503,7 @@ StoreContents MemoryStore::State::Copy() const {
   for (const auto& [uid, object] : objects_) contents.objects.push_back(object);
   for (const auto& [id, agreement] : agreements_) contents.agreements.push_back(agreement);
   for (const auto& [text, name] : names_) contents.names.push_back(name);
-  contents.audit = audit_;
+  for (const AuditLine& line : audit_) contents.audit.push_back(line.entry);
   contents.settings.assign(settings_.begin(), settings_.end());
   return contents;
 }

@@ -160,6 +160,16 @@ struct Ask {
                 " FROM truce.objects b WHERE b.kind = $1 AND b.uid > $2 ORDER BY b.uid LIMIT $3",
             {Asked(KindOf(query.of_kind)), Asked(query.after), Limit(query.limit)}};
   }
+  PgStatement operator()(const ObjectsQuery& query) const {
+    return {"SELECT " + string(kObjectColumns) +
+                " FROM truce.objects b WHERE b.uid > $1 ORDER BY b.uid LIMIT $2",
+            {Asked(query.after.text), Limit(query.limit)}};
+  }
+  PgStatement operator()(const SettingsQuery& query) const {
+    return {
+        "SELECT s.name, s.value FROM truce.settings s WHERE s.name > $1 ORDER BY s.name LIMIT $2",
+        {Asked(query.after), Limit(query.limit)}};
+  }
   PgStatement operator()(const ReservedBeforeQuery& query) const {
     return {RowsWhere("d.state = 'reserved' AND d.at < $5"),
             After(query.after, query.limit, Number(Milliseconds(query.before)))};
@@ -359,6 +369,16 @@ struct ReadAnswer {
     TRUCE_ASSIGN_OR_RETURN(answer.objects.objects, AllOf<Object>(rows, ObjectFrom<PgColumns>));
     const std::vector<Object>& page = answer.objects.objects;
     if (page.size() == query.limit && !page.empty()) answer.objects.next = page.back().uid.text;
+    return {};
+  }
+  Result<void> operator()(const ObjectsQuery&) {
+    TRUCE_ASSIGN_OR_RETURN(answer.objects.objects, AllOf<Object>(rows, ObjectFrom<PgColumns>));
+    return {};
+  }
+  Result<void> operator()(const SettingsQuery&) {
+    for (int row = 0; row < rows.row_count(); ++row) {
+      answer.settings.emplace_back(rows.Row(row).Text(0), rows.Row(row).Text(1));
+    }
     return {};
   }
   Result<void> operator()(const AuditLinesQuery&) {

@@ -247,6 +247,8 @@ Result<std::vector<std::optional<std::string>>> PutParameters(const Changes& cha
   }
   TextArray audit;
   for (const AuditEntry& entry : changes.audit) Add(audit, entry);
+  std::optional<std::string> audit_from;
+  if (changes.audit_from != 0) audit_from = std::to_string(changes.audit_from);
   return std::vector<std::optional<std::string>>{
       DropsOf(changes.drop_names),
       DropsOf(changes.drop_rows),
@@ -259,7 +261,8 @@ Result<std::vector<std::optional<std::string>>> PutParameters(const Changes& cha
       DropsOf(changes.drop_agreements),
       LastOf(changes.put_agreements, [](const Agreement& agreement) { return agreement.id; }),
       std::move(of_settings).Take(),
-      std::move(audit).Take()};
+      std::move(audit).Take(),
+      std::move(audit_from)};
 }
 
 }  // namespace truce

@@ -16,7 +16,8 @@ namespace {
 
 constexpr const char* kTake =
     "SELECT * FROM truce.take($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)";
-constexpr const char* kPut = "SELECT truce.put($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)";
+constexpr const char* kPut =
+    "SELECT truce.put($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)";
 
 constexpr const char* kConfirm = "SELECT truce.confirm()";
 

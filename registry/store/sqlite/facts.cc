@@ -48,6 +48,9 @@ Result<ResourceName> ReadName(const Statement& row) { return NameFrom(row); }
 Result<Agreement> ReadAgreement(const Statement& row) { return AgreementFrom(row); }
 Result<AuditEntry> ReadAudit(const Statement& row) { return AuditFrom(row); }
 Result<std::string> ReadText(const Statement& row) { return std::string(row.Text(0)); }
+Result<std::pair<std::string, std::string>> ReadSetting(const Statement& row) {
+  return std::pair(std::string(row.Text(0)), std::string(row.Text(1)));
+}
 Result<KeyText> ReadKey(const Statement& row) { return KeyText{std::string(row.Text(0))}; }
 Result<std::uint64_t> ReadCount(const Statement& row) {
   return static_cast<std::uint64_t>(row.Integer(0));
@@ -252,6 +255,17 @@ ObjectPage SqliteFacts::ObjectsOfKind(const Slot& slot, std::string_view after,
   return page;
 }
 
+std::vector<Object> SqliteFacts::ObjectsAfter(const Uid& after, std::size_t limit) const {
+  return Collect(TRUCE_OBJECTS "WHERE uid > ?1 ORDER BY uid LIMIT ?2", ReadObject, after.text,
+                 LimitOf(limit));
+}
+
+std::vector<std::pair<std::string, std::string>> SqliteFacts::SettingsAfter(
+    std::string_view after, std::size_t limit) const {
+  return Collect("SELECT name, value FROM settings WHERE name > ?1 ORDER BY name LIMIT ?2",
+                 ReadSetting, after, LimitOf(limit));
+}
+
 std::vector<Row> SqliteFacts::ReservedBefore(Timestamp before, const RowId& after,
                                              std::size_t limit) const {
   return Collect(TRUCE_ROWS
@@ -404,9 +418,6 @@ Result<StoreContents> ContentsOf(Connection& connection) {
       return true;
     });
   };
-  const auto setting = [](const Statement& row) -> Result<std::pair<std::string, std::string>> {
-    return std::pair(std::string(row.Text(0)), std::string(row.Text(1)));
-  };
   TRUCE_RETURN_IF_ERROR(
       all(TRUCE_OWNERS "WHERE owned = 1 ORDER BY key", contents.owners, ReadOwner));
   TRUCE_RETURN_IF_ERROR(
@@ -416,7 +427,7 @@ Result<StoreContents> ContentsOf(Connection& connection) {
   TRUCE_RETURN_IF_ERROR(all(TRUCE_NAMES "ORDER BY n.name", contents.names, ReadName));
   TRUCE_RETURN_IF_ERROR(all(TRUCE_AUDIT "ORDER BY seq", contents.audit, ReadAudit));
   TRUCE_RETURN_IF_ERROR(
-      all("SELECT name, value FROM settings ORDER BY name", contents.settings, setting));
+      all("SELECT name, value FROM settings ORDER BY name", contents.settings, ReadSetting));
   return contents;
 }
 

@@ -8,6 +8,7 @@
 #include <set>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "registry/base/result.h"
@@ -52,6 +53,9 @@ class SqliteFacts final : public AllFacts {
   std::vector<KeyText> KeysAfter(const KeyText& after, std::size_t limit) const override;
   ObjectPage ObjectsOfKind(const Slot& slot, std::string_view after,
                            std::size_t limit) const override;
+  std::vector<Object> ObjectsAfter(const Uid& after, std::size_t limit) const override;
+  std::vector<std::pair<std::string, std::string>> SettingsAfter(std::string_view after,
+                                                                 std::size_t limit) const override;
   std::vector<Row> ReservedBefore(Timestamp before, const RowId& after,
                                   std::size_t limit) const override;
   std::uint64_t CountSeen(std::string_view cluster) const override;

@@ -202,13 +202,15 @@ Result<void> PutAgreement(Connection& writer, const Agreement& agreement) {
       agreement.successor, agreement.reason, agreement.actor, Milliseconds(agreement.at), until);
 }
 
-Result<void> AddAudit(Connection& writer, const AuditEntry& entry) {
+// `number`: nothing: the next one.
+Result<void> AddAudit(Connection& writer, const std::optional<std::int64_t>& number,
+                      const AuditEntry& entry) {
   return writer.Run(
-      "INSERT OR ROLLBACK INTO audit (at, action, key, id, root, slot, uid, cause, actor, review) "
-      "VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)",
-      Milliseconds(entry.at), kAuditActions.Of(entry.action), entry.key.text, OrNull(entry.id.text),
-      ToText(entry.root), ToText(entry.slot), entry.uid.text, entry.cause, entry.actor,
-      entry.review.text);
+      "INSERT OR ROLLBACK INTO audit (seq, at, action, key, id, root, slot, uid, cause, actor, "
+      "review) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)",
+      number, Milliseconds(entry.at), kAuditActions.Of(entry.action), entry.key.text,
+      OrNull(entry.id.text), ToText(entry.root), ToText(entry.slot), entry.uid.text, entry.cause,
+      entry.actor, entry.review.text);
 }
 
 bool IsPutLater(const std::vector<ResourceName>& names, std::size_t i) {
@@ -252,7 +254,12 @@ Result<void> WriteChanges(Connection& writer, const Changes& changes) {
   for (const Agreement& agreement : changes.put_agreements) {
     TRUCE_RETURN_IF_ERROR(PutAgreement(writer, agreement));
   }
-  for (const AuditEntry& entry : changes.audit) TRUCE_RETURN_IF_ERROR(AddAudit(writer, entry));
+  std::optional<std::int64_t> number;
+  if (changes.audit_from != 0) number = static_cast<std::int64_t>(changes.audit_from);
+  for (const AuditEntry& entry : changes.audit) {
+    TRUCE_RETURN_IF_ERROR(AddAudit(writer, number, entry));
+    if (number) ++*number;
+  }
   for (const auto& [name, value] : changes.put_settings) {
     TRUCE_RETURN_IF_ERROR(
         writer.Run("INSERT OR REPLACE INTO settings (name, value) VALUES (?1, ?2)", name, value));
