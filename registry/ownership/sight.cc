@@ -457,8 +457,6 @@ void See(const ObjectFacts& object, bool out_of_sight, Ledger& ledger) {
   if (out_of_sight) OutOfSight(object.uid, ledger);
   const std::string said = WordBefore(object.uid, ledger);
   const Object placed = PutObjectOf(object, ledger);
-  // Before anything ends: who is named takes over what this version lets go.
-  HearWord(placed, said, ledger);
   const PartyId party = PartyOf(placed.root);
   const Grantee grantee{placed, party, "seen without reservation", std::string(kWatch), {}};
   const bool real = out_of_sight || WasCreated(object, placed) ||

@@ -224,6 +224,18 @@ TEST_F(HandOverOfOne, GoesToWhomItsOwnerNamed) {
   }
 }
 
+// Both managed the bucket beside A: without the word the elder one would get it.
+TEST_F(HandOverOfOne, TheNamedOneComesBeforeAnElderOne) {
+  MakeAlone();
+  const Slot c = SlotOf("Bucket", "team-c", "c");
+  registry_->See(Next(ManagedBucket(c, "c", "k", Intent::kDeletes, 0)));
+  for (const ObjectFacts& version : OfB().versions) registry_->See(version);
+  ObjectFacts leaving = Observing(bucket_);
+  leaving.transfer_to = kToB;
+  registry_->See(leaving);
+  EXPECT_EQ(registry_->OwnerOf("k")->root, b_);
+}
+
 TEST_F(HandOverOfOne, OfSeveralWordsTheNewestCounts) {
   const auto saying = [&](const std::vector<std::string>& words, std::size_t step) {
     MakeAlone();
