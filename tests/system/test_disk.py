@@ -2,6 +2,8 @@
 
 import json
 import time
+from contextlib import suppress
+from http.client import HTTPException
 
 import pytest
 
@@ -11,7 +13,7 @@ from support.processes import wait_for
 from support.truce_process import TruceProcess
 
 DISK_FAILED = 6
-SECONDS_MAX = 30  # the log is moved into the database every five
+SECONDS_MAX = 30
 METRIC = "truce_disk_failure_timestamp_seconds"
 
 
@@ -33,10 +35,15 @@ def test_a_failed_sync_ends_the_server_and_the_next_one_has_every_grant(truce, d
     assert "[ok]   disk: " in truce.command("doctor").stdout
     begin = int(time.time())
     disk.begin()
-    with truce.reviewer() as reviewer:
-        for number in range(20):
+    granted = []
+    with truce.reviewer() as reviewer, suppress(OSError, HTTPException):
+        for number in range(1000):  # until the log is moved into the database
             status, response = reviewer.review(bucket_review(f"bucket-{number}"))
-            assert status == 200 and response["allowed"], response
+            if status != 200:
+                break
+            assert response["allowed"], response
+            granted.append(f"bucket-{number}")
+    assert 0 < len(granted) < 1000
     wait_for(lambda: not truce.running, SECONDS_MAX, "the end of the server")
     assert truce.stop() == DISK_FAILED
     lines = [json.loads(line) for line in truce.log.read_text().splitlines() if line[:1] == "{"]
@@ -44,6 +51,6 @@ def test_a_failed_sync_ends_the_server_and_the_next_one_has_every_grant(truce, d
     assert "truce.db" in failed["message"] and "starts again" in failed["message"]
     disk.end()
     truce.start()
-    assert all(truce.state(f"bucket-{number}") == "reserved" for number in range(20))
+    assert all(truce.state(name) == "reserved" for name in granted)
     assert begin <= truce.metric(METRIC) <= time.time()
     assert "[warn] disk: a sync of the registry failed at 20" in truce.command("doctor").stdout

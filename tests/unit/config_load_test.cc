@@ -33,6 +33,7 @@ TEST(ConfigKeys, NamesFlagsAndVariablesFollowOneRule) {
   EXPECT_EQ(FlagOf("admissionClientCA"), "--admission-client-ca");
   EXPECT_EQ(FlagOf("publicURL"), "--public-url");
   EXPECT_EQ(VariableOf("reservationTTL"), "TRUCE_RESERVATION_TTL");
+  EXPECT_EQ(VariableOf("storeCacheMiB"), "TRUCE_STORE_CACHE_MIB");
   EXPECT_EQ(VariableOf("dataDir"), "TRUCE_DATA_DIR");
   std::set<std::string> flags;
   for (const Key& key : Keys()) {

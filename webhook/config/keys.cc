@@ -229,13 +229,14 @@ const std::array kKeys = {
 // clang-format on
 
 // Calls `emit(c, starts_word)` for each character of a lowerCamelCase name; a run of capitals is
-// one word ("admissionClientCA", "reservationTTL").
+// one word ("admissionClientCA", "reservationTTL"), a last one ends one ("storeCacheMiB").
 template <typename Emit>
 void ForEachInWords(std::string_view name, Emit emit) {
   for (std::size_t i = 0; i < name.size(); ++i) {
     const bool is_upper = IsUpper(name[i]);
     const bool after_lower = i > 0 && !IsUpper(name[i - 1]);
-    emit(name[i], is_upper && after_lower);
+    const bool ends = i + 1 == name.size();
+    emit(name[i], is_upper && after_lower && !ends);
   }
 }
 
