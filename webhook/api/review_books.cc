@@ -136,32 +136,58 @@ std::string IdOf(const ReviewRecord& record, const Finding& finding) {
 
 }  // namespace
 
+void LatestDenials::Leave(const Slot& root) {
+  const auto left = of_root_.find(root);
+  if (--left->second == 0) of_root_.erase(left);
+}
+
+void LatestDenials::Enter(Denial denial) {
+  if (Denial* const known = entries_.Touch(denial.id)) {
+    const Timestamp first = std::min(known->first, denial.first);
+    const std::uint64_t count = known->count + denial.count;
+    if (denial.last >= known->last) {
+      ++of_root_[denial.root];
+      Leave(known->root);
+      *known = std::move(denial);
+    }
+    known->first = first;
+    known->count = count;
+    return;
+  }
+  std::size_t& of_root = of_root_[denial.root];
+  if (++of_root > kDenialsOfRoot) {
+    --of_root;
+    entries_.TakeLast([&](const Denial& each) { return each.root == denial.root; });
+  }
+  std::string id = denial.id;
+  const auto gone = entries_.Add(std::move(id), std::move(denial), kDenialsKept);
+  if (gone) Leave(gone->root);
+}
+
 void DenialBook::OnReview(const ReviewRecord& record) {
   if (record.verdict != Verdict::kDenied) return;
   const Timestamp now = clock_.Now();
-  LatestDenials::Words words = {};
-  if (record.root != nullptr) {
-    const Slot& root = *record.root;
-    words = {"", root.cluster, root.group, root.kind, root.ns, root.name};
-  } else {
-    words = {"", "", record.group, record.kind, record.ns, record.name};
-  }
-  words[LatestDenials::kGroup] = record.group;
-  words[LatestDenials::kKind] = record.kind;
-  words[LatestDenials::kNs] = record.ns;
-  words[LatestDenials::kName] = record.name;
-  words[LatestDenials::kUser] = record.user;
+  const auto text = [](std::string_view word) { return std::string(word); };
+  const Slot own = {"", text(record.group), text(record.kind), text(record.ns), text(record.name)};
   for (const Finding& finding : record.findings) {
     if (finding.mode != Mode::kEnforce) continue;
-    const std::string id = IdOf(record, finding);
-    words[LatestDenials::kId] = id;
-    words[LatestDenials::kKey] = finding.key.text;
-    words[LatestDenials::kResource] = finding.resource;
-    words[LatestDenials::kRule] = Name(finding.rule);
-    words[LatestDenials::kCause] = finding.cause;
+    const Denial denial = {.id = IdOf(record, finding),
+                           .key = finding.key,
+                           .resource = finding.resource,
+                           .rule = text(Name(finding.rule)),
+                           .cause = finding.cause,
+                           .group = own.group,
+                           .kind = own.kind,
+                           .ns = own.ns,
+                           .name = own.name,
+                           .user = text(record.user),
+                           .first = now,
+                           .last = now,
+                           .count = 1,
+                           .root = record.root != nullptr ? *record.root : own};
     books_.With([&](Books& books) {
-      books.all.Count(words, now);
-      if (books.is_exchanged) books.fresh.Count(words, now);
+      books.all.Enter(denial);
+      if (books.is_exchanged) books.fresh.Enter(denial);
     });
   }
 }

@@ -14,6 +14,7 @@
 #include <cstdint>
 #include <iterator>
 #include <list>
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -27,7 +28,6 @@
 #include "registry/base/result.h"
 #include "registry/identity/values.h"
 #include "registry/ownership/terms.h"
-#include "webhook/api/latest_denials.h"
 #include "webhook/http/router.h"
 
 namespace truce {
@@ -73,6 +73,19 @@ class LatestEntries final {
   }
   bool empty() const { return entries_.empty(); }
 
+  // Takes the last one out for which `is_asked` is true; nothing: there is none.
+  template <typename Predicate>
+  std::optional<Entry> TakeLast(Predicate is_asked) {
+    for (auto entry = entries_.rbegin(); entry != entries_.rend(); ++entry) {
+      if (!is_asked(entry->second)) continue;
+      std::optional<Entry> taken = std::move(entry->second);
+      places_.erase(entry->first);
+      entries_.erase(std::next(entry).base());
+      return taken;
+    }
+    return std::nullopt;
+  }
+
   // Those for which `is_asked` is true, at most `count_max`.
   template <typename Predicate>
   std::vector<Entry> Find(Predicate is_asked, std::size_t count_max) const {
@@ -89,6 +102,57 @@ class LatestEntries final {
 
   Entries entries_;
   std::unordered_map<std::string_view, typename Entries::iterator> places_;  // by their own ids
+};
+
+// Kept at most, in all and of one root: the one seen longest ago gives way, so that the refusals of
+// one claim, however many, hide no other's.
+inline constexpr std::size_t kDenialsKept = 2000;
+inline constexpr std::size_t kDenialsOfRoot = 100;
+
+// Refusals of one resource to one object, counted. Objects of one kind and root whose names a
+// composite controller makes up, a new one for each try, are one: `name` is the latest.
+struct Denial {
+  std::string id;        // 10 characters, of what is counted together; the same after a restart
+  KeyText key;           // empty where the rule knows none
+  std::string resource;  // for people: S3 bucket "prod-artifacts"
+  std::string rule;
+  std::string cause;  // as it was told, as far as the disclosure level allowed
+  std::string group;
+  std::string kind;
+  std::string ns;
+  std::string name;
+  std::string user;  // who asked last
+  Timestamp first{};
+  Timestamp last{};
+  std::uint64_t count = 0;
+  Slot root;  // of the object, as far as its lineage tells
+
+  bool operator==(const Denial&) const = default;
+};
+
+// External synchronization.
+class LatestDenials final {
+ public:
+  // Adds what was counted under the denial's id, which may be a text of any length, to what stands
+  // there; the words of the one that was seen later stand.
+  void Enter(Denial denial);
+  // Calls `visit(denial)`, the latest last.
+  template <typename Fn>
+  void ForEach(Fn visit) const {
+    entries_.ForEach([&](const std::string& /*id*/, const Denial& denial) { visit(denial); });
+  }
+  // Those of `key`, or all, at most `count_max`, the latest first.
+  std::vector<Denial> Find(const KeyText* key, std::size_t count_max) const {
+    return entries_.Find([&](const Denial& denial) { return key == nullptr || denial.key == *key; },
+                         count_max);
+  }
+  bool empty() const { return entries_.empty(); }
+
+ private:
+  void Leave(const Slot& root);
+
+  LatestEntries<Denial> entries_;
+  std::map<Slot, std::size_t> of_root_;
 };
 
 // Collects denied reviews, dry-runs too, in memory. Thread-safe.
