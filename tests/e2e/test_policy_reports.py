@@ -1,6 +1,7 @@
 """Findings as PolicyReport and Report objects, as Policy Reporter reads them."""
 
 import json
+import time
 
 import pytest
 
@@ -125,8 +126,10 @@ def as_policy_reporter_reads(body: dict) -> list[dict]:
 def test_conflicts_stand_in_a_report_of_each_namespace(group, served, follow, user):
     served(group)
     admin = user("admin")
-    for team in ("team-a", "team-b"):
-        admin.create(claim("files", team, "team-bucket")).expect(201)
+    admin.create(claim("files", "team-a", "team-bucket")).expect(201)
+    made = int(time.time())  # creationTimestamp has whole seconds: team-b's is younger
+    wait_for(lambda: int(time.time()) > made, 5, "the next second")
+    admin.create(claim("files", "team-b", "team-bucket")).expect(201)
     for name in ("three", "four"):
         admin.create(bucket(name, "platform-bucket")).expect(201)
     truce = follow({**FAST, "policyReports": "auto", "disclosure": "service"})
