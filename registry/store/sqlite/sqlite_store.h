@@ -21,9 +21,9 @@ struct SqliteOptions {
   std::size_t readers_max = 8;          // connections for reading
   // Of pages of the database in memory: one half of the writer, one of all that read.
   std::uint64_t cache_bytes = 64ULL << 20;
-  std::uint64_t checkpoint_bytes = 4ULL << 20;  // by which the log grows until it is moved
-  std::uint64_t wal_bytes_max = 512ULL << 20;   // of the log; then writes are refused
-  bool full_check = true;                       // integrity_check in the background after opening
+  std::uint64_t checkpoint_bytes = 32ULL << 20;  // by which the log grows until it is moved
+  std::uint64_t wal_bytes_max = 512ULL << 20;    // of the log; then writes are refused
+  bool full_check = true;                        // integrity_check in the background after opening
 };
 
 // One writer thread commits for all callers in batches (synchronous=FULL); the batch is what queued
