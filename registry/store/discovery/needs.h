@@ -134,12 +134,12 @@ struct AuditLinesQuery {
   std::size_t limit = 0;
   auto operator<=>(const AuditLinesQuery&) const = default;
 };
-using Query = std::variant<CountReservedQuery, OwnersOfShapeQuery, IsTakenQuery, AgreementsQuery,
-                           KeysQuery, ObjectsOfKindQuery, ObjectsQuery, SettingsQuery,
-                           ReservedBeforeQuery, CountSeenQuery, OwnersInQuery, CountOwnedQuery,
-                           PlacesQuery, ObserversQuery, KeysWithQuery, KeysNamedQuery,
-                           KeysOfServiceQuery, ServicesQuery, TallyServicesQuery, NamespacesQuery,
-                           AuditLinesQuery>;
+using Query =
+    std::variant<CountReservedQuery, OwnersOfShapeQuery, IsTakenQuery, AgreementsQuery, KeysQuery,
+                 ObjectsOfKindQuery, ObjectsQuery, SettingsQuery, ReservedBeforeQuery,
+                 CountSeenQuery, OwnersInQuery, CountOwnedQuery, PlacesQuery, ObserversQuery,
+                 KeysWithQuery, KeysNamedQuery, KeysOfServiceQuery, ServicesQuery,
+                 TallyServicesQuery, NamespacesQuery, AuditLinesQuery>;
 
 // The answer to any of them: the field that its kind has.
 struct QueryAnswer {
