@@ -1,4 +1,4 @@
-// What every adapter of the port does alike: checks at the border, and counts by service.
+// Adapters of the port share these: checks at the border, and counts by service.
 #ifndef TRUCE_REGISTRY_STORE_ADAPTER_H_
 #define TRUCE_REGISTRY_STORE_ADAPTER_H_
 

@@ -1,5 +1,6 @@
-// What is missing in a write-ahead log is told before SQLite passes over it; what a kill or a power
-// cut leaves is not taken for that (power_cut_test.cc, store_kill_test.cc).
+// LossInLog finds acknowledged changes that a write-ahead log lacks, before SQLite passes over
+// them; it takes the remains of a kill or a power cut for no loss (power_cut_test.cc,
+// store_kill_test.cc).
 #include <gtest/gtest.h>
 
 #include <cstddef>

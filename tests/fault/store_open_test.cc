@@ -215,6 +215,10 @@ TEST_F(StoreOpen, TheFullCheckFindsAnIndexThatDisagrees) {
   const Result<void> read = store->Read([](const Facts& /*facts*/) {}, Soon());
   ASSERT_FALSE(read.ok()) << "the index finds no owner of bucket-1";
   EXPECT_EQ(read.error().code, ErrorCode::kDataLoss);
+  const Result<void> looked = store->Apply(
+      {}, [](const Facts&) { return Changes{}; }, Soon());
+  ASSERT_FALSE(looked.ok()) << "it may rest on what the index lacks";
+  EXPECT_EQ(looked.error().code, ErrorCode::kDataLoss);
   const Result<void> refused = Write(*store, SampleCreate("b", "u"));
   ASSERT_FALSE(refused.ok());
   EXPECT_EQ(refused.error().code, ErrorCode::kDataLoss);

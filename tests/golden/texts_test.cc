@@ -111,7 +111,7 @@ TEST_F(Texts, OwnedAndReserved) {
   Expect("owned-reserved");
 }
 
-// What may never come is not told to be edited or deleted now.
+// No text says to edit or delete an object that may never come.
 TEST_F(Texts, OwnedByWhatNobodyHasSeen) {
   clash.unseen = true;
   public_url.clear();

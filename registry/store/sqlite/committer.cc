@@ -144,6 +144,13 @@ std::optional<Error> WriteHealth::damage() const {
 }
 
 void Committer::Run(const RequestQueue::Batch& batch, const std::optional<Error>& write_refusal) {
+  // An index of a damaged database may lack what a decision looks for.
+  if (write_refusal && write_refusal->code == ErrorCode::kDataLoss) {
+    for (const std::shared_ptr<Request>& request : batch) {
+      if (request->Start()) request->Finish(*write_refusal);
+    }
+    return;
+  }
   // The decisions of a batch read one state, and what it has written.
   if (const Result<void> begun = Begin(); !begun.ok()) {
     for (const std::shared_ptr<Request>& request : batch) {

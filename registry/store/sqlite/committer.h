@@ -124,7 +124,8 @@ class Committer {
   // commits once; answers all. A request that breaks a constraint fails alone: the transaction is
   // taken back and the changes before it are written again. A request without changes is answered
   // at once unless something was written before it, on which it may rest (I3).
-  // `write_refusal`: why requests with changes are refused for the moment.
+  // `write_refusal`: why requests with changes are refused for the moment; all are where that is
+  // kDataLoss.
   void Run(const RequestQueue::Batch& batch, const std::optional<Error>& write_refusal);
 
   // A commit without content, to see whether writing works again.

@@ -1,5 +1,5 @@
-// What a registry's files say of its write-ahead log before SQLite opens them: SQLite passes over
-// what it cannot read there without a word.
+// Looks into a registry's write-ahead log before SQLite opens it: SQLite passes over what it cannot
+// read there without a word.
 #ifndef TRUCE_REGISTRY_STORE_SQLITE_LOG_LOOK_H_
 #define TRUCE_REGISTRY_STORE_SQLITE_LOG_LOOK_H_
 

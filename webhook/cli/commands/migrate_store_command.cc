@@ -131,7 +131,7 @@ CommandAction DeclareMigrateStore(CommandLine& app) {
   app.Footer(
       "Copies the registry with ids, times and the audit log, then compares both by digest. No\n"
       "server may run on either side. Cut off, it goes on when it is repeated; until it has ended\n"
-      "no server starts on the target. What stands in --from stays.\n\n"
+      "no server starts on the target. The registry in --from stays as it is.\n\n"
       "Examples:\n"
       "  truce migrate-store --from /var/lib/truce --to postgres://truce_app@db-1/truce "
       "--store-password-file app.password\n"
