@@ -544,8 +544,8 @@ void FillParts(const NameReading& reading, const PartContext& context, Draft& dr
 }
 
 void TakeAccount(const NameReading& reading, bool observed, Draft& draft) {
-  const bool stand_in = draft.place.account.starts_with('?');
-  if (!stand_in || reading.account.empty() || !draft.type->KeyHasAccount()) return;
+  const bool provisional_account = draft.place.account.starts_with('?');
+  if (!provisional_account || reading.account.empty() || !draft.type->KeyHasAccount()) return;
   draft.further_account = reading.account;
   draft.further_observed = observed;
 }

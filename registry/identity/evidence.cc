@@ -175,7 +175,7 @@ struct ProviderConfigView {
 ProviderConfigView ProviderConfigOf(const ObjectView& view, const KindEntry& kind) {
   const bool namespaced = kind.flavour == Flavour::kUpjetNamespaced;
   // What the provider takes where the object says nothing: two objects of one ProviderConfig,
-  // one of which does not name it, must have one stand-in.
+  // one of which does not name it, must have one provisional account.
   ProviderConfigView config{ProviderGroup(kind.group), "ProviderConfig", {}, "default"};
   if (const std::string_view name = StringOf(view.provider_config.Child("name")); !name.empty()) {
     config.name = name.substr(0, kNameBytesMax);
@@ -190,8 +190,8 @@ ProviderConfigView ProviderConfigOf(const ObjectView& view, const KindEntry& kin
 }
 
 // The object's free text comes last, and what could end a part is encoded, so that no two
-// ProviderConfigs have one stand-in.
-void AppendStandInPart(std::string& text, std::string_view part) {
+// ProviderConfigs have one provisional account.
+void AppendProvisionalAccountPart(std::string& text, std::string_view part) {
   text.push_back('/');
   for (const char c : part) {
     if (c == '/') {
@@ -398,13 +398,14 @@ AccountEvidence AccountOf(const ObjectView& view, const KindEntry& kind,
   return evidence;
 }
 
-std::string StandInOf(const ObjectView& view, const KindEntry& kind, const IdentityRules& rules) {
+std::string ProvisionalAccountOf(const ObjectView& view, const KindEntry& kind,
+                                 const IdentityRules& rules) {
   const ProviderConfigView config = ProviderConfigOf(view, kind);
   std::string text;
   text.reserve(96);
   text.append(1, '?').append(rules.cluster);
   for (const std::string_view part : {config.group, config.kind, config.ns, config.name}) {
-    AppendStandInPart(text, part);
+    AppendProvisionalAccountPart(text, part);
   }
   return text;
 }

@@ -117,7 +117,8 @@ std::string AccountFieldsOf(const ObjectView& view, const KindEntry& kind,
 
 // "?cluster/group/kind/namespace/name" of the ProviderConfig: what stands in a key for an unknown
 // account.
-std::string StandInOf(const ObjectView& view, const KindEntry& kind, const IdentityRules& rules);
+std::string ProvisionalAccountOf(const ObjectView& view, const KindEntry& kind,
+                                 const IdentityRules& rules);
 
 // The path of a field, such as "status.atProvider.arn", that Identify reads names from and in which
 // `object` and `old_object`, two versions of one object of kind `kind`, differ; empty: they agree

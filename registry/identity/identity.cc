@@ -173,18 +173,18 @@ std::string_view CheckedRegion(std::string_view region, const PartContext& conte
   return {};
 }
 
-// The account, or what stands in for it, and beside it the other of both. `stand_in` empty: the key
-// needs none.
-void PlaceAccount(AccountEvidence account, std::string stand_in, Draft& draft) {
+// The account, or what stands in for it, and beside it the other of both. `provisional_account`
+// empty: the key needs none.
+void PlaceAccount(AccountEvidence account, std::string provisional_account, Draft& draft) {
   if (account.foreign) return;
   draft.place.account = std::move(account.account);
-  if (!stand_in.empty()) {
+  if (!provisional_account.empty()) {
     if (draft.place.account.empty()) {
-      draft.place.account = std::move(stand_in);
+      draft.place.account = std::move(provisional_account);
       draft.further_account = std::move(account.observed);
       draft.further_observed = !draft.further_account.empty();
     } else {
-      draft.further_account = std::move(stand_in);
+      draft.further_account = std::move(provisional_account);
     }
   } else if (draft.place.account.empty()) {
     draft.place.account = std::move(account.observed);
@@ -234,7 +234,8 @@ void ReadManaged(const ObjectView& view, const KindEntry& kind, const IdentityRu
   if (external.reading) context.external = &*external.reading;
   if (outside == nullptr) facts.account_disagreement = std::move(account.disagreement);
   const bool stands_in = !account.foreign && !account.own_field && type.KeyHasAccount();
-  PlaceAccount(std::move(account), stands_in ? StandInOf(view, kind, rules) : std::string(), draft);
+  PlaceAccount(std::move(account),
+               stands_in ? ProvisionalAccountOf(view, kind, rules) : std::string(), draft);
   if (draft.further_observed) draft.own_arn = OwnArn(view);
   if (outside == nullptr) facts.shown_account = AccountOfArn(OwnArn(view));
   facts.account_fields = AccountFieldsOf(view, kind, rules);

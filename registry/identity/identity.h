@@ -48,13 +48,13 @@ struct DeclaredResource {
   // known.
   KeyText key;
   // Its other names, at most kFurtherNamesMax: under another account (beside a known account the
-  // stand-in of its ProviderConfig, beside a stand-in the account that the external name tells or
-  // the object's own status shows), and the id that AWS gave, where the key holds none. None
-  // without `key`.
+  // provisional account of its ProviderConfig, beside a provisional account the account that the
+  // external name tells or the object's own status shows), and the id that AWS gave, where the key
+  // holds none. None without `key`.
   std::vector<FurtherName> further;
-  std::string further_account;  // of the former: 12 digits or "?<stand-in>"; empty: none
-  // Names that may be of the same resource, and join nothing: those under the stand-ins of other
-  // ProviderConfigs that were found to lead to its account (AwaitNames).
+  std::string further_account;  // of the former: 12 digits or "?<provisional account>"; empty: none
+  // Names that may be of the same resource, and join nothing: those under the provisional accounts
+  // of other ProviderConfigs that were found to lead to its account (AwaitNames).
   std::vector<KeyText> awaited;
   std::vector<std::string> missing;   // "spec.forProvider.bucketRef is not resolved yet"
   std::vector<Reference> references;  // those of `missing` that are references
@@ -181,8 +181,8 @@ struct ProviderConfigName {
 // is not named is bound to nobody.
 using AccountParties = std::map<std::string, std::set<std::string>, std::less<>>;
 
-// ProviderConfigs whose account is known, while not all that stands under their stand-ins has its
-// name in that account yet: their stand-ins ("?…"), by account.
+// ProviderConfigs whose account is known, while not all that stands under their provisional
+// accounts has its name in that account yet: their provisional accounts ("?…"), by account.
 using MovingAccounts = std::map<std::string, std::vector<std::string>>;
 
 // The account that a ProviderConfig led to until its edit, whose resourceVersion is `until`.
@@ -250,8 +250,8 @@ struct MappedFacts {
 };
 MappedFacts ReadMapping(Value root, const MappingRule& rule, const Catalogue& catalogue);
 
-// The identity under the ProviderConfig's stand-in where the object has one, whatever is known of
-// the account: what its own fields declare.
+// The identity under the ProviderConfig's provisional account where the object has one, whatever is
+// known of the account: what its own fields declare.
 ResourceIdentity DeclaredIdentity(const DeclaredResource& resource);
 
 // Fills the part that `reference` stands for with `value` (the name of the resource that the
@@ -272,7 +272,7 @@ std::optional<KeyText> ParentKeyOf(const ResourceIdentity& identity, const TypeS
                                    const Catalogue& catalogue);
 
 // The key of `identity` under `spec`, or nothing when a part of its scope is missing:
-// `space|partition|account or ?stand-in|region|part=value|…`.
+// `space|partition|account or ?provisional account|region|part=value|…`.
 std::optional<KeyText> KeyOf(const ResourceIdentity& identity, const TypeSpec& spec);
 
 // The same for an identity that another catalogue made: a part that it had not yet has its default,

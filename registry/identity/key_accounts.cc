@@ -32,8 +32,8 @@ std::string_view AccountFieldIn(const KeyText& name) {
 std::string AccountIn(const KeyText& name) {
   const std::string_view text = AccountFieldIn(name);
   if (!text.starts_with('?')) return std::string(text);
-  const auto stand_in = PercentDecode(text.substr(1));
-  return stand_in ? "?" + *stand_in : std::string();
+  const auto provisional_account = PercentDecode(text.substr(1));
+  return provisional_account ? "?" + *provisional_account : std::string();
 }
 
 KeyText WithAccount(const KeyText& name, std::string_view account) {
@@ -45,18 +45,20 @@ KeyText WithAccount(const KeyText& name, std::string_view account) {
   return out;
 }
 
-std::string StandInIn(const KeyText& key) {
-  constexpr int kStandInSlashes = 4;  // ?cluster/group/kind/namespace/name
+std::string ProvisionalAccountIn(const KeyText& key) {
+  constexpr int kProvisionalAccountSlashes = 4;  // ?cluster/group/kind/namespace/name
   std::string account = AccountIn(key);
   if (!account.starts_with('?')) return account;
   std::size_t end = 0;
-  for (int slash = 0; slash <= kStandInSlashes && end != std::string::npos; ++slash) {
+  for (int slash = 0; slash <= kProvisionalAccountSlashes && end != std::string::npos; ++slash) {
     end = account.find('/', end + 1);
   }
   return account.substr(0, end);
 }
 
-bool IsAside(const KeyText& key) { return StandInIn(key).size() < AccountIn(key).size(); }
+bool IsAside(const KeyText& key) {
+  return ProvisionalAccountIn(key).size() < AccountIn(key).size();
+}
 
 std::optional<KeyText> WithoutAccount(const KeyText& name) {
   const AccountField field = FieldIn(name);

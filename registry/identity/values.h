@@ -71,9 +71,9 @@ std::optional<Intent> IntentFromName(std::string_view name);
 struct ResourceIdentity {
   std::string type;       // "s3/Bucket"
   std::string partition;  // "aws", or the name space of an endpoint outside; empty: not known
-  std::string
-      account;         // 12 digits, "?<stand-in>" while unknown, or empty where the type needs none
-  std::string region;  // empty: none or not known
+  std::string account;    // 12 digits, "?<provisional account>" while unknown, or empty where the
+                          // type needs none
+  std::string region;     // empty: none or not known
   std::vector<std::pair<std::string, std::string>> parts;  // catalogue order, normalised values
 
   auto operator<=>(const ResourceIdentity&) const = default;
@@ -90,7 +90,7 @@ std::optional<std::string> PercentDecode(std::string_view text);
 
 // Appends `text` as PercentEncode writes it.
 void AppendEncoded(std::string& out, std::string_view text);
-// Appends an account: 12 digits, or "?" and the encoded stand-in.
+// Appends an account: 12 digits, or "?" and the encoded provisional account.
 void AppendAccount(std::string& out, std::string_view account);
 // Appends "|part=value".
 void AppendPart(std::string& out, std::string_view part, std::string_view value);

@@ -69,11 +69,11 @@ bool Differ(const std::optional<KeyText>& a, const KeyText* b) {
 
 // IsAside: as a key the located name would count as if configuration told it.
 KeyText AsideOf(const KeyText& name, const KeyText& located) {
-  return WithAccount(name, StandInIn(name) + "/" + AccountIn(located));
+  return WithAccount(name, ProvisionalAccountIn(name) + "/" + AccountIn(located));
 }
 
-// Under what the resource at the stand-in `name`, which is another one's from now on, is kept:
-// under its located name, if more than a status tells that.
+// Under what the resource at the provisional account `name`, which is another one's from now on, is
+// kept: under its located name, if more than a status tells that.
 KeyText KeptUnder(const KeyText& name, const KeyText& located, const Ledger& ledger) {
   const auto further = ledger.FurtherName(located);
   const bool observed = further && further->key == name && further->observed;
@@ -156,10 +156,10 @@ void AwaitNames(const MovingAccounts& moving, ObjectFacts& object) {
     resource.awaited.clear();
     for (const DeclaredName& name : NamesOf(resource)) {
       if (name.observed || !IsLocated(*name.text)) continue;
-      const auto stand_ins = moving.find(AccountIn(*name.text));
-      if (stand_ins == moving.end()) continue;
-      for (const std::string& stand_in : stand_ins->second) {
-        resource.awaited.push_back(WithAccount(*name.text, stand_in));
+      const auto provisional_accounts = moving.find(AccountIn(*name.text));
+      if (provisional_accounts == moving.end()) continue;
+      for (const std::string& provisional_account : provisional_accounts->second) {
+        resource.awaited.push_back(WithAccount(*name.text, provisional_account));
       }
     }
   }
@@ -176,7 +176,8 @@ std::vector<MeantResource> ResourcesMeant(const DeclaredResource& resource, cons
     if (by_configuration) {
       const auto owner = ledger.OwnerOf(*key);
       const bool is_managed = owner && owner->record == Record::kNone;
-      // The stand-in leads to another account by now: what nobody manages there was left behind.
+      // The provisional account leads to another account by now: what nobody manages there was left
+      // behind.
       if (!is_managed && Differ(LocatedNameAt(*key, ledger), located)) continue;
     }
     const auto further = *key == *name.text ? std::nullopt : ledger.FurtherName(*name.text);
@@ -209,10 +210,10 @@ std::vector<MeantResource> ResourcesConcerned(const DeclaredResource& resource,
   for (const KeyText& name : resource.awaited) {
     const auto key = ResourceOf(name, ledger);
     if (!key || !Differ(LocatedNameAt(*key, ledger), located)) continue;
-    const std::string stand_in = AccountIn(name);
+    const std::string provisional_account = AccountIn(name);
     const std::vector<Row> rows = ledger.RowsOfKey(*key);
     const bool lives = std::any_of(rows.begin(), rows.end(), [&](const Row& row) {
-      return Manages(row) && row.identity.account == stand_in;
+      return Manages(row) && row.identity.account == provisional_account;
     });
     if (lives) concerned.push_back({*key, false, true});
   }
@@ -229,7 +230,7 @@ Timestamp FirstRecorded(const Uid& uid, const Ledger& ledger) {
 }
 
 // Another root's object, or a younger one that was seen in the place of this one, declares the
-// resource at `key` by the stand-in `name`.
+// resource at `key` by the provisional account `name`.
 bool OthersDeclareBy(const KeyText& name, const KeyText& key, const Object& object,
                      const Ledger& ledger) {
   const std::string account = AccountIn(name);
@@ -269,8 +270,8 @@ bool TakesId(const KeyText& key, const Slot& root, const Ledger& ledger) {
          }) < kIdsMax;
 }
 
-// What was admitted at `from` by the stand-in `account` and is not seen yet counts at `to`, where
-// that goes, too.
+// What was admitted at `from` by the provisional account `account` and is not seen yet counts at
+// `to`, where that goes, too.
 void ReserveToo(const KeyText& from, const KeyText& to, const std::string& account,
                 Ledger& ledger) {
   for (Row& row : ledger.RowsOfKey(from)) {
@@ -309,7 +310,7 @@ void JoinName(const DeclaredName& declared, const Home& at_home, const Object& o
   if (Differ(there, here ? &*here : at_home.located)) {
     if (assigned || IsLocated(name) || OthersDeclareBy(name, *at, object, ledger)) return;
     const KeyText kept = KeptUnder(name, *there, ledger);
-    // What it would be kept under instead is another owner's: the stand-in stays.
+    // What it would be kept under instead is another owner's: the provisional account stays.
     if (*at == name && ResourceOf(kept, ledger).value_or(*at) != *at) return;
     ReserveToo(*at, home, AccountIn(name), ledger);
     if (*at == name) RenameKey(name, kept, ledger);
@@ -349,7 +350,7 @@ void TakeObserved(const KeyText& name, const Slot& root, Ledger& ledger) {
   if (NamesSuccessor(*owner, root)) return;
   ledger.DropName(name);
   if (IsLocated(name)) {
-    owner->identity.account = StandInIn(owner->key);
+    owner->identity.account = ProvisionalAccountIn(owner->key);
     owner->arn.clear();
   }
   AuditNames(*owner, "only a status gave it the name " + name.text, ledger);
@@ -490,11 +491,11 @@ bool LocateResource(const KeyText& key, std::string_view account, Ledger& ledger
   return changed;
 }
 
-KeyText TakeStandIn(const KeyText& name, const KeyText& key, Ledger& ledger) {
+KeyText TakeProvisionalAccount(const KeyText& name, const KeyText& key, Ledger& ledger) {
   const auto located = LocatedNameAt(key, ledger);
   if (!located) return key;
   KeyText kept = KeptUnder(name, *located, ledger);
-  // Where its located name is another's, the stand-in is all that it can be kept under.
+  // Where its located name is another's, the provisional account is all that it can be kept under.
   if (ResourceOf(kept, ledger).value_or(key) != key) return key;
   if (key == name) {
     RenameKey(name, kept, ledger);

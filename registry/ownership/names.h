@@ -56,8 +56,8 @@ std::optional<KeyText> LocatedName(const Owner& owner);
 bool InAnotherAccount(const DeclaredResource& resource, const Owner& owner);
 
 // Fills DeclaredResource::awaited of what `object` declares with a located name: the same parts
-// under each stand-in that `moving` has for that account (N6). For reviews; what is seen finds its
-// place when those portions are through.
+// under each provisional account that `moving` has for that account (N6). For reviews; what is seen
+// finds its place when those portions are through.
 void AwaitNames(const MovingAccounts& moving, ObjectFacts& object);
 
 // A resource that a declaration means by at least one of its names.
@@ -72,8 +72,9 @@ struct MeantResource {
 };
 
 // The resources that the declaration means, each once; by the key first. A record is not meant by
-// the stand-in alone where another account is known for the declaration than for the record, and
-// not from a status (N5): then two resources had this stand-in one after the other.
+// the provisional account alone where another account is known for the declaration than for the
+// record, and not from a status (N5): then two resources had this provisional account one after the
+// other.
 std::vector<MeantResource> ResourcesMeant(const DeclaredResource& resource, const Ledger& ledger);
 
 // The same, and after them those that are awaited in other accounts.
@@ -82,11 +83,12 @@ std::vector<MeantResource> ResourcesConcerned(const DeclaredResource& resource,
 
 // Gives the declaration's free names to the resource that it declares, and returns that one's key:
 // of those it means the first without another located name, else a new one, for which the caller
-// makes an owner. A stand-in of a resource in another account moves along, unless another root,
-// or what was seen in the object's place since, declares that one by it (N3). Resources that turn
-// out to be one, of one owner, merge: the elder's id and time stay, the younger id finds it still,
-// a living row ends a record, the audit line names both. What belongs to another owner stays there,
-// but a located name that it has from a status alone and that configuration gives this one.
+// makes an owner. A provisional account of a resource in another account moves along, unless
+// another root, or what was seen in the object's place since, declares that one by it (N3).
+// Resources that turn out to be one, of one owner, merge: the elder's id and time stay, the younger
+// id finds it still, a living row ends a record, the audit line names both. What belongs to another
+// owner stays there, but a located name that it has from a status alone and that configuration
+// gives this one.
 KeyText JoinNames(const DeclaredResource& resource, const Object& object, Ledger& ledger);
 
 // The account of the resource at `key` became known by configuration or its ProviderConfig: it gets
@@ -94,10 +96,10 @@ KeyText JoinNames(const DeclaredResource& resource, const Object& object, Ledger
 // stand there as well, as conflicts. Idempotent. Returns false when nothing changed.
 bool LocateResource(const KeyText& key, std::string_view account, Ledger& ledger);
 
-// Nothing declares the resource at `key` by the stand-in `name` any more: it is known by its
-// located name alone from now on. Returns the key under which it is kept. Does nothing where
+// Nothing declares the resource at `key` by the provisional account `name` any more: it is known by
+// its located name alone from now on. Returns the key under which it is kept. Does nothing where
 // another resource has that.
-KeyText TakeStandIn(const KeyText& name, const KeyText& key, Ledger& ledger);
+KeyText TakeProvisionalAccount(const KeyText& name, const KeyText& key, Ledger& ledger);
 
 }  // namespace truce
 

@@ -290,14 +290,15 @@ constexpr std::string_view kMoved = "its ProviderConfig ";
 constexpr std::string_view kLeads = " leads to account ";
 constexpr std::string_view kNow = " now";
 
-// The rows of the resource at `key` that declare it by the stand-in, its owner's first, then the
-// oldest.
-std::vector<Row> DeclaringBy(const KeyText& key, const Owner& owner, const std::string& stand_in,
-                             const Ledger& ledger) {
+// The rows of the resource at `key` that declare it by the provisional account, its owner's first,
+// then the oldest.
+std::vector<Row> DeclaringBy(const KeyText& key, const Owner& owner,
+                             const std::string& provisional_account, const Ledger& ledger) {
   std::vector<Row> rows = ledger.RowsOfKey(key);
   // A row that stands here for an id alone, by other fields, tells nothing of where it lies.
   std::erase_if(rows, [&](const Row& row) {
-    return row.identity.account != stand_in || row.identity.parts != owner.identity.parts;
+    return row.identity.account != provisional_account ||
+           row.identity.parts != owner.identity.parts;
   });
   const auto rank = [&](const Row& row) {
     return std::tuple(row.root != owner.root, row.at, row.id.uid);
@@ -307,8 +308,8 @@ std::vector<Row> DeclaringBy(const KeyText& key, const Owner& owner, const std::
   return rows;
 }
 
-// The resource at `key` lies in another account: what declares it by the stand-in declares the one
-// in `change.to` now.
+// The resource at `key` lies in another account: what declares it by the provisional account
+// declares the one in `change.to` now.
 bool MoveDeclarations(KeyText key, const AccountChange& change, Ledger& ledger) {
   auto owner = ledger.OwnerOf(key);
   const auto located = owner ? LocatedName(*owner) : std::nullopt;
@@ -316,7 +317,7 @@ bool MoveDeclarations(KeyText key, const AccountChange& change, Ledger& ledger) 
   const auto declares = [&](const Row& row) { return Manages(row); };
   std::vector<Row> rows = DeclaringBy(key, *owner, change.from, ledger);
   if (std::none_of(rows.begin(), rows.end(), declares)) return false;
-  key = TakeStandIn(WithAccount(key, change.from), key, ledger);
+  key = TakeProvisionalAccount(WithAccount(key, change.from), key, ledger);
   rows = DeclaringBy(key, *owner, change.from, ledger);
   std::erase_if(rows, [&](const Row& row) { return !declares(row); });
   const std::string reason = MovedReason(change);
@@ -364,8 +365,8 @@ std::size_t LocateResources(std::span<const KeyText> keys, const AccountChange& 
   for (const KeyText& key : keys) {
     const auto owner = ledger.OwnerOf(key);
     if (!owner) continue;
-    const bool concerned =
-        StandInIn(key) == change.from || !DeclaringBy(key, *owner, change.from, ledger).empty();
+    const bool concerned = ProvisionalAccountIn(key) == change.from ||
+                           !DeclaringBy(key, *owner, change.from, ledger).empty();
     if (!concerned) continue;
     if (MoveDeclarations(key, change, ledger) || LocateResource(key, change.to, ledger)) ++changed;
   }

@@ -65,22 +65,23 @@ class EntangledMoves {
 std::size_t Rekey(std::span<const KeyText> keys, const NewKey& new_key, const std::string& cause,
                   Ledger& ledger);
 
-// An account that became known: what is kept under the stand-in `from` ("?…") is in `to`.
+// An account that became known: what is kept under the provisional account `from` ("?…") is in
+// `to`.
 struct AccountChange {
   std::string from;
   std::string to;
 
   bool operator==(const AccountChange&) const = default;
 };
-// Gives each resource of `keys` that is kept under the stand-in, or declared by it, its located
-// name (LocateResource). What is declared by it in another account is declared in `to` from now on,
-// and left orphaned there, for the reason MovedReason. Idempotent. Returns how many changed. For
-// passes of bounded transactions.
+// Gives each resource of `keys` that is kept under the provisional account, or declared by it, its
+// located name (LocateResource). What is declared by it in another account is declared in `to` from
+// now on, and left orphaned there, for the reason MovedReason. Idempotent. Returns how many
+// changed. For passes of bounded transactions.
 std::size_t LocateResources(std::span<const KeyText> keys, const AccountChange& change,
                             Ledger& ledger);
 
-// Owner::record_reason of what was left orphaned because the ProviderConfig behind the stand-in
-// `from` leads to account `to` now; and back.
+// Owner::record_reason of what was left orphaned because the ProviderConfig behind the provisional
+// account `from` leads to account `to` now; and back.
 std::string MovedReason(const AccountChange& change);
 std::optional<AccountChange> ReadMovedReason(std::string_view reason);
 // The reason why `object` does not mean the resource of `row` any more: MovedReason where it is its

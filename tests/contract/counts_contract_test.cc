@@ -47,8 +47,8 @@ TEST_P(CountsContract, CountsByTypeAccountRegionAndNamespace) {
   Changes changes;
   changes.put_owners = {
       OwnerAt("a", kAccount, "eu-west-1", "team-a"), OwnerAt("b", kAccount, "us-east-1", "team-a"),
-      OwnerAt("c", "?stand-in", "eu-west-1", "team-a"), OwnerAt("d", "", "eu-west-1", "team-b"),
-      OwnerAt("e", "210987654321", "", "")};
+      OwnerAt("c", "?provisional account", "eu-west-1", "team-a"),
+      OwnerAt("d", "", "eu-west-1", "team-b"), OwnerAt("e", "210987654321", "", "")};
   changes.put_owners[4].identity.type = "sqs/Queue";
   WriteAll(changes);
   const std::string account(kAccount);
@@ -75,7 +75,7 @@ TEST_P(CountsContract, CountsByTypeAccountRegionAndNamespace) {
 
 TEST_P(CountsContract, FollowsAnOwnershipWhereverItGoes) {
   Changes changes;
-  changes.put_owners = {OwnerAt("a", "?stand-in", "eu-west-1", "team-a")};
+  changes.put_owners = {OwnerAt("a", "?provisional account", "eu-west-1", "team-a")};
   WriteAll(changes);
   const std::string account(kAccount);
   EXPECT_EQ(Count(Buckets(account)), 0U);

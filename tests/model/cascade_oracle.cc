@@ -14,7 +14,7 @@ namespace {
 // Contents are compared and proved whole at every so many steps; decisions always are.
 constexpr unsigned kWholeEvery = 16;
 
-bool IsStandIn(const std::string& name) { return name.find("|?") != std::string::npos; }
+bool IsProvisionalAccount(const std::string& name) { return name.find("|?") != std::string::npos; }
 
 bool Has(const std::vector<std::string>& names, const std::string& name) {
   return std::find(names.begin(), names.end(), name) != names.end();
@@ -275,7 +275,7 @@ void CascadeWorld::CheckKnown(const Facts& facts) {
     const auto is_of = [&](const std::string& party) {
       return owner->party.text == "ns:local/" + party;
     };
-    if (IsStandIn(name) || known.parties.contains(owner->party.text) ||
+    if (IsProvisionalAccount(name) || known.parties.contains(owner->party.text) ||
         is_of(resource->second.party)) {
       continue;
     }
@@ -311,7 +311,7 @@ void CascadeWorld::NoteKnown(const Facts& facts) {
     const std::vector<std::string> shown = NamesOf(seen->second);
     for (const std::string& name : NamesOf(thing, profile_.guarded)) {
       const bool true_name =
-          IsStandIn(name) ? IsCurrent(thing.config) : name == LocatedNameOf(thing);
+          IsProvisionalAccount(name) ? IsCurrent(thing.config) : name == LocatedNameOf(thing);
       const auto owner = OwnerByName(Spelt(name), facts);
       if (!true_name || !owner || !owner->real || owner->record != Record::kNone) continue;
       if (!Has(shown, name)) continue;
@@ -325,7 +325,7 @@ void CascadeWorld::NoteKnown(const Facts& facts) {
       if (!holds || (further && further->observed && !profile_.guarded)) continue;
       const bool observed = further && further->observed;
       known_.try_emplace(name, Known{resource->first, {owner->party.text}, observed});
-      resource->second.seen = resource->second.seen || !IsStandIn(name);
+      resource->second.seen = resource->second.seen || !IsProvisionalAccount(name);
     }
   }
 }
@@ -423,7 +423,8 @@ void CascadeWorld::CheckThings(const Facts& facts) {
       const auto owner = OwnerByName(Spelt(name), facts);
       const std::vector<Row> rows = facts.RowsOfUid({thing.uid});
       // By configuration another one may have, or have had, a name that this one's status tells.
-      if (!IsStandIn(name) && thing.has_account() && views_.at(thing.config).account.empty()) {
+      if (!IsProvisionalAccount(name) && thing.has_account() &&
+          views_.at(thing.config).account.empty()) {
         continue;
       }
       const bool has = owner && std::any_of(rows.begin(), rows.end(), [&](const Row& row) {

@@ -85,7 +85,7 @@ struct Thing {
   bool let_go = false;     // its provider found nothing, and Truce had seen all that was before
   bool alone = false;      // whose chain it was, is lost
   std::vector<std::string> judged;  // the names it had when it was admitted
-  std::string first;                // the stand-in's name by which it came to mean its target
+  std::string first;  // the provisional account's name by which it came to mean its target
 
   bool managed() const { return sort == Sort::kManaged; }
   bool has_account() const { return type == kQueueType || type == kTableType; }
@@ -109,8 +109,9 @@ struct CloudResource {
   std::string party;
   bool exempt = false;
   bool imported = false;
-  std::set<std::string> by;   // stand-ins' names by which its party's own objects meant it
-  bool seen = false;          // the registry had its located name
+  std::set<std::string>
+      by;             // provisional accounts' names by which its party's own objects meant it
+  bool seen = false;  // the registry had its located name
   std::optional<Slot> alone;  // see Thing::alone
 };
 

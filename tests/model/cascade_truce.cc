@@ -13,7 +13,7 @@ namespace {
 constexpr std::chrono::seconds kTtl{180};
 constexpr std::size_t kKeysMax = 10000;
 
-std::string StandIn(const std::string& config) {
+std::string ProvisionalAccount(const std::string& config) {
   return "?local/aws.upbound.io/ProviderConfig//" + config;
 }
 
@@ -65,7 +65,8 @@ void CascadeWorld::AddResource(const Thing& thing, ObjectFacts& facts) const {
   const bool mapped = !thing.managed();
   if (mapped && (!profile_.mapped || thing.type != kBucketType)) return;
   const ConfigView& view = views_.at(thing.config);
-  const std::string account = view.account.empty() ? StandIn(thing.config) : view.account;
+  const std::string account =
+      view.account.empty() ? ProvisionalAccount(thing.config) : view.account;
   DeclaredResource resource;
   resource.identity = IdentityOf(thing, account);
   resource.intent = thing.intent;
@@ -82,7 +83,7 @@ void CascadeWorld::AddResource(const Thing& thing, ObjectFacts& facts) const {
   }
   if (thing.has_account()) {
     const bool known = !view.account.empty();
-    const std::string further = known ? StandIn(thing.config) : thing.shown;
+    const std::string further = known ? ProvisionalAccount(thing.config) : thing.shown;
     if (!further.empty()) {
       resource.further_account = further;
       resource.further.push_back({WithAccount(resource.key, further), !known});
@@ -150,7 +151,7 @@ std::vector<std::string> CascadeWorld::NamesOf(const Thing& thing, bool status) 
   }
   if (thing.name.empty()) return names;
   const ConfigView& view = views_.at(thing.config);
-  names.push_back(CanonicalKey(IdentityOf(thing, StandIn(thing.config))).text);
+  names.push_back(CanonicalKey(IdentityOf(thing, ProvisionalAccount(thing.config))).text);
   if (!thing.has_account()) return names;
   const std::string account = view.account.empty() && status ? thing.shown : view.account;
   if (!account.empty()) names.push_back(CanonicalKey(IdentityOf(thing, account)).text);
@@ -207,7 +208,7 @@ bool CascadeWorld::Write(const Thing& wanted, const std::string& user, bool revi
       next.judged = NamesOf(next);
       const bool same = old && TargetOf(*old) == TargetOf(next) && !old->first.empty();
       if (!same && !next.name.empty()) {
-        next.first = CanonicalKey(IdentityOf(next, StandIn(next.config))).text;
+        next.first = CanonicalKey(IdentityOf(next, ProvisionalAccount(next.config))).text;
       }
     }
     if (taken || (user != scene::kRestorer && dice_.Chance(0.08))) {
@@ -246,10 +247,11 @@ void CascadeWorld::WatchConfigs() {
   TellMoving();
 }
 
-// Reviews await what stands under the stand-ins until the last portion is through (N6).
+// Reviews await what stands under the provisional accounts until the last portion is through (N6).
 void CascadeWorld::TellMoving() {
   registry_->moving.clear();
-  for (const auto& [name, account] : moving_) registry_->moving[account].push_back(StandIn(name));
+  for (const auto& [name, account] : moving_)
+    registry_->moving[account].push_back(ProvisionalAccount(name));
 }
 
 void CascadeWorld::WatchThings(int stream) {
@@ -326,7 +328,7 @@ void CascadeWorld::Portion() {
   located_until_ = keys.front();
   Say("portion: " + located_until_.text);
   for (const auto& [name, account] : moving_) {
-    registry_->Run([&, from = StandIn(name), to = account](Ledger& ledger) {
+    registry_->Run([&, from = ProvisionalAccount(name), to = account](Ledger& ledger) {
       (void)LocateResources(keys, {from, to}, ledger);
     });
   }

@@ -237,8 +237,10 @@ void CascadeWorld::EditConfig() {
   config_events_.emplace_back(name, config);
   Say("ProviderConfig " + name + " leads to " + config.account + (config.shown ? ", shown" : ""));
   if (config.account == before) return;
-  const std::string stand_in = "ProviderConfig//" + name;
-  const auto is_of = [&](const std::string& text) { return text.find(stand_in) != text.npos; };
+  const std::string provisional_account = "ProviderConfig//" + name;
+  const auto is_of = [&](const std::string& text) {
+    return text.find(provisional_account) != text.npos;
+  };
   std::erase_if(known_, [&](const auto& entry) { return is_of(entry.first); });
   for (auto& [target, resource] : cloud_) {
     std::erase_if(resource.by, is_of);

@@ -67,12 +67,12 @@ class HistoriesOfNames : public ::testing::Test {
       for (KeyText& key : facts.KeysAfter({}, 100)) {
         if (last.empty() || key <= last) keys.push_back(std::move(key));
       }
-      changed = LocateResources(keys, {queue.StandIn(), account}, ledger);
+      changed = LocateResources(keys, {queue.ProvisionalAccount(), account}, ledger);
     });
     if (last.empty()) {
       registry_.moving.clear();
     } else {
-      registry_.moving[account] = {queue.StandIn()};
+      registry_.moving[account] = {queue.ProvisionalAccount()};
     }
     return changed;
   }
@@ -89,7 +89,7 @@ class HistoriesOfNames : public ::testing::Test {
 // 1: the ARN in A's status takes nothing of its protection away.
 TEST_F(HistoriesOfNames, AStatusAddsANameAndTakesNoneAway) {
   const ObjectFacts live = Live(a_, "u-a", observed_);
-  EXPECT_TRUE(IsAs(QueueName("jobs", declared_.StandIn()), a_));
+  EXPECT_TRUE(IsAs(QueueName("jobs", declared_.ProvisionalAccount()), a_));
   EXPECT_TRUE(IsAs(QueueName("jobs", kOne), a_));
   EXPECT_EQ(registry_.Contents().owners.front().identity.account, kOne) << "for people";
   EXPECT_TRUE(Refused(declared_));
@@ -110,9 +110,9 @@ TEST_F(HistoriesOfNames, AStatusHoldsWhenItIsOrphaned) {
       << "its party";
 }
 
-TEST_F(HistoriesOfNames, AKnownAccountStandsBesideTheStandIn) {
+TEST_F(HistoriesOfNames, AKnownAccountStandsBesideTheProvisionalAccount) {
   const ObjectFacts live = Live(a_, "u-a", configured_);
-  EXPECT_TRUE(IsAs(QueueName("jobs", declared_.StandIn()), a_));
+  EXPECT_TRUE(IsAs(QueueName("jobs", declared_.ProvisionalAccount()), a_));
   EXPECT_TRUE(Refused(configured_));
   EXPECT_TRUE(Refused(declared_)) << "by a process that does not know the account yet";
   End(live);
@@ -142,7 +142,7 @@ TEST_F(HistoriesOfNames, AMovedReferenceLeavesTheOldQueueWithItsOwner) {
   EXPECT_TRUE(IsAs(QueueName("jobs", kTwo), a_));
   EXPECT_NE(registry_.OwnerNamed(QueueName("jobs", kTwo))->id, id);
   EXPECT_TRUE(Refused({"jobs", "x", kOne, ""}));
-  EXPECT_TRUE(Refused(declared_)) << "the old stand-in is the old queue's";
+  EXPECT_TRUE(Refused(declared_)) << "the old provisional account is the old queue's";
   // 23: the second one is deleted, the first one stays A's.
   End(there);
   EXPECT_FALSE(registry_.OwnerNamed(QueueName("jobs", kTwo)));
@@ -156,15 +156,16 @@ TEST_F(HistoriesOfNames, AnEditedProviderConfigGivesNothingAway) {
   EXPECT_FALSE(Refused(edited)) << "another queue, in the new account";
   EXPECT_TRUE(IsAs(QueueName("jobs", kTwo), b_));
   EXPECT_TRUE(IsAs(QueueName("jobs", kOne), a_));
-  EXPECT_TRUE(IsAs(QueueName("jobs", declared_.StandIn()), b_)) << "the stand-in moved along";
+  EXPECT_TRUE(IsAs(QueueName("jobs", declared_.ProvisionalAccount()), b_))
+      << "the provisional account moved along";
 }
 
-TEST_F(HistoriesOfNames, AStandInStaysWithTheOtherWhoDeclaresByIt) {
+TEST_F(HistoriesOfNames, AProvisionalAccountStaysWithTheOtherWhoDeclaresByIt) {
   const ObjectFacts live = Live(a_, "u-a", observed_);
   const ObjectFacts stranger =
       ManagedQueue(b_, "u-b", {"jobs", "prod", "", kTwo}, Intent::kDeletes, 20);
   registry_.See(stranger);  // it came past the webhook, and its status names another account
-  EXPECT_TRUE(IsAs(QueueName("jobs", declared_.StandIn()), a_));
+  EXPECT_TRUE(IsAs(QueueName("jobs", declared_.ProvisionalAccount()), a_));
   EXPECT_TRUE(IsAs(QueueName("jobs", kOne), a_));
   EXPECT_TRUE(IsAs(QueueName("jobs", kTwo), b_));
   EXPECT_TRUE(registry_.OwnerNamed(QueueName("jobs", kOne))->contested);
@@ -179,7 +180,7 @@ TEST_F(HistoriesOfNames, TwoStatusesWithOneArnAreAConflict) {
   registry_.See(ManagedQueue(b_, "u-b", shown, Intent::kDeletes, 21));
   EXPECT_TRUE(IsAs(QueueName("jobs", kOne), a_)) << "who held the name stays owner";
   EXPECT_TRUE(registry_.OwnerNamed(QueueName("jobs", kOne))->contested);
-  EXPECT_TRUE(IsAs(QueueName("jobs", other.StandIn()), b_));
+  EXPECT_TRUE(IsAs(QueueName("jobs", other.ProvisionalAccount()), b_));
 }
 
 // Two resources that turn out to be one, each marked against deletion; the merged one's mark.
@@ -196,7 +197,7 @@ class MergedMarks : public HistoriesOfNames {
     first.version = 11;
     first.real = true;
     registry_.See(first);
-    mark(QueueName("jobs", declared_.StandIn()), elder);
+    mark(QueueName("jobs", declared_.ProvisionalAccount()), elder);
     End(first);
     registry_.Advance(std::chrono::seconds{5});
     EXPECT_TRUE(
@@ -233,7 +234,8 @@ TEST_F(HistoriesOfNames, ResourcesOfOneOwnerMerge) {
   live.version = 11;
   live.real = true;
   registry_.See(live);
-  const PublicId elder = registry_.OwnerNamed(QueueName("jobs", declared_.StandIn()))->id;
+  const PublicId elder =
+      registry_.OwnerNamed(QueueName("jobs", declared_.ProvisionalAccount()))->id;
   End(live);
   registry_.Advance(std::chrono::seconds{5});
   // Declared again by another ProviderConfig of what turns out to be the same account.
@@ -274,7 +276,7 @@ TEST_F(HistoriesOfNames, AnAccountThatShowsTwoOwnersIsAConflict) {
   EXPECT_EQ(Learn(declared_, kOne), 1U);
   EXPECT_TRUE(IsAs(QueueName("jobs", kOne), b_));
   EXPECT_TRUE(registry_.OwnerNamed(QueueName("jobs", kOne))->contested);
-  EXPECT_TRUE(IsAs(QueueName("jobs", declared_.StandIn()), a_));
+  EXPECT_TRUE(IsAs(QueueName("jobs", declared_.ProvisionalAccount()), a_));
 }
 
 // 25: until the last portion B is refused by another ProviderConfig of the account, records too.
@@ -283,7 +285,7 @@ TEST_F(HistoriesOfNames, APortionThatIsNotThroughIsAwaited) {
   Live(a_, "u-a", {"a-jobs", "prod", "", ""});
   Live(a2, "u-a2", {"jobs", "prod", "", ""});
   End(Live(SlotOf("Queue", "team-a", "old"), "u-o", {"old", "prod", "", ""}, Intent::kManages));
-  Learn(declared_, kOne, QueueName("b", declared_.StandIn()));
+  Learn(declared_, kOne, QueueName("b", declared_.ProvisionalAccount()));
   ASSERT_EQ(registry_.OwnerNamed(QueueName("a-jobs", kOne))->root, a_) << "the first portion";
   ASSERT_FALSE(registry_.OwnerNamed(QueueName("jobs", kOne)));
   EXPECT_TRUE(Refused({"a-jobs", "other", kOne, ""}));
@@ -304,9 +306,9 @@ TEST_F(HistoriesOfNames, APortionThatIsNotThroughIsAwaited) {
 // 25, with what its party does meanwhile: one queue, whichever ProviderConfig it is declared by.
 TEST_F(HistoriesOfNames, ItsPartyDeclaresAgainWhatIsAwaited) {
   Live(a_, "u-a", declared_);
-  const PublicId id = registry_.OwnerNamed(QueueName("jobs", declared_.StandIn()))->id;
+  const PublicId id = registry_.OwnerNamed(QueueName("jobs", declared_.ProvisionalAccount()))->id;
   End(ManagedQueue(a_, "u-a", declared_, Intent::kManages, 12));
-  registry_.moving[kOne] = {declared_.StandIn()};
+  registry_.moving[kOne] = {declared_.ProvisionalAccount()};
   const Slot again = SlotOf("Queue", "team-a", "again");
   const Queue other{"jobs", "other", kOne, ""};
   ASSERT_TRUE(registry_.Create(ManagedQueue(again, "u-2", other, Intent::kDeletes, 20)).allowed);
@@ -314,7 +316,7 @@ TEST_F(HistoriesOfNames, ItsPartyDeclaresAgainWhatIsAwaited) {
   ASSERT_TRUE(owner);
   EXPECT_EQ(owner->id, id);
   EXPECT_EQ(owner->record, Record::kNone);
-  EXPECT_TRUE(IsAs(QueueName("jobs", declared_.StandIn()), again));
+  EXPECT_TRUE(IsAs(QueueName("jobs", declared_.ProvisionalAccount()), again));
   EXPECT_EQ(Learn(declared_, kOne), 0U);
   EXPECT_EQ(registry_.Contents().owners.size(), 1U);
 }
@@ -325,7 +327,7 @@ TEST_F(HistoriesOfNames, WhatWasAdmittedBeforeTheAccountWasKnownIsAConflict) {
   ASSERT_FALSE(Refused({"jobs", "other", kOne, ""})) << "nobody knows it yet";
   EXPECT_EQ(Learn(declared_, kOne), 1U);
   EXPECT_TRUE(registry_.OwnerNamed(QueueName("jobs", kOne))->contested);
-  EXPECT_TRUE(IsAs(QueueName("jobs", declared_.StandIn()), a_));
+  EXPECT_TRUE(IsAs(QueueName("jobs", declared_.ProvisionalAccount()), a_));
   const std::vector<AuditEntry> audit = registry_.Contents().audit;
   EXPECT_EQ(audit.back().action, AuditAction::kConflict);
   EXPECT_EQ(audit.back().slot, a_);
@@ -347,11 +349,11 @@ TEST_F(HistoriesOfNames, AnEditedProviderConfigMovesWhatLivesInPortions) {
   EXPECT_EQ(old_queue->record, Record::kOrphaned);
   const auto moved = ReadMovedReason(old_queue->record_reason);
   ASSERT_TRUE(moved) << old_queue->record_reason;
-  EXPECT_EQ(moved->from, declared_.StandIn());
+  EXPECT_EQ(moved->from, declared_.ProvisionalAccount());
   EXPECT_EQ(moved->to, kTwo);
   EXPECT_TRUE(IsAs(QueueName("jobs", kTwo), a_));
-  EXPECT_TRUE(IsAs(QueueName("jobs", declared_.StandIn()), a_));
-  EXPECT_NE(registry_.OwnerNamed(QueueName("jobs", declared_.StandIn()))->id, id);
+  EXPECT_TRUE(IsAs(QueueName("jobs", declared_.ProvisionalAccount()), a_));
+  EXPECT_NE(registry_.OwnerNamed(QueueName("jobs", declared_.ProvisionalAccount()))->id, id);
   EXPECT_EQ(Learn(declared_, kTwo), 0U);
   // What the object shows next is what is there already.
   const StoreContents before = registry_.Contents();
@@ -392,7 +394,7 @@ TEST_F(HistoriesOfNames, AForgedStatusTakesNoName) {
   ASSERT_EQ(decision.conflicts.size(), 1U);
   EXPECT_EQ(decision.conflicts.front().mode, Mode::kWarn);
   EXPECT_TRUE(IsAs(QueueName("jobs", kOne), a_)) << "configuration is stronger";
-  EXPECT_TRUE(IsAs(QueueName("jobs", declared_.StandIn()), a_));
+  EXPECT_TRUE(IsAs(QueueName("jobs", declared_.ProvisionalAccount()), a_));
   EXPECT_TRUE(IsAs(live.resources.front().key, b_));
   registry_.See(live);  // the status says it again
   EXPECT_TRUE(IsAs(QueueName("jobs", kOne), a_));
@@ -543,7 +545,7 @@ TEST_F(HistoriesOfNames, AnEndUnderAProviderConfigThatChangedFreesNothing) {
       if (&fields != &test.versions.back().first || !deleting) registry_.See(last);
     }
     registry_.SeeDeleted(last);
-    EXPECT_EQ(!IsAs(QueueName(name, queue.StandIn()), slot), test.free) << test.what;
+    EXPECT_EQ(!IsAs(QueueName(name, queue.ProvisionalAccount()), slot), test.free) << test.what;
   }
 }
 

@@ -34,7 +34,7 @@ class HistoriesOfTheWorld : public ::testing::Test {
   void Learn(const Queue& queue, const std::string& account) {
     registry_.RunOnAll([&](const AllFacts& facts, Ledger& ledger) {
       const std::vector<KeyText> keys = facts.KeysAfter({}, 100);
-      (void)LocateResources(keys, {queue.StandIn(), account}, ledger);
+      (void)LocateResources(keys, {queue.ProvisionalAccount(), account}, ledger);
     });
   }
   bool IsAs(const KeyText& name, const Slot& root) {
@@ -182,10 +182,11 @@ TEST_F(HistoriesOfLists, AClaimWaitsForTheAccount) {
     registry_.See(
         scene::ManagedQueue(SlotOf("Queue", "team-b", name), name, queue, Intent::kDeletes, 10));
     EXPECT_EQ(Give(list).lines.at(0).action, ImportAction::kConflicting);
-    EXPECT_TRUE(registry_.OwnerNamed(scene::QueueName(name, queue.StandIn()))->contested);
+    EXPECT_TRUE(
+        registry_.OwnerNamed(scene::QueueName(name, queue.ProvisionalAccount()))->contested);
     registry_.Run([&](Ledger& ledger) {
-      const std::vector<KeyText> keys = {scene::QueueName(name, queue.StandIn())};
-      (void)LocateResources(keys, {queue.StandIn(), account}, ledger);
+      const std::vector<KeyText> keys = {scene::QueueName(name, queue.ProvisionalAccount())};
+      (void)LocateResources(keys, {queue.ProvisionalAccount(), account}, ledger);
     });
     const ImportAction action = Give(list).lines.at(0).action;
     const bool same = account == std::string("111111111111");
@@ -341,7 +342,7 @@ TEST_F(HistoriesOfTheWorld, AnAccountBecomesKnownThatOthersObserve) {
   ASSERT_TRUE(registry_.Create(ManagedQueue(b_, "b", observed, Intent::kObserves, 11)).allowed);
   Learn(declared, kOne);
   EXPECT_TRUE(IsAs(QueueName("jobs", kOne), a_));
-  EXPECT_TRUE(IsAs(QueueName("jobs", declared.StandIn()), a_));
+  EXPECT_TRUE(IsAs(QueueName("jobs", declared.ProvisionalAccount()), a_));
 }
 
 // B observed in the account where the ProviderConfig led before: that is no resource of anybody's.
@@ -351,7 +352,8 @@ TEST_F(HistoriesOfTheWorld, WhatIsOnlyObservedElsewhereStandsInNobodysWay) {
   ASSERT_TRUE(registry_.Create(ManagedQueue(b_, "b", before, Intent::kObserves, 10)).allowed);
   ASSERT_TRUE(registry_.Create(ManagedQueue(a_, "a", now, Intent::kDeletes, 11)).allowed);
   EXPECT_TRUE(IsAs(QueueName("jobs", kTwo), a_));
-  EXPECT_TRUE(IsAs(QueueName("jobs", now.StandIn()), a_)) << "the stand-in comes along";
+  EXPECT_TRUE(IsAs(QueueName("jobs", now.ProvisionalAccount()), a_))
+      << "the provisional account comes along";
 }
 
 // C only observes by the ProviderConfig whose account is still being applied.
@@ -360,7 +362,7 @@ TEST_F(HistoriesOfTheWorld, WhatIsOnlyObservedIsNotAwaited) {
   const Queue queue{"jobs", "stage", kOne, ""};
   ASSERT_TRUE(registry_.Create(ManagedQueue(c_, "c", moving, Intent::kObserves, 10)).allowed);
   ASSERT_TRUE(registry_.Create(ManagedQueue(b_, "b", queue, Intent::kObserves, 11)).allowed);
-  registry_.moving = {{kOne, {moving.StandIn()}}};
+  registry_.moving = {{kOne, {moving.ProvisionalAccount()}}};
   ASSERT_TRUE(registry_.Create(ManagedQueue(a_, "a", queue, Intent::kDeletes, 12)).allowed);
   EXPECT_TRUE(IsAs(QueueName("jobs", kOne), a_));
 }
@@ -377,11 +379,11 @@ TEST_F(HistoriesOfTheWorld, WhatIsOnlyObservedKeepsItsAccount) {
   queue.account = kOne;
   ASSERT_TRUE(registry_.Create(ManagedQueue(a_, "a", queue, Intent::kDeletes, 13)).allowed);
   EXPECT_TRUE(IsAs(QueueName("jobs", kOne), a_));
-  EXPECT_TRUE(IsAs(QueueName("jobs", queue.StandIn()), a_));
+  EXPECT_TRUE(IsAs(QueueName("jobs", queue.ProvisionalAccount()), a_));
 }
 
 // A moves its queue to another ProviderConfig and back: its status still shows the account between.
-TEST_F(HistoriesOfTheWorld, AnOldStatusDoesNotStandInTheOwnersWay) {
+TEST_F(HistoriesOfTheWorld, AnOldStatusDoesNotProvisionalAccountTheOwnersWay) {
   const auto by_one = [&](const char* shown, std::uint64_t version) {
     return ManagedQueue(a_, "a", {"jobs", "prod", "", shown}, Intent::kDeletes, version);
   };
@@ -405,7 +407,7 @@ TEST_F(HistoriesOfTheWorld, ATransferThatIsDoneEndsWhereverItsResourceIsKept) {
           .allowed);
   registry_.See(ManagedQueue(a_, "a", queue, Intent::kDeletes, 11));
   registry_.Run([&](Ledger& ledger) {
-    const KeyText key = QueueName("jobs", queue.StandIn());
+    const KeyText key = QueueName("jobs", queue.ProvisionalAccount());
     const TransferTerms terms{{"ns:local/team-b"}, "Queue/team-b/b", true};
     ASSERT_TRUE(OfferTransfer(key, terms, {"admin", "asked for"}, ledger).ok());
   });
@@ -442,7 +444,7 @@ TEST_F(HistoriesOfTheWorld, ANameThatOnlyPassesThroughStays) {
   registry_.See(a);
   queue.account = kTwo;
   registry_.SeeDeleted(ManagedQueue(a_, "a", queue, Intent::kDeletes, 11));
-  for (const std::string& account : {std::string(kOne), queue.StandIn()}) {
+  for (const std::string& account : {std::string(kOne), queue.ProvisionalAccount()}) {
     const auto owner = registry_.OwnerNamed(QueueName("jobs", account));
     ASSERT_TRUE(owner) << account;
     EXPECT_EQ(owner->key, QueueName("jobs", kOne));
@@ -461,7 +463,7 @@ TEST_F(HistoriesOfTheWorld, ANameThatPassesThroughStaysTheSeconds) {
   queue.account = kTwo;
   registry_.SeeDeleted(ManagedQueue(a_, "first", queue, Intent::kDeletes, 12));
   EXPECT_TRUE(IsAs(QueueName("jobs", kOne), a_)) << "reserved by the second";
-  EXPECT_TRUE(IsAs(QueueName("jobs", queue.StandIn()), a_));
+  EXPECT_TRUE(IsAs(QueueName("jobs", queue.ProvisionalAccount()), a_));
 }
 
 TEST_F(HistoriesOfTheWorld, ANameThatIsTakenAndFreedAtOnceGoesBack) {
@@ -480,8 +482,8 @@ TEST_F(HistoriesOfTheWorld, ANameThatIsTakenAndFreedAtOnceGoesBack) {
 }
 
 // Replaced by force after its status had told another account; a proof is ahead of the watch. What
-// the watch still shows of the old one takes the stand-in from nobody.
-TEST_F(HistoriesOfTheWorld, AnOldStatusOfWhatWasReplacedMovesNoStandIn) {
+// the watch still shows of the old one takes the provisional account from nobody.
+TEST_F(HistoriesOfTheWorld, AnOldStatusOfWhatWasReplacedMovesNoProvisionalAccount) {
   const Queue queue{"jobs", "prod", "", ""};
   const Slot other = SlotOf("Queue", "team-a", "other");
   const auto first = ManagedQueue(other, "o", {"jobs", "stage", kOne, ""}, Intent::kDeletes, 9);
@@ -496,11 +498,11 @@ TEST_F(HistoriesOfTheWorld, AnOldStatusOfWhatWasReplacedMovesNoStandIn) {
   ASSERT_TRUE(IsAs(QueueName("jobs", kTwo), a_));
   auto last = ManagedQueue(a_, "old", {"jobs", "prod", "", kOne}, Intent::kDeletes, 11);
   registry_.See(last);
-  EXPECT_TRUE(IsAs(QueueName("jobs", queue.StandIn()), a_));
+  EXPECT_TRUE(IsAs(QueueName("jobs", queue.ProvisionalAccount()), a_));
   last.terminating = true;
   registry_.SeeDeleted(last);
-  EXPECT_TRUE(IsAs(QueueName("jobs", queue.StandIn()), a_));
-  EXPECT_EQ(registry_.OwnerNamed(QueueName("jobs", queue.StandIn())),
+  EXPECT_TRUE(IsAs(QueueName("jobs", queue.ProvisionalAccount()), a_));
+  EXPECT_EQ(registry_.OwnerNamed(QueueName("jobs", queue.ProvisionalAccount())),
             registry_.OwnerNamed(QueueName("jobs", kTwo)));
 }
 
@@ -521,7 +523,7 @@ TEST_F(HistoriesOfTheWorld, WhatNeverCameHidesNobodyInItsPlace) {
   registry_.See(ManagedQueue(a_, "new", {"jobs", "prod", "", kTwo}, Intent::kDeletes, 14));
   registry_.See(ManagedQueue(a_, "old", {"jobs", "prod", "", kOne}, Intent::kDeletes, 11));
   ASSERT_TRUE(IsAs(QueueName("jobs", kTwo), a_));
-  EXPECT_EQ(registry_.OwnerNamed(QueueName("jobs", queue.StandIn()))->key,
+  EXPECT_EQ(registry_.OwnerNamed(QueueName("jobs", queue.ProvisionalAccount()))->key,
             registry_.OwnerNamed(QueueName("jobs", kTwo))->key);
 }
 
@@ -538,10 +540,10 @@ TEST_F(HistoriesOfTheWorld, OfTwoWordsThatBecomeOneTheLivingOwnersCounts) {
   registry_.See(a);
   ASSERT_TRUE(registry_.Create(ManagedQueue(b, "b", lives, Intent::kDeletes, 11)).allowed);
   registry_.See(ManagedQueue(b, "b", lives, Intent::kDeletes, 11));
-  const KeyText stand_in = QueueName("jobs", lives.StandIn());
+  const KeyText provisional_account = QueueName("jobs", lives.ProvisionalAccount());
   registry_.Run([&](Ledger& ledger) {
     const TransferTerms terms{{"ns:local/team-a"}, "Queue/team-a/a", true};
-    ASSERT_TRUE(OfferTransfer(stand_in, terms, {"admin", "asked for"}, ledger).ok());
+    ASSERT_TRUE(OfferTransfer(provisional_account, terms, {"admin", "asked for"}, ledger).ok());
   });
   a = ManagedQueue(a_, "a", left, Intent::kObserves, 12);
   a.transfer_to = "Queue/team-a/b";
@@ -549,7 +551,7 @@ TEST_F(HistoriesOfTheWorld, OfTwoWordsThatBecomeOneTheLivingOwnersCounts) {
   ASSERT_EQ(registry_.OwnerNamed(QueueName("jobs", kOne))->record, Record::kTransferring);
   Learn(lives, kOne);
   EXPECT_TRUE(IsAs(QueueName("jobs", kOne), b));
-  EXPECT_EQ(registry_.OwnerNamed(stand_in)->successor, "Queue/team-a/a");
+  EXPECT_EQ(registry_.OwnerNamed(provisional_account)->successor, "Queue/team-a/a");
   EXPECT_EQ(registry_.Contents().agreements.size(), 1U) << "the hand-over stays open";
 }
 
@@ -618,9 +620,9 @@ TEST_F(HistoriesOfTheWorld, ANestedCompositeWithoutItsOwnTakesNothingAlong) {
   EXPECT_FALSE(registry_.OwnerOf("k")->contested);
 }
 
-// Replaced by force while a status of before told another account: the true one takes the stand-in
-// along, and with it what was admitted by it and is not seen yet.
-TEST_F(HistoriesOfTheWorld, WhatWasAdmittedByAStandInGoesWhereThatGoes) {
+// Replaced by force while a status of before told another account: the true one takes the
+// provisional account along, and with it what was admitted by it and is not seen yet.
+TEST_F(HistoriesOfTheWorld, WhatWasAdmittedByAProvisionalAccountGoesWhereThatGoes) {
   const auto by_prod = [&](const char* uid, const char* shown, std::uint64_t version) {
     return ManagedQueue(a_, uid, {"jobs", "prod", "", shown}, Intent::kDeletes, version);
   };
@@ -631,7 +633,7 @@ TEST_F(HistoriesOfTheWorld, WhatWasAdmittedByAStandInGoesWhereThatGoes) {
   ASSERT_TRUE(registry_.Create(by_prod("new", "", 13)).allowed);
   ObjectFacts last = by_prod("old", kTwo, 12);
   registry_.See(last);
-  ASSERT_EQ(registry_.OwnerNamed(QueueName("jobs", Queue{"", "prod", "", ""}.StandIn())),
+  ASSERT_EQ(registry_.OwnerNamed(QueueName("jobs", Queue{"", "prod", "", ""}.ProvisionalAccount())),
             registry_.OwnerNamed(QueueName("jobs", kTwo)));
   last.terminating = true;
   registry_.SeeDeleted(last);

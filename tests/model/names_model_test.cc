@@ -186,7 +186,7 @@ class NamesWorld {
       if (!learns) return;
       Queue queue;
       queue.config = name;
-      (void)LocateResources(keys, {queue.StandIn(), config.account}, ledger);
+      (void)LocateResources(keys, {queue.ProvisionalAccount(), config.account}, ledger);
     });
     // Then all of it is read anew.
     for (auto& [slot, thing] : things_) {

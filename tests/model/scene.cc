@@ -50,7 +50,9 @@ ObjectFacts Object(const Slot& slot, const std::string& uid, std::uint64_t versi
 
 }  // namespace
 
-std::string Queue::StandIn() const { return "?local/aws.upbound.io/ProviderConfig//" + config; }
+std::string Queue::ProvisionalAccount() const {
+  return "?local/aws.upbound.io/ProviderConfig//" + config;
+}
 
 KeyText QueueName(const std::string& name, const std::string& account) {
   return WithAccount({"sqs/Queue|aws||eu-west-1|name=" + name}, account);
@@ -66,10 +68,10 @@ ObjectFacts ManagedQueue(const Slot& slot, const std::string& uid, const Queue& 
   object.account_fields = queue.fields;
   DeclaredResource& resource = object.resources.emplace_back();
   const bool known = !queue.account.empty();
-  const std::string account = known ? queue.account : queue.StandIn();
+  const std::string account = known ? queue.account : queue.ProvisionalAccount();
   resource.identity = {"sqs/Queue", "aws", account, "eu-west-1", {{"name", queue.name}}};
   resource.key = QueueName(queue.name, account);
-  resource.further_account = known ? queue.StandIn() : queue.observed;
+  resource.further_account = known ? queue.ProvisionalAccount() : queue.observed;
   if (!resource.further_account.empty()) {
     resource.further.push_back({QueueName(queue.name, resource.further_account), !known});
   }

@@ -41,9 +41,9 @@ struct Queue {
   std::string fields = "0";  // what its account depends on (ObjectFacts::account_fields)
 
   // "?local/aws.upbound.io/ProviderConfig//<config>"
-  std::string StandIn() const;
+  std::string ProvisionalAccount() const;
 };
-// The name of the queue under an account or stand-in.
+// The name of the queue under an account or provisional account.
 KeyText QueueName(const std::string& name, const std::string& account);
 // A managed resource that declares one queue. `version` is its resourceVersion.
 ObjectFacts ManagedQueue(const Slot& slot, const std::string& uid, const Queue& queue,

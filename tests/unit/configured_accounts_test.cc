@@ -41,9 +41,9 @@ class ConfiguredAccountsTest : public ::testing::Test {
     request.object.uid = {"u-" + name};
     request.object.managed = true;
     DeclaredResource& queue = request.object.resources.emplace_back();
-    const std::string stand_in = StandInFor(kProd, "test");
-    queue.identity = {"sqs/Queue", "aws", stand_in, "eu-west-1", {{"name", name}}};
-    queue.key = NameOf(name, stand_in);
+    const std::string provisional_account = ProvisionalAccountFor(kProd, "test");
+    queue.identity = {"sqs/Queue", "aws", provisional_account, "eu-west-1", {{"name", name}}};
+    queue.key = NameOf(name, provisional_account);
     queue.name = name;
     request.modes = {Mode::kEnforce};
     const auto decide = [&](const Facts& facts) {
@@ -62,9 +62,9 @@ class ConfiguredAccountsTest : public ::testing::Test {
     object.uid = {"u-jobs"};
     object.managed = object.real = true;
     DeclaredResource& queue = object.resources.emplace_back();
-    const std::string stand_in = StandInFor(kProd, "test");
-    queue.identity = {"sqs/Queue", "aws", stand_in, "eu-west-1", {{"name", "jobs"}}};
-    queue.key = NameOf("jobs", stand_in);
+    const std::string provisional_account = ProvisionalAccountFor(kProd, "test");
+    queue.identity = {"sqs/Queue", "aws", provisional_account, "eu-west-1", {{"name", "jobs"}}};
+    queue.key = NameOf("jobs", provisional_account);
     queue.further_account = account;
     queue.further_observed = true;
     queue.further = {{NameOf("jobs", account), true}};

@@ -467,9 +467,9 @@ TEST(OwnershipGapsTest, UnknownAccountsByProviderConfig) {
   queue.key = {"sqs/Queue|aws|?prod/aws.upbound.io/ProviderConfig//default|eu-west-1|name=q"};
   Owner bucket = known;  // its name is unique in the partition: the account does not matter
   bucket.identity.account = "?prod/aws.upbound.io/ProviderConfig//default";
-  StandIns stand_ins;
-  CountStandIns(std::vector<Owner>{known, queue, bucket}, stand_ins);
-  const auto found = FindUnknownAccounts(stand_ins);
+  ProvisionalAccounts provisional_accounts;
+  CountProvisionalAccounts(std::vector<Owner>{known, queue, bucket}, provisional_accounts);
+  const auto found = FindUnknownAccounts(provisional_accounts);
   ASSERT_EQ(found.size(), 1U);
   EXPECT_EQ(found[0].evidence, "1 resource");
 }

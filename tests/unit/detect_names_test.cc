@@ -153,7 +153,7 @@ TEST(MovedTest, OneFindingForEachMoveWhileSomethingIsLeftBehind) {
                                    {"jobs", "prod", "222222222222", ""}, Intent::kDeletes, 11));
   registry.RunOnAll([&](const AllFacts& facts, Ledger& ledger) {
     const std::vector<KeyText> keys = facts.KeysAfter({}, 100);
-    (void)LocateResources(keys, {in_one.StandIn(), "222222222222"}, ledger);
+    (void)LocateResources(keys, {in_one.ProvisionalAccount(), "222222222222"}, ledger);
   });
   const auto find = [&] {
     Moves moves;

@@ -26,7 +26,7 @@ const GroupKind kPolicy{"sqs.aws.upbound.io", "QueuePolicy"};
 
 constexpr const char* kOne = "111111111111";
 constexpr const char* kUrl = "https://sqs.us-east-1.amazonaws.com/111111111111/jobs";
-const std::string kStandIn = "?local/aws.upbound.io/ProviderConfig//default";
+const std::string kProvisionalAccount = "?local/aws.upbound.io/ProviderConfig//default";
 
 IdentityRules Rules(const std::string& account = "") {
   IdentityRules rules;
@@ -63,8 +63,9 @@ ObjectFacts Read(const Subject& subject) {
 std::vector<std::string> NamesOf(const ObjectFacts& facts) {
   std::vector<std::string> names;
   const auto add = [&](const std::string& mark, std::string text) {
-    const std::size_t stand_in = text.find(kStandIn);
-    if (stand_in != std::string::npos) text.replace(stand_in, kStandIn.size(), "?");
+    const std::size_t provisional_account = text.find(kProvisionalAccount);
+    if (provisional_account != std::string::npos)
+      text.replace(provisional_account, kProvisionalAccount.size(), "?");
     names.push_back(mark + text);
   };
   for (const DeclaredResource& resource : facts.resources) {

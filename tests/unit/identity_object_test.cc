@@ -111,7 +111,7 @@ TEST(IdentityIntent, APausedObjectGoesOnOwning) {
   EXPECT_FALSE(facts.resources.at(0).key.empty());
 }
 
-TEST(IdentityAccount, UnknownOnesHaveAStandInPerProviderConfig) {
+TEST(IdentityAccount, UnknownOnesHaveAProvisionalAccountPerProviderConfig) {
   struct Row {
     const char* reason;
     GroupKind kind;

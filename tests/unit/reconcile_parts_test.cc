@@ -126,9 +126,9 @@ TEST(Accounts, TellWhatIsNotThrough) {
   accounts.Configure({{stage, "111111111111"}}, {});
   const AccountMap both = accounts.Moving();
   EXPECT_EQ(both, (AccountMap{{prod, "111111111111"}, {stage, "111111111111"}}));
-  const std::vector<std::string> stand_ins{"?test/aws.upbound.io/ProviderConfig//prod",
-                                           "?test/aws.upbound.io/ProviderConfig//stage"};
-  EXPECT_EQ(AwaitedOf(both, "test").at("111111111111"), stand_ins);
+  const std::vector<std::string> provisional_accounts{"?test/aws.upbound.io/ProviderConfig//prod",
+                                                      "?test/aws.upbound.io/ProviderConfig//stage"};
+  EXPECT_EQ(AwaitedOf(both, "test").at("111111111111"), provisional_accounts);
   accounts.Brought(both);
   EXPECT_TRUE(accounts.Moving().empty());
   accounts.Saw(prod, "222222222222");

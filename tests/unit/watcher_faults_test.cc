@@ -265,7 +265,7 @@ TEST_F(WatcherTest, AnUnchangedRelistTouchesTheStoreNotAtAll) {
       << "looked at, but nothing to write";
 }
 
-TEST_F(WatcherTest, AConfigurationOfAnAccountReKeysWhatStoodUnderAStandIn) {
+TEST_F(WatcherTest, AConfigurationOfAnAccountReKeysWhatStoodUnderAProvisionalAccount) {
   cluster_.Serve({kConfig.group, "v1beta1", kConfig.kind, "providerconfigs", false});
   SmallObject queue{kQueue, "", "q", "u1", {}, {}};
   queue.rest = R"("spec":{"forProvider":{"region":"eu-west-1","name":"orders"},

@@ -73,7 +73,7 @@ struct CoverageFacts {
   std::optional<ServedKind> composition;  // nothing: not served
   const WebhookConfiguration* webhook = nullptr;  // null: it does not exist
   ExpectedWebhook expected;                       // paths and name are used
-  StandIns accounts;                              // CountStandIns of all owners
+  ProvisionalAccounts accounts;                   // CountProvisionalAccounts of all owners
   // Accounts of owned resources and of ProviderConfigs, with the number of resources in each that
   // accountParties binds to nobody; empty while it is not in use.
   std::map<std::string, std::uint64_t> unbound_accounts;

@@ -40,8 +40,8 @@ constexpr std::array<DetectorInfo, kDetectorCount> kDetectors = {{
      "its ownership as orphaned or transferring."},
     {Detector::kAccountUnknown, "account-unknown", Severity::kWarning, "", false,
      "It is not known which account a ProviderConfig leads to.",
-     "Owned resources whose key holds a stand-in for the account, because neither configuration "
-     "nor an ARN says which one it is: two of one name in one account are not seen as one."},
+     "Owned resources under a provisional account, because neither configuration nor an ARN says "
+     "which one it is: two of one name in one account are not seen as one."},
     {Detector::kNotCovered, "not-covered", Severity::kWarning, "", false,
      "Something is not protected.",
      "What the API server serves and what objects declare, compared with the rules, the webhook "

@@ -326,7 +326,7 @@ Result<Detectors::Pass> Detectors::PassOver(const AdmissionPolicy& policy,
     add(pass.orphaned, FindOrphaned(owners));
     add(pass.attachments, attachments);
     add(pass.never_real, never_real);
-    CountStandIns(owners, pass.accounts);
+    CountProvisionalAccounts(owners, pass.accounts);
     CountAccounts(owners, pass.known_accounts);
     CountMoved(owners, pass.moves);
     CountCallers(owners, pass.callers);

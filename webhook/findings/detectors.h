@@ -137,7 +137,7 @@ class Detectors final : public SightObserver {
     bool configuration_listed = false;  // it was in the list that runs
     bool events_live = false;           // Events come from the watch, not from a list
     bool troubles_live = false;         // likewise of those about what did not reach AWS
-    StandIns accounts;
+    ProvisionalAccounts accounts;
     Accounted known_accounts;
     std::optional<std::chrono::milliseconds> ready;
   };
@@ -147,7 +147,7 @@ class Detectors final : public SightObserver {
     std::vector<LiveFinding> never_real;
     std::vector<LiveFinding> attachments;
     std::vector<UnreferencedObject> unreferenced;
-    StandIns accounts;
+    ProvisionalAccounts accounts;
     Accounted known_accounts;
     Moves moves;
     Callers callers;

@@ -125,14 +125,15 @@ std::vector<LiveFinding> FindOutside(const IdentityRules& rules) {
   return out;
 }
 
-void CountStandIns(std::span<const Owner> owners, StandIns& stand_ins) {
+void CountProvisionalAccounts(std::span<const Owner> owners,
+                              ProvisionalAccounts& provisional_accounts) {
   for (const Owner& owner : owners) {
     // It leads to no account of AWS.
     if (IsNameSpace(owner.identity.partition)) continue;
     const std::string& account = owner.identity.account;
     // A key that holds no account needs none: nobody is let in because it is not known.
     const bool in_key = owner.key.text.find('?') != std::string::npos;
-    if (in_key && account.starts_with('?')) ++stand_ins[account.substr(1)];
+    if (in_key && account.starts_with('?')) ++provisional_accounts[account.substr(1)];
   }
 }
 
@@ -180,9 +181,9 @@ std::vector<LiveFinding> FindMoved(const Moves& moves) {
   return out;
 }
 
-std::vector<LiveFinding> FindUnknownAccounts(const StandIns& stand_ins) {
+std::vector<LiveFinding> FindUnknownAccounts(const ProvisionalAccounts& provisional_accounts) {
   std::vector<LiveFinding> out;
-  for (const auto& [config, count] : stand_ins) {
+  for (const auto& [config, count] : provisional_accounts) {
     LiveFinding finding{.detector = Detector::kAccountUnknown,
                         .subject = config,
                         .resource = ConfigForPeople(config)};

@@ -40,10 +40,11 @@ std::vector<LiveFinding> FindNeverReal(std::span<const Owner> owners, const Fact
 // a host that leads to AWS all the same would evade every rule.
 std::vector<LiveFinding> FindOutside(const IdentityRules& rules);
 
-// Owned resources in AWS whose account is a stand-in, by ProviderConfig ("prod/aws.upbound.io/
-// ProviderConfig//default"): the text after "?" in the key's account.
-using StandIns = std::map<std::string, std::uint64_t>;
-void CountStandIns(std::span<const Owner> owners, StandIns& stand_ins);
+// Owned resources in AWS whose account is a provisional account, by ProviderConfig
+// ("prod/aws.upbound.io/ ProviderConfig//default"): the text after "?" in the key's account.
+using ProvisionalAccounts = std::map<std::string, std::uint64_t>;
+void CountProvisionalAccounts(std::span<const Owner> owners,
+                              ProvisionalAccounts& provisional_accounts);
 // The ProviderConfig of such a text, for people: "ProviderConfig.aws.upbound.io default".
 std::string ConfigForPeople(const std::string& config);
 
@@ -67,7 +68,7 @@ void CountMoved(std::span<const Owner> owners, Moves& moves);
 std::vector<LiveFinding> FindMoved(const Moves& moves);
 
 // Rule account-unknown: one finding for each. Mode warn: equal names in one account may pass.
-std::vector<LiveFinding> FindUnknownAccounts(const StandIns& stand_ins);
+std::vector<LiveFinding> FindUnknownAccounts(const ProvisionalAccounts& provisional_accounts);
 
 }  // namespace truce
 

@@ -94,7 +94,7 @@ std::string ServiceOfType(std::string_view type) {
   return std::string(type.substr(0, std::min(type.find('/'), type.size())));
 }
 
-// "account 123456789012"; of a stand-in the ProviderConfig that it stands for.
+// "account 123456789012"; of a provisional account the ProviderConfig that it stands for.
 std::string AccountForPeople(const std::string& account) {
   if (account.empty()) return "an account that is not known";
   if (!account.starts_with('?')) return "account " + account;

@@ -91,7 +91,7 @@ LocatedWar Located(const TagWar& war, const Owner& owner);
 // Where a managed resource lies, as far as the registry tells.
 struct ThrottledPlace {
   Slot slot;
-  std::string account;  // 12 digits, or "?<stand-in>"
+  std::string account;  // 12 digits, or "?<provisional account>"
   std::string type;     // "s3/Bucket"
 };
 // Nothing where the registry knows nothing that the object declares.

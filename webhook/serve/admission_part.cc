@@ -69,7 +69,7 @@ void AdmissionPart::Publish(Change change) {
       policy->claims = view.learned.claims;
       policy->definitions_known = view.learned.definitions_known;
     } else if (policies.configured.config->no_cluster) {
-      // Nobody tells here which of them all has that stands under their stand-ins.
+      // Nobody tells here which of them all has that stands under their provisional accounts.
       policy->identity.moving = AwaitedOf(policy->identity.accounts, policy->identity.cluster);
     }
     auto& overrides = policy->modes.overrides;

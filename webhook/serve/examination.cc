@@ -225,7 +225,7 @@ void ExamineAccounts(const CoverageReport& coverage, std::vector<Checkup>& out) 
   out.push_back(
       {"accounts", State::kWarning,
        "the AWS account is not known of " + named +
-           ": what they declare is kept under a stand-in for it, so two ProviderConfigs of one "
+           ": what they declare is kept under a provisional account, so two ProviderConfigs of one "
            "account do not see each other's names, and equal names only warn",
        "name the accounts in the setting providerConfigs, or give the ProviderConfigs role ARNs "
        "that Truce can read; `truce coverage` lists all"});

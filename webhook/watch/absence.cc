@@ -126,7 +126,7 @@ Result<void> Absence::MarkGap(KindHistory& kind) {
   return {};
 }
 
-Result<void> Absence::CountAdmittedBy(const std::set<std::string>& stand_ins) {
+Result<void> Absence::CountAdmittedBy(const std::set<std::string>& provisional_accounts) {
   std::vector<Uid> uids;
   TRUCE_RETURN_IF_ERROR(store_.Read([&](const PassFacts& facts) {
     uids.clear();
@@ -136,7 +136,8 @@ Result<void> Absence::CountAdmittedBy(const std::set<std::string>& stand_ins) {
       more = page.size() == kObjectsPage;
       if (more) after = page.back().id;
       for (Row& row : page) {
-        if (stand_ins.contains(row.identity.account)) uids.push_back(std::move(row.id.uid));
+        if (provisional_accounts.contains(row.identity.account))
+          uids.push_back(std::move(row.id.uid));
       }
     }
   }));

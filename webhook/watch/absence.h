@@ -59,9 +59,9 @@ class Absence final {
   // The list of the kind failed: everything stored of it counts as out of sight, so that proofs can
   // go on without it.
   Result<void> MarkGap(KindHistory& kind);
-  // What was admitted by these stand-ins, whose ProviderConfigs moved, counts as real: a watch that
-  // lags behind may tell of it only when it is taken for declared where they lead now.
-  Result<void> CountAdmittedBy(const std::set<std::string>& stand_ins);
+  // What was admitted by these provisional accounts, whose ProviderConfigs moved, counts as real: a
+  // watch that lags behind may tell of it only when it is taken for declared where they lead now.
+  Result<void> CountAdmittedBy(const std::set<std::string>& provisional_accounts);
   // The object was read, or its end was seen: it is nominated no more.
   void Settle(const Uid& uid);
   // The object is known to be gone: its seen rows end as far as the brake lets them, unless the

@@ -179,7 +179,7 @@ std::optional<OutsideEndpoint> OutsideEndpointOf(Value object) {
 
 std::string AccountFieldsDigest(Value object) { return HexOf(DigestOf(object.Child("spec"))); }
 
-std::string StandInFor(const ProviderConfigName& config, std::string_view cluster) {
+std::string ProvisionalAccountFor(const ProviderConfigName& config, std::string_view cluster) {
   std::string text = "?";
   text += cluster;
   for (const std::string* part : {&config.group, &config.kind, &config.ns, &config.name}) {
@@ -221,7 +221,7 @@ void Accounts::Brought(const AccountMap& moved) {
 MovingAccounts AwaitedOf(const AccountMap& moving, std::string_view cluster) {
   MovingAccounts awaited;
   for (const auto& [config, account] : moving) {
-    awaited[account].push_back(StandInFor(config, cluster));
+    awaited[account].push_back(ProvisionalAccountFor(config, cluster));
   }
   return awaited;
 }
@@ -352,14 +352,14 @@ std::size_t RowsOf(const Changes& changes) {
          changes.drop_names.size() + changes.audit.size();
 }
 
-using AccountsByStandIn = std::map<std::string, std::string>;
+using AccountsByProvisionalAccount = std::map<std::string, std::string>;
 
 // Applies to the resource at `key` what concerns it.
-void LocateKey(const KeyText& key, const AccountsByStandIn& accounts, Ledger& ledger) {
-  std::set<std::string> own{StandInIn(key)};
+void LocateKey(const KeyText& key, const AccountsByProvisionalAccount& accounts, Ledger& ledger) {
+  std::set<std::string> own{ProvisionalAccountIn(key)};
   for (const Row& row : ledger.RowsOfKey(key)) own.insert(row.identity.account);
-  for (const std::string& stand_in : own) {
-    const auto account = accounts.find(stand_in);
+  for (const std::string& provisional_account : own) {
+    const auto account = accounts.find(provisional_account);
     if (account == accounts.end()) continue;
     (void)LocateResources({&key, 1}, {account->first, account->second}, ledger);
   }
@@ -375,9 +375,9 @@ Result<void> AccountPass::Keep(Accounts accounts) {
 
 // One portion. Returns the last key that was looked at; empty: there are no more.
 Result<KeyText> AccountPass::Locate() {
-  AccountsByStandIn accounts;
+  AccountsByProvisionalAccount accounts;
   for (const auto& [config, account] : moving_) {
-    accounts.emplace(StandInFor(config, store_.cluster()), account);
+    accounts.emplace(ProvisionalAccountFor(config, store_.cluster()), account);
   }
   const auto locate = [&](const KeyText& key, Ledger& ledger) { LocateKey(key, accounts, ledger); };
   std::vector<KeyText> concerned;

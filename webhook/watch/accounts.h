@@ -45,11 +45,11 @@ inline constexpr std::size_t kHostBytesMax = 253;
 std::string AccountFieldsDigest(Value object);
 
 // "?cluster/group/kind/namespace/name": what stands in keys while the account of `config` is not
-// known; equal to StandInOf any object that refers to it.
-std::string StandInFor(const ProviderConfigName& config, std::string_view cluster);
+// known; equal to ProvisionalAccountOf any object that refers to it.
+std::string ProvisionalAccountFor(const ProviderConfigName& config, std::string_view cluster);
 
 // What is known of accounts: configured, and read from ProviderConfigs; and which of them all that
-// stands under their stand-ins was given. External synchronization.
+// stands under their provisional accounts was given. External synchronization.
 class Accounts final {
  public:
   // Configuration wins over what is read.
@@ -77,7 +77,7 @@ class Accounts final {
   const AccountMap& learned() const { return learned_; }
 
   // Of what is followed, ProviderConfigs whose account not all has that stands under their
-  // stand-in.
+  // provisional account.
   AccountMap Moving() const;
   // Portions of these are on their way: should they lead back, what is done is to be undone.
   void Begin(const AccountMap& moving);
@@ -110,9 +110,9 @@ KnownSpecs KnownSpecsFromText(std::string_view text);
 std::string ToText(const OutsideEndpoints& endpoints);
 OutsideEndpoints EndpointsFromText(std::string_view text);
 
-// Gives what stands under stand-ins its names in the accounts that became known or changed, records
-// too: one pass over the keys of the registry, a portion at a time, since reviews come first.
-// External synchronization.
+// Gives what stands under provisional accounts its names in the accounts that became known or
+// changed, records too: one pass over the keys of the registry, a portion at a time, since reviews
+// come first. External synchronization.
 class AccountPass final {
  public:
   // Both must outlive it.

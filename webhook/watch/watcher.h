@@ -261,7 +261,7 @@ class Watcher final {
   AccountPass account_pass_{accounts_, reconciler_.store()};
   Moment bring_due_{};
   std::optional<Moment> bring_wanted_;  // since when the pass waits, or runs
-  std::set<std::string> moved_;         // stand-ins of ProviderConfigs that moved
+  std::set<std::string> moved_;         // provisional accounts of ProviderConfigs that moved
   bool reread_wanted_ = false;          // and what they moved is brought
   Moment reread_due_{};                 // not before
   LearnedIdentity learned_;             // as the listener was told last

@@ -242,7 +242,7 @@ void Watcher::SawAccount(const ProviderConfigName& config, const std::string& ac
       [this] { return reconciler_.store().Keep(kAccountsSetting, ToText(accounts_.learned())); });
   UseLearned();
   if (news != Accounts::News::kMoved) return;
-  moved_.insert(StandInFor(config, reconciler_.rules().identity.cluster));
+  moved_.insert(ProvisionalAccountFor(config, reconciler_.rules().identity.cluster));
 }
 
 void Watcher::SawEndpoint(const ProviderConfigName& config,
