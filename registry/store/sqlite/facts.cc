@@ -106,8 +106,9 @@ template <typename Read, typename... Values>
 auto SqliteFacts::Collect(const char* sql, const Read& read, const Values&... values) const {
   std::vector<std::decay_t<decltype(read(std::declval<const Statement&>()).value())>> found;
   const auto each = [&](const Statement& row) -> Result<bool> {
-    TRUCE_ASSIGN_OR_RETURN(auto value, read(row));
-    found.push_back(std::move(value));
+    auto value = read(row);
+    if (!value.ok()) return std::move(value).error();
+    found.push_back(std::move(value).value());
     return true;
   };
   Visit(sql, each, values...);
@@ -117,22 +118,40 @@ auto SqliteFacts::Collect(const char* sql, const Read& read, const Values&... va
 
 template <typename Read, typename... Values>
 auto SqliteFacts::First(const char* sql, const Read& read, const Values&... values) const {
-  auto found = Collect(sql, read, values...);
-  return found.empty() ? std::nullopt : std::optional(std::move(found.front()));
+  std::optional<std::decay_t<decltype(read(std::declval<const Statement&>()).value())>> found;
+  const auto each = [&](const Statement& row) -> Result<bool> {
+    auto value = read(row);
+    if (!value.ok()) return std::move(value).error();
+    found = std::move(value).value();
+    return false;
+  };
+  Visit(sql, each, values...);
+  return found;
 }
 
-std::optional<Owner> SqliteFacts::OwnerOf(const KeyText& key) const {
-  return First(TRUCE_OWNERS "WHERE key = ?1 AND owned = 1", ReadOwner, key.text);
+SqliteFacts::OfKey& SqliteFacts::Remembered(const KeyText& key) const {
+  constexpr std::size_t kKeysMax = 8;
+  if (remembered_.size() == kKeysMax && !remembered_.contains(key)) remembered_.clear();
+  return remembered_[key];
 }
 
-bool SqliteFacts::HasOwner(const KeyText& key) const {
-  return First("SELECT 1 FROM resources WHERE key = ?1 AND owned = 1", ReadCount, key.text)
-      .has_value();
+const std::optional<Owner>& SqliteFacts::StoredOwner(const KeyText& key) const {
+  std::optional<std::optional<Owner>>& owner = Remembered(key).owner;
+  if (!owner) owner = First(TRUCE_OWNERS "WHERE key = ?1 AND owned = 1", ReadOwner, key.text);
+  return *owner;
 }
+
+std::optional<Owner> SqliteFacts::OwnerOf(const KeyText& key) const { return StoredOwner(key); }
+
+bool SqliteFacts::HasOwner(const KeyText& key) const { return StoredOwner(key).has_value(); }
 
 std::vector<Row> SqliteFacts::RowsOfKey(const KeyText& key) const {
-  return Collect(TRUCE_ROWS_OF_RESOURCES "WHERE r.key = ?1 ORDER BY d.uid, d.state", ReadRow,
-                 key.text);
+  std::optional<std::vector<Row>>& rows = Remembered(key).rows;
+  if (!rows) {
+    rows = Collect(TRUCE_ROWS_OF_RESOURCES "WHERE r.key = ?1 ORDER BY d.uid, d.state", ReadRow,
+                   key.text);
+  }
+  return *rows;
 }
 
 std::vector<Row> SqliteFacts::RowsOfUid(const Uid& uid) const {

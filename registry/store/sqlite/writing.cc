@@ -108,9 +108,7 @@ Result<void> DropOwner(Connection& writer, const KeyText& key) {
       key.text);
 }
 
-Result<std::int64_t> ResourceOf(Connection& writer, const KeyText& key) {
-  TRUCE_ASSIGN_OR_RETURN(const RowNumber number, FindResource(writer, key));
-  if (number) return *number;
+Result<std::int64_t> AddObserved(Connection& writer, const KeyText& key) {
   TRUCE_RETURN_IF_ERROR(writer.Run(
       "INSERT OR ROLLBACK INTO resources (key, owned, root, party, service, contact, identity, "
       "since, real, record, record_reason, successor, state, contested, managed_once, left_slots) "
@@ -127,21 +125,39 @@ Result<void> ForgetResource(Connection& writer, const KeyText& key) {
       key.text);
 }
 
+// Not by ON CONFLICT: its update would keep a journal of the statement, a copy of each page.
 Result<void> PutRow(Connection& writer, const Row& row) {
-  TRUCE_ASSIGN_OR_RETURN(const std::int64_t resource, ResourceOf(writer, row.id.key));
+  const std::string_view state = kRowStates.Of(row.id.state);
+  RowNumber resource;
+  bool is_found = false;
+  const auto read = [&](const Statement& found) -> Result<bool> {
+    resource = found.Integer(0);
+    is_found = found.Integer(1) != 0;
+    return false;
+  };
+  TRUCE_RETURN_IF_ERROR(writer.Visit(
+      "SELECT id, EXISTS (SELECT 1 FROM declarations WHERE resource = resources.id AND uid = ?2 "
+      "AND state = ?3) FROM resources WHERE key = ?1",
+      read, row.id.key.text, row.id.uid.text, state));
+  if (!resource) {
+    TRUCE_ASSIGN_OR_RETURN(resource, AddObserved(writer, row.id.key));
+  }
   const std::optional<std::int64_t> created =
       row.created ? std::optional(Milliseconds(*row.created)) : std::nullopt;
-  return writer.Run(
-      "INSERT OR ROLLBACK INTO declarations (resource, uid, state, slot, namespace, root, intent, "
-      "terminating, managed, identity, review, digest, base, user, at, created, account_fields) "
-      "VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17) "
-      "ON CONFLICT (resource, uid, state) DO UPDATE SET (slot, namespace, root, intent, "
-      "terminating, managed, identity, review, digest, base, user, at, created, account_fields) = "
-      "(?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17)",
-      resource, row.id.uid.text, kRowStates.Of(row.id.state), ToText(row.slot), row.slot.ns,
-      RootBeside(row.slot, row.root), kIntents.Of(row.intent), row.terminating, row.managed,
-      ToText(row.identity), row.review.text, row.digest, AsBits(row.base), row.user,
-      Milliseconds(row.at), created, row.account_fields);
+  const char* const sql =
+      is_found
+          ? "UPDATE OR ROLLBACK declarations SET (slot, namespace, root, intent, terminating, "
+            "managed, identity, review, digest, base, user, at, created, account_fields) = (?4, "
+            "?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17) "
+            "WHERE resource = ?1 AND uid = ?2 AND state = ?3"
+          : "INSERT OR ROLLBACK INTO declarations (resource, uid, state, slot, namespace, root, "
+            "intent, terminating, managed, identity, review, digest, base, user, at, created, "
+            "account_fields) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, "
+            "?15, ?16, ?17)";
+  return writer.Run(sql, *resource, row.id.uid.text, state, ToText(row.slot), row.slot.ns,
+                    RootBeside(row.slot, row.root), kIntents.Of(row.intent), row.terminating,
+                    row.managed, ToText(row.identity), row.review.text, row.digest,
+                    AsBits(row.base), row.user, Milliseconds(row.at), created, row.account_fields);
 }
 
 Result<void> DropRow(Connection& writer, const RowId& id) {
