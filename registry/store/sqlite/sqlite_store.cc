@@ -140,6 +140,8 @@ class SqliteStore::Impl {
       const bool failing = !Health().ok();
       const auto wake = std::chrono::steady_clock::now() +
                         (failing ? std::chrono::nanoseconds(kProbePause) : kIdlePause);
+      // Those whom the last batch answered may bring more before the next one begins.
+      std::this_thread::yield();
       const std::optional<RequestQueue::Batch> batch = queue_.Take(options_.batch_length_max, wake);
       if (!batch.has_value()) return;
       std::optional<Error> refusal = log_->Refusal();
