@@ -38,6 +38,19 @@ def test_no_page_names_a_command_or_flag_that_truce_lacks(cli):
         assert not re.search(REFUSED, result.stderr), (page, command, result.stderr)
 
 
+def test_no_page_names_a_setting_that_nobody_has():
+    """`name: value` in a text is a setting, a chart's value or a field of Truce's kinds."""
+    tables = "".join((REPOSITORY / table).read_text() for table in (
+        "docs/reference/settings.md", "docs/reference/kinds.md", "charts/truce/README.md", "charts/truce-check/README.md"))
+    known = {name for path in re.findall(r"^\| `([\w.\[\]]+)` \|", tables, re.M)
+             for name in re.sub(r"\[\]", "", path).split(".")}
+    known |= {"wal_retrieve_retry_interval", "pass_filenames", "args", "managementPolicies"}  # of other programs
+    for page in PAGES:
+        prose = re.sub(r"^```.*?^```", "", page.read_text(), flags=re.M | re.S)
+        for name in re.findall(r"`([a-zA-Z][\w.]*): [^`]+`", prose):
+            assert set(name.split(".")) <= known | {"config"}, (page.name, name)
+
+
 def settings() -> list[tuple[str, str]]:
     """The pages' pieces of a configuration file."""
     found = []
