@@ -286,19 +286,6 @@ struct Changes {
   bool operator==(const Changes&) const = default;
 };
 
-// Everything in the registry at one moment, each list in key order: for tests, export and checks.
-struct StoreContents {
-  std::vector<Owner> owners;
-  std::vector<Row> rows;
-  std::vector<Object> objects;
-  std::vector<Agreement> agreements;
-  std::vector<ResourceName> names;
-  std::vector<AuditEntry> audit;  // in the order written
-  std::vector<std::pair<std::string, std::string>> settings;
-
-  bool operator==(const StoreContents&) const = default;
-};
-
 }  // namespace truce
 
 #endif  // TRUCE_REGISTRY_OWNERSHIP_ROWS_H_

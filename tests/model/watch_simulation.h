@@ -16,6 +16,7 @@
 #include "tests/model/simulated_process.h"
 #include "tests/support/faulty_store.h"
 #include "tests/support/fenced_store.h"
+#include "tests/support/store_contents.h"
 
 namespace truce {
 

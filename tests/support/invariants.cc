@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "registry/ownership/rows.h"
+#include "tests/support/store_contents.h"
 
 namespace truce {
 namespace {

@@ -10,6 +10,7 @@
 #include "registry/ownership/ledger.h"
 #include "registry/ownership/names.h"
 #include "registry/store/memory/memory_store.h"
+#include "tests/support/store_contents.h"
 #include "tests/support/store_samples.h"
 
 namespace truce::testing {
@@ -40,7 +41,7 @@ class LedgerNames : public ::testing::Test {
     EXPECT_TRUE(applied.ok()) << applied.error().message;
     return changes;
   }
-  std::vector<ResourceName> Names() { return std::move(store_.Contents()).value().names; }
+  std::vector<ResourceName> Names() { return std::move(ContentsOf(store_)).value().names; }
 
   static ResourceName NameOf(std::string_view name, std::string_view key) {
     ResourceName further = SampleName(name);

@@ -315,7 +315,6 @@ class MemoryStore::State final : public AllFacts {
 
   Result<void> Write(const Changes& changes);
   StoreCounts Counts() const;
-  StoreContents Copy() const;
 
  private:
   // What a change touched, as it was.
@@ -496,18 +495,6 @@ Result<void> MemoryStore::State::Write(const Changes& changes) {
   return checked;
 }
 
-StoreContents MemoryStore::State::Copy() const {
-  StoreContents contents;
-  for (const auto& [key, owner] : owners_) contents.owners.push_back(owner);
-  for (const auto& [id, row] : rows_) contents.rows.push_back(row);
-  for (const auto& [uid, object] : objects_) contents.objects.push_back(object);
-  for (const auto& [id, agreement] : agreements_) contents.agreements.push_back(agreement);
-  for (const auto& [text, name] : names_) contents.names.push_back(name);
-  for (const AuditLine& line : audit_) contents.audit.push_back(line.entry);
-  contents.settings.assign(settings_.begin(), settings_.end());
-  return contents;
-}
-
 MemoryStore::MemoryStore() : state_(std::make_unique<State>()) {}
 MemoryStore::~MemoryStore() = default;
 
@@ -535,11 +522,6 @@ Result<void> MemoryStore::Read(const Locks& /*hints*/, const ReadFn& read,
 StoreCounts MemoryStore::Counts() const {
   std::lock_guard<std::mutex> lock(mutex_);
   return state_->Counts();
-}
-
-Result<StoreContents> MemoryStore::Contents() const {
-  std::lock_guard<std::mutex> lock(mutex_);
-  return state_->Copy();
 }
 
 Result<void> MemoryStore::Health() const { return {}; }

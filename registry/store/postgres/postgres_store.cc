@@ -29,54 +29,11 @@ namespace {
 // How often one decision is begun anew when another transaction was in its way, or its connection
 // was lost before it was committed.
 constexpr int kTriesMax = 4;
-// What Contents may take: it has no deadline of its own.
-constexpr std::chrono::seconds kWholeReadMax{60};
 
 constexpr std::string_view kNoStandby =
     "the PostgreSQL server waits for no standby before it acknowledges (synchronous_standby_names "
     "is empty): grants may be lost with its machine; name one there, or set storeDurability to "
     "storage or single";
-
-std::string AllFrom(const char* columns, const char* rest) {
-  return std::string("SELECT ") + columns + " FROM truce." + rest;
-}
-
-std::vector<PgStatement> ContentsStatements() {
-  return {
-      {"BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY", {}},
-      {AllFrom(kOwnerColumns,
-               "owners o JOIN truce.names n ON n.resource = o.resource AND n.sort = 'key' ORDER BY "
-               "n.name"),
-       {}},
-      {AllFrom(kRowColumns,
-               "declarations d JOIN truce.resources r ON r.id = d.resource ORDER BY r.key, d.uid, "
-               "d.state"),
-       {}},
-      {AllFrom(kObjectColumns, "objects b ORDER BY b.uid"), {}},
-      {AllFrom(kAgreementColumns, "agreements g ORDER BY g.id"), {}},
-      {AllFrom("n.name, r.key, n.sort, n.observed::integer, n.at",
-               "names n JOIN truce.resources r ON r.id = n.resource WHERE n.sort <> 'key' ORDER BY "
-               "n.name"),
-       {}},
-      {AllFrom(kAuditColumns, "audit l ORDER BY l.incarnation, l.tx, l.number"), {}},
-      {AllFrom("s.name, s.value", "settings s ORDER BY s.name"), {}},
-      {"COMMIT", {}}};
-}
-
-Result<void> ReadContents(const std::vector<PgAnswer>& answers, StoreContents& contents) {
-  TRUCE_ASSIGN_OR_RETURN(contents.owners, AllOf<Owner>(answers[1], OwnerFrom<PgColumns>));
-  TRUCE_ASSIGN_OR_RETURN(contents.rows, AllOf<Row>(answers[2], RowFrom<PgColumns>));
-  TRUCE_ASSIGN_OR_RETURN(contents.objects, AllOf<Object>(answers[3], ObjectFrom<PgColumns>));
-  TRUCE_ASSIGN_OR_RETURN(contents.agreements,
-                         AllOf<Agreement>(answers[4], AgreementFrom<PgColumns>));
-  TRUCE_ASSIGN_OR_RETURN(contents.names, AllOf<ResourceName>(answers[5], NameFrom<PgColumns>));
-  TRUCE_ASSIGN_OR_RETURN(contents.audit, AllOf<AuditEntry>(answers[6], AuditFrom<PgColumns>));
-  for (int row = 0; row < answers[7].row_count(); ++row) {
-    const PgColumns columns = answers[7].Row(row);
-    contents.settings.emplace_back(columns.Text(0), columns.Text(1));
-  }
-  return {};
-}
 
 // How often it is tried whether the server can be reached again, and how long.
 constexpr std::chrono::seconds kProbeEvery{1};
@@ -243,15 +200,6 @@ class PostgresStore::Impl {
   }
 
   StoreCounts Counts() { return counts_.Get(); }
-
-  Result<void> ReadAll(StoreContents& contents) {
-    const Deadline deadline = In(kWholeReadMax);
-    const auto read = [&](PgLink& link) -> Result<void> {
-      TRUCE_ASSIGN_OR_RETURN(const auto answers, link.Ask(ContentsStatements(), deadline));
-      return ReadContents(answers, contents);
-    };
-    return pool_.Read(read, deadline);
-  }
 
   Result<void> Health() const {
     const std::optional<Error> error = health_.With([](const auto& last) { return last; });
@@ -467,7 +415,6 @@ class PostgresStore::WatchStore final : public Store {
   }
   bool is_remote() const override { return store_.is_remote(); }
   StoreCounts Counts() const override { return store_.Counts(); }
-  Result<StoreContents> Contents() const override { return store_.Contents(); }
   Result<void> Health() const override { return store_.Health(); }
   std::optional<Error> FatalFailure() const override { return store_.FatalFailure(); }
 
@@ -501,12 +448,6 @@ Result<void> PostgresStore::Read(const Locks& hints, const ReadFn& read, Deadlin
 }
 
 StoreCounts PostgresStore::Counts() const { return impl_->Counts(); }
-
-Result<StoreContents> PostgresStore::Contents() const {
-  StoreContents contents;
-  TRUCE_RETURN_IF_ERROR(impl_->ReadAll(contents));
-  return contents;
-}
 
 Result<void> PostgresStore::Health() const { return impl_->Health(); }
 

@@ -93,7 +93,6 @@ class PostgresStore final : public Store {
   bool is_remote() const override { return true; }
   // As the database had them at most `counts_age_max` ago; the last known ones while it is away.
   StoreCounts Counts() const override;
-  Result<StoreContents> Contents() const override;
   Result<void> Health() const override;
   std::optional<Error> FatalFailure() const override;
 

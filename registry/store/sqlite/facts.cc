@@ -46,7 +46,6 @@ Result<Row> ReadRow(const Statement& row) { return RowFrom(row); }
 Result<Object> ReadObject(const Statement& row) { return ObjectFrom(row); }
 Result<ResourceName> ReadName(const Statement& row) { return NameFrom(row); }
 Result<Agreement> ReadAgreement(const Statement& row) { return AgreementFrom(row); }
-Result<AuditEntry> ReadAudit(const Statement& row) { return AuditFrom(row); }
 Result<std::string> ReadText(const Statement& row) { return std::string(row.Text(0)); }
 Result<std::pair<std::string, std::string>> ReadSetting(const Statement& row) {
   return std::pair(std::string(row.Text(0)), std::string(row.Text(1)));
@@ -426,28 +425,6 @@ std::vector<AuditLine> SqliteFacts::AuditLines(const AuditRange& range, std::siz
                      ? TRUCE_AUDIT "WHERE seq >= ?1 AND seq < ?2 ORDER BY seq DESC LIMIT ?3"
                      : TRUCE_AUDIT "WHERE seq >= ?1 AND seq < ?2 ORDER BY seq LIMIT ?3",
                  read, from, until, LimitOf(limit));
-}
-
-Result<StoreContents> ContentsOf(Connection& connection) {
-  StoreContents contents;
-  const auto all = [&](const char* sql, auto& values, const auto& read) {
-    return connection.Visit(sql, [&](const Statement& row) -> Result<bool> {
-      TRUCE_ASSIGN_OR_RETURN(auto value, read(row));
-      values.push_back(std::move(value));
-      return true;
-    });
-  };
-  TRUCE_RETURN_IF_ERROR(
-      all(TRUCE_OWNERS "WHERE owned = 1 ORDER BY key", contents.owners, ReadOwner));
-  TRUCE_RETURN_IF_ERROR(
-      all(TRUCE_ROWS_OF_RESOURCES "ORDER BY r.key, d.uid, d.state", contents.rows, ReadRow));
-  TRUCE_RETURN_IF_ERROR(all(TRUCE_OBJECTS "ORDER BY uid", contents.objects, ReadObject));
-  TRUCE_RETURN_IF_ERROR(all(TRUCE_AGREEMENTS "ORDER BY id", contents.agreements, ReadAgreement));
-  TRUCE_RETURN_IF_ERROR(all(TRUCE_NAMES "ORDER BY n.name", contents.names, ReadName));
-  TRUCE_RETURN_IF_ERROR(all(TRUCE_AUDIT "ORDER BY seq", contents.audit, ReadAudit));
-  TRUCE_RETURN_IF_ERROR(
-      all("SELECT name, value FROM settings ORDER BY name", contents.settings, ReadSetting));
-  return contents;
 }
 
 // A record outranks what the rows say, and an ownership that is offered to a successor is still

@@ -19,7 +19,6 @@
 
 namespace truce {
 
-struct StoreContents;
 struct StoreCounts;
 
 // Of one state where the connection is in a transaction. After the first error, which is kept,
@@ -99,9 +98,6 @@ class SqliteFacts final : public AllFacts {
   mutable std::map<KeyText, OfKey> remembered_;
   mutable std::optional<Error> error_;
 };
-
-// Everything that a connection shows, each list in key order.
-Result<StoreContents> ContentsOf(Connection& connection);
 
 // How many ownerships there are by state, counted by indexes.
 Result<StoreCounts> CountsOf(Connection& connection);

@@ -23,7 +23,6 @@ namespace {
 constexpr auto kProbePause = std::chrono::seconds(1);
 constexpr auto kIdlePause = std::chrono::hours(1);
 constexpr auto kCountWithin = std::chrono::seconds(2);
-constexpr auto kContentsWithin = std::chrono::seconds(30);
 // The check of the whole pauses while the log is so long: its snapshot may be the cause.
 constexpr std::uint64_t kLogBehindCheck = 128ULL << 20;
 
@@ -105,16 +104,6 @@ class SqliteStore::Impl {
       if (counted) last = counts;
       return last;
     });
-  }
-
-  Result<StoreContents> Contents() {
-    StoreContents contents;
-    const auto read = [&](Connection& connection) -> Result<void> {
-      TRUCE_ASSIGN_OR_RETURN(contents, ContentsOf(connection));
-      return {};
-    };
-    TRUCE_RETURN_IF_ERROR(readers_.Run(read, In(kContentsWithin)));
-    return contents;
   }
 
   std::optional<Error> FatalFailure() const {
@@ -209,8 +198,6 @@ Result<void> SqliteStore::Read(const Locks& /*hints*/, const ReadFn& read,
 }
 
 StoreCounts SqliteStore::Counts() const { return impl_->Counts(); }
-
-Result<StoreContents> SqliteStore::Contents() const { return impl_->Contents(); }
 
 Result<void> SqliteStore::Health() const { return impl_->Health(); }
 
