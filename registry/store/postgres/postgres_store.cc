@@ -4,18 +4,17 @@
 #include <atomic>
 #include <condition_variable>
 #include <deque>
+#include <future>
 #include <mutex>
 #include <optional>
 #include <string_view>
 #include <thread>
 #include <utility>
-#include <variant>
 #include <vector>
 
 #include "registry/base/guarded.h"
 #include "registry/store/columns.h"
 #include "registry/store/postgres/connection.h"
-#include "registry/store/postgres/counts.h"
 #include "registry/store/postgres/lease.h"
 #include "registry/store/postgres/pool.h"
 #include "registry/store/postgres/queries.h"
@@ -34,6 +33,24 @@ constexpr std::string_view kNoStandby =
     "the PostgreSQL server waits for no standby before it acknowledges (synchronous_standby_names "
     "is empty): grants may be lost with its machine; name one there, or set storeDurability to "
     "storage or single";
+
+// What a count may take, which holds up the store's end, and how long those who ask wait for one.
+constexpr std::chrono::seconds kCountMax{20};
+constexpr std::chrono::seconds kCountPatience{2};
+
+constexpr const char* kCounts =
+    "SELECT count(*), count(*) FILTER (WHERE o.record = 'none' AND o.state = 'reserved'), "
+    "count(*) FILTER (WHERE o.record = 'none' AND o.state <> 'reserved'), "
+    "count(*) FILTER (WHERE o.record IN ('orphaned', 'transferring')), "
+    "count(*) FILTER (WHERE o.record = 'imported'), count(*) FILTER (WHERE o.contested) "
+    "FROM truce.owners o";
+
+// How many ownerships there are in which state, as the database had them lately.
+struct Counted {
+  StoreCounts counts;
+  std::optional<Deadline> at;
+  std::shared_future<void> next;  // the last count that was begun
+};
 
 // How often it is tried whether the server can be reached again, and how long.
 constexpr std::chrono::seconds kProbeEvery{1};
@@ -57,12 +74,9 @@ struct Attempt {
   }
 };
 
-// On whose behalf something is decided.
-enum class Writer : std::uint8_t { kReview, kWatch };
-
 // What is to be decided.
 struct Asked {
-  Writer writer = Writer::kReview;
+  PgWriter writer = PgWriter::kReview;
   const Locks& locks;
   const DecideFn& decide;
   Deadline deadline;
@@ -70,7 +84,7 @@ struct Asked {
 
 // What was submitted.
 struct Submitted {
-  Writer writer = Writer::kReview;
+  PgWriter writer = PgWriter::kReview;
   Locks locks;
   DecideFn decide;
   Deadline deadline;
@@ -94,6 +108,8 @@ class PostgresStore::Impl {
     came_.notify_all();
     closing_began_.notify_all();
     trouble_came_.notify_all();
+    const auto count = counted_.With([](const Counted& last) { return last.next; });
+    if (count.valid()) count.wait();
   }
 
   Result<void> Prepare(Deadline deadline) {
@@ -113,27 +129,18 @@ class PostgresStore::Impl {
                                                   Deadline deadline) {
     std::optional<std::string> word;
     if (shared) word = "schema " + std::to_string(PostgresMigrations().size()) + ", " + *shared;
-    TRUCE_ASSIGN_OR_RETURN(auto taken, PgLease::Take(pool_, {options_.url, options_.password},
-                                                     {PgLease::Sort::kRegistry, holder,
-                                                      std::move(word), options_.lease_time},
-                                                     deadline));
-    if (auto* other = std::get_if<OtherServer>(&taken)) {
-      return std::optional<OtherServer>(std::move(*other));
-    }
-    lease_ = std::get<std::unique_ptr<PgLease>>(std::move(taken));
-    return std::optional<OtherServer>();
+    return PgLease::Take(pool_, {options_.url, options_.password},
+                         {PgLease::Sort::kRegistry, holder, std::move(word), options_.lease_time},
+                         deadline, lease_);
   }
 
   Result<std::optional<OtherServer>> TakeWatch(const std::string& holder, Deadline deadline) {
-    TRUCE_ASSIGN_OR_RETURN(auto taken, PgLease::Take(pool_, {options_.url, options_.password},
-                                                     {PgLease::Sort::kWatch, holder, std::nullopt,
-                                                      options_.lease_time},
-                                                     deadline));
-    if (auto* other = std::get_if<OtherServer>(&taken)) {
-      return std::optional<OtherServer>(std::move(*other));
-    }
-    watch_.With([&](auto& lease) { lease = std::get<std::unique_ptr<PgLease>>(std::move(taken)); });
-    return std::optional<OtherServer>();
+    std::unique_ptr<PgLease> taken;
+    auto other = PgLease::Take(pool_, {options_.url, options_.password},
+                               {PgLease::Sort::kWatch, holder, std::nullopt, options_.lease_time},
+                               deadline, taken);
+    if (taken != nullptr) watch_.With([&](auto& lease) { lease = std::move(taken); });
+    return other;
   }
 
   void GiveWatchBack() {
@@ -193,13 +200,27 @@ class PostgresStore::Impl {
     if (StandsAside()) return Aside();
     const auto on_link = [&](PgLink& link) {
       PgTransaction transaction(link, PgTransaction::Sort::kRead, deadline,
-                                *EpochsOf(Writer::kReview));
+                                *EpochsOf(PgWriter::kReview));
       return ReadOn(transaction, hints, read, deadline);
     };
     return pool_.Read(on_link, deadline);
   }
 
-  StoreCounts Counts() { return counts_.Get(); }
+  // Counted aside, for those who ask are in a hurry: metrics are wanted most while the database
+  // does not answer.
+  StoreCounts Counts() {
+    const Deadline now = std::chrono::steady_clock::now();
+    const auto next = counted_.With([&](Counted& last) {
+      const bool is_fresh = last.at && now - *last.at < options_.counts_age_max;
+      if (is_fresh) return std::shared_future<void>();
+      const bool runs = last.next.valid() &&
+                        last.next.wait_for(std::chrono::seconds(0)) != std::future_status::ready;
+      if (!runs) last.next = std::async(std::launch::async, [this] { Count(); }).share();
+      return last.next;
+    });
+    if (next.valid()) next.wait_until(now + kCountPatience);
+    return counted_.With([](const Counted& last) { return last.counts; });
+  }
 
   Result<void> Health() const {
     const std::optional<Error> error = health_.With([](const auto& last) { return last; });
@@ -215,10 +236,26 @@ class PostgresStore::Impl {
             "a server of another version takes over this registry, and this one stands aside"};
   }
 
+  void Count() {
+    const auto count = [&](PgLink& link) -> Result<void> {
+      TRUCE_ASSIGN_OR_RETURN(const auto answers, link.Ask({{kCounts, {}}}, In(kCountMax)));
+      const PgColumns row = answers[0].Row(0);
+      const auto number = [&](int column) {
+        return static_cast<std::uint64_t>(row.Integer(column));
+      };
+      counted_.With([&](Counted& last) {
+        last.counts = {number(0), number(1), number(2), number(3), number(4), number(5)};
+        last.at = std::chrono::steady_clock::now();
+      });
+      return {};
+    };
+    static_cast<void>(pool_.Read(count, In(kCountMax)).ok());
+  }
+
   // Nothing: the watch is not this server's.
-  std::optional<PgEpochs> EpochsOf(Writer writer) const {
+  std::optional<PgEpochs> EpochsOf(PgWriter writer) const {
     PgEpochs epochs{.registry = lease_ == nullptr ? 0 : lease_->epoch()};
-    if (writer == Writer::kReview) return epochs;
+    if (writer == PgWriter::kReview) return epochs;
     epochs.watch =
         watch_.With([](const auto& lease) { return lease == nullptr ? 0 : lease->epoch(); });
     if (epochs.watch == 0) return std::nullopt;
@@ -357,7 +394,7 @@ class PostgresStore::Impl {
       trouble_came_.wait(lock, [this] { return closing_ || is_way_blocked_; });
       if (trouble_came_.wait_for(lock, kProbeEvery, [this] { return closing_; })) return;
       lock.unlock();
-      const bool is_free = Apply({Writer::kReview, no_locks, nothing, In(kProbeEvery)}).ok();
+      const bool is_free = Apply({PgWriter::kReview, no_locks, nothing, In(kProbeEvery)}).ok();
       lock.lock();
       if (!is_free || !is_way_blocked_) continue;
       is_way_blocked_ = false;
@@ -387,7 +424,7 @@ class PostgresStore::Impl {
   std::atomic<bool> has_standby_{false};  // of the connection that was opened last
   Witnesses witnesses_;
   Guarded<std::optional<Error>> health_;
-  PgCounts counts_{pool_, options_.counts_age_max};
+  Guarded<Counted> counted_;
   std::mutex mutex_;
   std::condition_variable came_;
   std::condition_variable closing_began_;
@@ -399,48 +436,29 @@ class PostgresStore::Impl {
   std::vector<std::jthread> workers_;  // last, as that one: they use all of the above
 };
 
-class PostgresStore::WatchStore final : public Store {
- public:
-  explicit WatchStore(PostgresStore& store) : store_(store) {}
+PostgresStore::PostgresStore(std::shared_ptr<Impl> impl, PgWriter writer)
+    : impl_(std::move(impl)), writer_(writer) {
+  if (writer_ == PgWriter::kWatch) return;
+  watch_store_.reset(new PostgresStore(impl_, PgWriter::kWatch));
+}
 
-  Result<void> Apply(const Locks& locks, const DecideFn& decide, Deadline deadline) override {
-    return store_.impl_->Apply({Writer::kWatch, locks, decide, deadline});
-  }
-  void Submit(const Locks& locks, DecideFn decide, Deadline deadline, OnDone done) override {
-    store_.impl_->Submit({Writer::kWatch, locks, std::move(decide), deadline, std::move(done)});
-  }
-  using Store::Read;
-  Result<void> Read(const Locks& hints, const ReadFn& read, Deadline deadline) const override {
-    return store_.Read(hints, read, deadline);
-  }
-  bool is_remote() const override { return store_.is_remote(); }
-  StoreCounts Counts() const override { return store_.Counts(); }
-  Result<void> Health() const override { return store_.Health(); }
-  std::optional<Error> FatalFailure() const override { return store_.FatalFailure(); }
-
- private:
-  PostgresStore& store_;
-};
-
-PostgresStore::PostgresStore(PostgresOptions options)
-    : impl_(std::make_unique<Impl>(std::move(options))),
-      watch_store_(std::make_unique<WatchStore>(*this)) {}
 PostgresStore::~PostgresStore() = default;
 
 Result<std::unique_ptr<PostgresStore>> PostgresStore::Open(PostgresOptions options,
                                                            Deadline deadline) {
-  std::unique_ptr<PostgresStore> store(new PostgresStore(std::move(options)));
+  std::unique_ptr<PostgresStore> store(
+      new PostgresStore(std::make_shared<Impl>(std::move(options)), PgWriter::kReview));
   TRUCE_RETURN_IF_ERROR(store->impl_->Prepare(deadline));
   store->impl_->StartWorkers();
   return store;
 }
 
 Result<void> PostgresStore::Apply(const Locks& locks, const DecideFn& decide, Deadline deadline) {
-  return impl_->Apply({Writer::kReview, locks, decide, deadline});
+  return impl_->Apply({writer_, locks, decide, deadline});
 }
 
 void PostgresStore::Submit(const Locks& locks, DecideFn decide, Deadline deadline, OnDone done) {
-  impl_->Submit({Writer::kReview, locks, std::move(decide), deadline, std::move(done)});
+  impl_->Submit({writer_, locks, std::move(decide), deadline, std::move(done)});
 }
 
 Result<void> PostgresStore::Read(const Locks& hints, const ReadFn& read, Deadline deadline) const {
