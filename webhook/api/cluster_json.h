@@ -28,7 +28,7 @@ void WriteFinding(const LiveFinding& finding, JsonWriter& json);
 void WriteExplained(const LiveFinding& finding, const Mute* mute, JsonWriter& json);
 void WriteMute(const Mute& mute, JsonWriter& json);
 
-// A list of the findings about any of `keys`, at most 100.
+// The member "findings": a list of those about any of `keys`, at most 100.
 void WriteFindingsOf(std::vector<LiveFinding> findings, const std::vector<KeyText>& keys,
                      JsonWriter& json);
 

@@ -1,6 +1,6 @@
 // What a server that follows a cluster tells of it: conflicts, coverage, the baseline, recovery
 // mode and the brake; findings are rest_findings. JSON over HTTP, for the operator socket and,
-// by rest_cluster, the API.
+// callers of the API; and the trial (review_books.h).
 //
 //   GET  /api/v1/conflicts[?limit=100][&cursor=…]
 //          → 200 {"items": [conflict, …], "nextCursor"?}   at most 1000 at once, by key
@@ -67,6 +67,9 @@
 namespace truce {
 
 class MuteBook;
+class RestApi;
+class TrialBook;
+class UseLog;
 struct BaselineReport;
 struct ConflictPage;
 struct Suspension;
@@ -141,33 +144,22 @@ class WatchControls {
                                              const OperatorWord& word) = 0;
 };
 
-// Port: the conflicts of the registry. Thread-safe; answers within ten seconds.
-class ConflictSource {
- public:
-  virtual ~ConflictSource() = default;
-  // By key, behind `after`; at most `limit`.
-  virtual Result<ConflictPage> Conflicts(const KeyText& after, std::size_t limit) const = 0;
-};
-
-// What the handlers stand on; it must outlive the routes.
+// What the handlers stand on.
 struct ClusterPorts {
-  const ConflictSource& conflicts;
+  // The registry's conflicts by key, behind `after`; at most `limit`. Within ten seconds.
+  std::function<Result<ConflictPage>(const KeyText& after, std::size_t limit)> conflicts;
   // Null: no cluster is followed: what is theirs is answered 404.
   ClusterReports* reports = nullptr;
   WatchControls* controls = nullptr;
   std::function<std::vector<Suspension>()> suspensions = nullptr;  // null: nothing can
 };
 
-// One of the operations above, for a caller who may do it and is `actor` in the audit log.
-struct ClusterOperation {
-  const char* method;
-  const char* path;
-  std::function<HttpResponse(const HttpRequest&, const std::string& actor)> handler;
-};
-std::vector<ClusterOperation> ClusterOperations(ClusterPorts ports);
-
-// All of them, for the operator.
-std::vector<HttpRoute> ClusterRoutes(ClusterPorts ports);
+// A read needs get on ownerships in all namespaces and is in the audit log (UseLog); recovery and
+// brake are started, ended and released by who may update recovery or brake. The operator may do
+// all, and what he reads is not in the log. Lists of the cluster are made for one caller at a time:
+// 429 meanwhile, but for the operator. Everything that is handed over must outlive the routes.
+std::vector<HttpRoute> ClusterRoutes(const RestApi& rest, ClusterPorts ports,
+                                     const TrialBook& trials, UseLog& uses);
 
 }  // namespace truce
 

@@ -42,7 +42,13 @@ Aftermath AftermathOf(const Denial& denial, const Facts& facts) {
   return {"another", facts.OwnerOf(other->id.key)};
 }
 
-void Write(const Denial& denial, const Aftermath& then, JsonWriter& json) {
+struct ToldDenial {
+  Denial denial;
+  Aftermath then;
+};
+
+void Write(const ToldDenial& told, JsonWriter& json) {
+  const auto& [denial, then] = told;
   json.BeginObject();
   WriteDenialMembers(denial, json);
   json.Key("then").BeginObject().Field("outcome", then.outcome).Key("resource");
@@ -76,12 +82,8 @@ class Denials final {
       return (!ns.empty() && each.ns != ns) || (!key.empty() && each.key.text != key);
     });
     if (denials.size() > limit) denials.resize(limit);
-    TRUCE_ASSIGN_OR_RETURN(const auto then, AftermathsOf(denials, call.deadline));
-    JsonWriter json;
-    json.BeginObject().Key("items").BeginArray();
-    for (std::size_t i = 0; i < denials.size(); ++i) Write(denials[i], then[i], json);
-    json.EndArray().EndObject();
-    return JsonResponse(json.Take());
+    TRUCE_ASSIGN_OR_RETURN(const auto told, WithAftermaths(denials, call.deadline));
+    return ListResponse(told, Write);
   }
 
   Result<HttpResponse> Get(RestCall& call) const {
@@ -98,23 +100,23 @@ class Denials final {
       return ProblemResponse(ProblemType::kNotFound,
                              "no denial has that id; they are forgotten when the server ends");
     }
-    TRUCE_ASSIGN_OR_RETURN(const auto then, AftermathsOf(denials, call.deadline));
+    TRUCE_ASSIGN_OR_RETURN(const auto told, WithAftermaths(denials, call.deadline));
     JsonWriter json;
-    Write(denials.front(), then.front(), json);
+    Write(told.front(), json);
     return JsonResponse(json.Take());
   }
 
  private:
-  // What became of each, in one state of the registry.
-  Result<std::vector<Aftermath>> AftermathsOf(const std::vector<Denial>& denials,
-                                              Deadline deadline) const {
-    std::vector<Aftermath> found;
+  // Each with what became of it, in one state of the registry.
+  Result<std::vector<ToldDenial>> WithAftermaths(const std::vector<Denial>& denials,
+                                                 Deadline deadline) const {
+    std::vector<ToldDenial> told;
     const auto look = [&](const Facts& facts) {
-      found.clear();
-      for (const Denial& each : denials) found.push_back(AftermathOf(each, facts));
+      told.clear();
+      for (const Denial& each : denials) told.push_back({each, AftermathOf(each, facts)});
     };
     TRUCE_RETURN_IF_ERROR(ports_.store.Read(look, deadline));
-    return found;
+    return told;
   }
 
   const OperationPorts ports_;

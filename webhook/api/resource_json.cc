@@ -86,12 +86,16 @@ void WriteResourceMembers(const Owner& owner, JsonWriter& json) {
       .Field("successor", owner.successor);
 }
 
+void WriteOwner(const Owner& owner, JsonWriter& json) {
+  json.BeginObject();
+  WriteResourceMembers(owner, json);
+  json.EndObject();
+}
+
 void WriteResource(const Owner& owner, const std::vector<Row>& rows, JsonWriter& json) {
   json.BeginObject();
   WriteResourceMembers(owner, json);
-  json.Key("declarations").BeginArray();
-  for (const Row& row : rows) WriteDeclaration(row, json);
-  json.EndArray().EndObject();
+  json.ListField("declarations", rows, WriteDeclaration).EndObject();
 }
 
 void WriteAuditLine(const AuditLine& line, JsonWriter& json) {

@@ -382,9 +382,4 @@ HttpResponse AnswerTrial(const TrialBook& book, const HttpRequest& request) {
                       .body = "{\"items\":" + ToText(book.Since(since)) + "}"};
 }
 
-std::vector<HttpRoute> TrialRoutes(const TrialBook& book) {
-  return {{"GET", "/api/v1/trial", RouteMatch::kExact, "",
-           [&book](HttpRequest& request) { return AnswerTrial(book, request); }}};
-}
-
 }  // namespace truce

@@ -2,7 +2,7 @@
 // truth; and TrialBook, what `enforce` would have refused while a rule only audits or warns: the
 // evidence on which a team switches a rule on. Several servers on one registry exchange theirs.
 //
-//   GET /api/v1/trial[?since=TIME]   on the operator socket, and the API by rest_cluster
+//   GET /api/v1/trial[?since=TIME]
 //     → 200 {"items": [{"service", "rule", "mode", "resource", "kind", "group", "namespace",
 //     "name",
 //            "user", "text", "first", "last", "count"}, …]}   the latest first
@@ -249,10 +249,8 @@ class TrialBook final : public ReviewSink {
   Guarded<Book> book_;
 };
 
-// The answer above.
+// The answer above, where `cluster_routes` has its route.
 HttpResponse AnswerTrial(const TrialBook& book, const HttpRequest& request);
-// The route above, for the operator. `book` must outlive it.
-std::vector<HttpRoute> TrialRoutes(const TrialBook& book);
 
 }  // namespace truce
 

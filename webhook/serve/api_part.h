@@ -43,7 +43,7 @@ struct ApiPartPorts {
 };
 
 // Thread-safe but for Configure, which is for one thread.
-class ApiPart final : private ResourceFindings, private ConflictSource {
+class ApiPart final {
  public:
   // Nobody may call before Configure.
   ApiPart(ApiPartPorts ports, const Config& config);
@@ -60,9 +60,6 @@ class ApiPart final : private ResourceFindings, private ConflictSource {
   void ShareCursors();
   // What the API listener and the operator socket answer alike.
   std::vector<HttpRoute> Routes();
-  // The cluster's, and the trial's: for the operator socket, and for callers of the API.
-  std::vector<HttpRoute> OperatorClusterRoutes() const;
-  std::vector<HttpRoute> PublicClusterRoutes();
 
   // Whether the user of `review` speaks for namespace `ns`. Errors: kUnavailable,
   // kDeadlineExceeded, kResourceExhausted.
@@ -79,12 +76,9 @@ class ApiPart final : private ResourceFindings, private ConflictSource {
     CachedAccessReviewer access;
   };
 
-  // These are asked where a cluster is followed alone.
-  void WriteAbout(const std::vector<KeyText>& keys, JsonWriter& json) const override;
-  std::vector<Hindrance> DeletionsUnsent() const override;
-  std::vector<LiveFinding> Shown() const;  // without those that are muted
-
-  Result<ConflictPage> Conflicts(const KeyText& after, std::size_t limit) const override;
+  // Of the cluster that is followed.
+  void WriteFindings(const std::vector<KeyText>& keys, JsonWriter& json) const;
+  RestPorts RestPortsOf(const Config& config);
   ClusterPorts Cluster() const;
 
   const ApiPartPorts ports_;

@@ -43,6 +43,13 @@ class JsonWriter final {
     return Key(name).Number(value);
   }
   JsonWriter& TextsField(std::string_view name, const std::vector<std::string>& values);
+  // A list: of each item what `write(item, *this)` writes.
+  template <typename Items, typename Write>
+  JsonWriter& ListField(std::string_view name, const Items& items, const Write& write) {
+    Key(name).BeginArray();
+    for (const auto& item : items) write(item, *this);
+    return EndArray();
+  }
 
   // What was written; the writer is empty again.
   std::string Take() {

@@ -13,10 +13,7 @@ namespace truce {
 
 class ClusterReports;
 class OverrideBook;
-class TrialBook;
-class UseLog;
 struct AdmissionPolicy;
-struct ClusterPorts;
 struct Owner;
 
 // Shares and transfers: what owners let others do, and how ownership changes hands. The rules are
@@ -64,13 +61,6 @@ std::vector<HttpRoute> QuotaRoutes(const OperationPorts& ports);
 // for each namespace that the finding concerns: a mute hides it from all of them. What concerns the
 // installation, or something outside of every namespace, is the first ones' alone.
 std::vector<HttpRoute> FindingRoutes(const RestApi& rest, ClusterReports* reports);
-
-// What the cluster tells, and the commands about it: the operations of cluster_routes.h, and GET
-// /api/v1/trial. A read needs get on ownerships in all namespaces and is in the audit log (UseLog);
-// recovery and brake are started, ended and released by who may update recovery or brake. Lists of
-// the cluster are made one at a time: 429 meanwhile.
-std::vector<HttpRoute> ClusterApiRoutes(const RestApi& rest, ClusterPorts ports,
-                                        const TrialBook& trials, UseLog& uses);
 
 }  // namespace truce
 

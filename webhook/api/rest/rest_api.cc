@@ -161,10 +161,9 @@ Result<HttpResponse> RestApi::ListTypes(RestCall& call) const {
   JsonWriter json;
   const Catalogue& catalogue = *call.policy->catalogue;
   json.BeginObject().Field("version", std::string(catalogue.version()));
-  json.Key("items").BeginArray();
-  for (const TypeSpec& spec : catalogue.types()) {
+  json.ListField("items", catalogue.types(), [](const TypeSpec& spec, JsonWriter& out) {
     const TypeSummary line = Summarise(spec);
-    json.BeginObject()
+    out.BeginObject()
         .Field("type", line.type)
         .Field("scope", line.scope)
         .Field("certainty", line.certainty)
@@ -172,9 +171,8 @@ Result<HttpResponse> RestApi::ListTypes(RestCall& call) const {
         .Field("key", line.key)
         .Field("attachment", line.attachment)
         .EndObject();
-  }
-  json.EndArray().EndObject();
-  return JsonResponse(json.Take());
+  });
+  return JsonResponse(json.EndObject().Take());
 }
 
 Result<HttpResponse> RestApi::Version(RestCall& call) const {
@@ -189,11 +187,13 @@ Result<HttpResponse> RestApi::Version(RestCall& call) const {
 Result<HttpResponse> RestApi::Refusals(RestCall& call) const {
   TRUCE_RETURN_IF_ERROR(call.AllowOnly({}));
   JsonWriter json;
-  json.BeginObject().Field("mode", Name(call.policy->modes.global)).Key("suspended").BeginArray();
-  for (const Suspension& each : SuspensionsAt(*call.policy, ports_.clock.Now())) {
-    json.BeginObject().Field("cause", Name(each.cause)).Field("what", each.what).EndObject();
-  }
-  return JsonResponse(json.EndArray().EndObject().Take());
+  const auto write = [](const Suspension& each, JsonWriter& out) {
+    out.BeginObject().Field("cause", Name(each.cause)).Field("what", each.what).EndObject();
+  };
+  json.BeginObject()
+      .Field("mode", Name(call.policy->modes.global))
+      .ListField("suspended", SuspensionsAt(*call.policy, ports_.clock.Now()), write);
+  return JsonResponse(json.EndObject().Take());
 }
 
 Result<HttpResponse> RestApi::Specification(RestCall& call) const {

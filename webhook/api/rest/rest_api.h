@@ -32,17 +32,6 @@ struct Hindrance;
 struct Owner;
 struct ResourceView;
 
-// Port: what the watch of the cluster found that answers about resources tell. Thread-safe; never
-// blocks.
-class ResourceFindings {
- public:
-  virtual ~ResourceFindings() = default;
-  // The findings about these keys as a list of JSON.
-  virtual void WriteAbout(const std::vector<KeyText>& keys, JsonWriter& json) const = 0;
-  // Why deletions do not come to Truce.
-  virtual std::vector<Hindrance> DeletionsUnsent() const = 0;
-};
-
 // What the API stands on; references must outlive it.
 struct RestPorts {
   Store& store;
@@ -51,10 +40,14 @@ struct RestPorts {
   const PolicyInForce& policy;
   ApiAccess& access;
   const DenialBook& denials;
-  std::string_view version;                    // outlives it
-  const ResourceFindings* findings = nullptr;  // null: no cluster is followed
-  RefusedCallers* refused = nullptr;           // counts whose token is no good; null: nobody does
-  std::size_t check_bytes_max = 1024 * 1024;   // of a body of POST /checks; beyond: 413
+  std::string_view version;  // outlives it
+  // Of a followed cluster; null: none is. Thread-safe; they never block.
+  // Writes the member "findings": the list of those about these keys.
+  std::function<void(const std::vector<KeyText>& keys, JsonWriter& json)> write_findings = nullptr;
+  // Why deletions do not come to Truce.
+  std::function<std::vector<Hindrance>()> deletions_unsent = nullptr;
+  RefusedCallers* refused = nullptr;          // counts whose token is no good; null: nobody does
+  std::size_t check_bytes_max = 1024 * 1024;  // of a body of POST /checks; beyond: 413
 };
 
 // Thread-safe. Every answer carries X-Request-Id: the caller's, when it sent a usable one.

@@ -294,9 +294,7 @@ HttpResponse PlanResponse(const ImportRequest& request, const ImportPlan& plan, 
     json.EndObject();
   }
   json.EndArray().EndObject();
-  HttpResponse response = JsonResponse(json.Take());
-  response.headers.emplace_back("ETag", TagOf(request, plan));
-  return response;
+  return JsonResponse(json.Take(), TagOf(request, plan));
 }
 
 class Imports final {
@@ -320,13 +318,12 @@ class Imports final {
       is_last = page.size() < kImportedPage;
       if (!page.empty()) after = page.back().key;
     }
-    JsonWriter json;
-    json.BeginObject().Key("items").BeginArray();
-    for (const auto& [source, count] : sources) {
-      json.BeginObject().Field("source", source).NumberField("resources", count).EndObject();
-    }
-    json.EndArray().EndObject();
-    return JsonResponse(json.Take());
+    return ListResponse(sources, [](const auto& of_source, JsonWriter& json) {
+      json.BeginObject()
+          .Field("source", of_source.first)
+          .NumberField("resources", of_source.second)
+          .EndObject();
+    });
   }
 
   Result<HttpResponse> Take(RestCall& call) const {

@@ -10,10 +10,11 @@ namespace {
 
 constexpr std::string_view kOverridesPath = "/api/v1/overrides";
 
-void WriteOverride(const StoredOverride& stored, std::string_view source, JsonWriter& json) {
+// One of the configuration has no id.
+void WriteOverride(const StoredOverride& stored, JsonWriter& json) {
   json.BeginObject()
       .Field("id", stored.id)
-      .Field("source", source)
+      .Field("source", stored.id.empty() ? "configuration" : "api")
       .Field("name", stored.what.name)
       .Field("object", stored.what.object)
       .Field("namespace", stored.what.ns)
@@ -35,17 +36,14 @@ class Overrides final {
       return *std::move(refusal);
     }
     const std::vector<StoredOverride> made = book_.Present();
-    JsonWriter json;
-    json.BeginObject().Key("items").BeginArray();
-    for (const StoredOverride& each : made) WriteOverride(each, "api", json);
+    std::vector<StoredOverride> all = made;
     for (const Override& each : call.policy->modes.overrides) {
       const auto same = [&](const StoredOverride& other) { return other.what == each; };
       const bool is_made = std::any_of(made.begin(), made.end(), same);
       const bool holds = each.until > SystemClock().Now();
-      if (!is_made && holds) WriteOverride({"", each, "", {}}, "configuration", json);
+      if (!is_made && holds) all.push_back({"", each, "", {}});
     }
-    json.EndArray().EndObject();
-    return JsonResponse(json.Take());
+    return ListResponse(all, WriteOverride);
   }
 
   Result<HttpResponse> Make(RestCall& call) const {
@@ -85,10 +83,8 @@ class Overrides final {
  private:
   static HttpResponse Answer(const StoredOverride& stored, int status) {
     JsonWriter json;
-    WriteOverride(stored, "api", json);
-    HttpResponse response = JsonResponse(json.Take());
-    response.status = status;
-    return response;
+    WriteOverride(stored, json);
+    return JsonResponse(json.Take(), {}, status);
   }
 
   const RestApi& rest_;

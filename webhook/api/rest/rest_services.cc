@@ -1,6 +1,7 @@
 // Services and the audit log.
 #include <map>
 #include <set>
+#include <span>
 #include <string>
 #include <utility>
 
@@ -57,14 +58,6 @@ Result<AuditFilter> FilterOf(const RestCall& call) {
   return InvalidArgument("there is no such action");
 }
 
-std::string AuditQuestion(const RestCall& call) {
-  std::string text = "audit";
-  for (const std::string_view name : {"action", "actor", "id", "key", "since", "until", "order"}) {
-    text.append("&").append(PercentEncode(call.Parameter(name)));
-  }
-  return text;
-}
-
 // As a cursor keeps it.
 std::vector<std::string> WordsOf(const AuditPlace& place) {
   return {std::to_string(place.incarnation), std::to_string(place.transaction),
@@ -73,10 +66,7 @@ std::vector<std::string> WordsOf(const AuditPlace& place) {
 
 // Of what WordsOf made: a cursor is sealed.
 AuditPlace AuditPlaceOf(const std::vector<std::string>& words) {
-  const auto number = [&](std::size_t word) {
-    return word < words.size() ? std::stoull(words[word]) : 0;
-  };
-  return {number(0), number(1), number(2)};
+  return {std::stoull(words[0]), std::stoull(words[1]), std::stoull(words[2])};
 }
 
 // What a service owns, summed up.
@@ -106,34 +96,23 @@ void WriteCounts(std::string_view name, const Sums::Counts& counts, JsonWriter& 
 }
 
 void WriteShown(std::string_view name, const std::vector<const Owner*>& owners, JsonWriter& json) {
-  json.Key(name).BeginArray();
-  for (std::size_t i = 0; i < std::min(owners.size(), kShownMax); ++i) {
-    json.BeginObject();
-    WriteResourceMembers(*owners[i], json);
-    json.EndObject();
-  }
-  json.EndArray();
+  const std::span shown(owners.data(), std::min(owners.size(), kShownMax));
+  json.ListField(name, shown, [](const Owner* owner, JsonWriter& out) { WriteOwner(*owner, out); });
 }
 
 void WriteSums(const Sums& sums, JsonWriter& json) {
   WriteCounts("byState", sums.by_state, json);
   WriteCounts("byType", sums.by_type, json);
-  json.Key("contacts").BeginArray();
-  for (const std::string& contact : sums.contacts) json.Text(contact);
-  json.EndArray();
+  json.TextsField("contacts", {sums.contacts.begin(), sums.contacts.end()});
   WriteShown("offered", sums.offered, json);
 }
 
-void WriteObserved(const ObservedViews& observed, JsonWriter& json) {
-  json.Key("observed").BeginArray();
-  for (const auto& each : observed.items) {
-    json.BeginObject().Key("resource").BeginObject();
-    WriteResourceMembers(each.owner, json);
-    json.EndObject().Key("observer");
-    WriteObject(each.observer, json);
-    json.EndObject();
-  }
-  json.EndArray().Field("observedComplete", observed.complete);
+void WriteObserved(const ObservedView& observed, JsonWriter& json) {
+  json.BeginObject().Key("resource");
+  WriteOwner(observed.owner, json);
+  json.Key("observer");
+  WriteObject(observed.observer, json);
+  json.EndObject();
 }
 
 }  // namespace
@@ -142,26 +121,18 @@ Result<HttpResponse> RestApi::ListServices(RestCall& call) const {
   TRUCE_RETURN_IF_ERROR(call.AllowOnly({"limit", "cursor"}));
   if (auto refusal = Refuse(call, {"ownerships", "", "list", ""})) return *std::move(refusal);
   TRUCE_ASSIGN_OR_RETURN(const std::size_t limit, call.Limit());
-  std::string after;
-  if (const auto cursor = call.request.Query("cursor")) {
-    TRUCE_ASSIGN_OR_RETURN(const auto place, seal_.Open("services", *cursor));
-    if (!place.empty()) after = place.front();
-  }
+  TRUCE_ASSIGN_OR_RETURN(const auto place, seal_.Open(call, 1));
+  const std::string after = place ? place->front() : std::string();
   TRUCE_ASSIGN_OR_RETURN(const auto services, queries_.Services(after, limit, call.deadline));
-  JsonWriter json;
-  json.BeginObject().Key("items").BeginArray();
-  for (const auto& each : services) {
+  const bool more = services.size() == limit;
+  const auto write = [](const ServiceCount& each, JsonWriter& json) {
     json.BeginObject()
         .Field("service", each.service)
         .NumberField("ownerships", static_cast<std::int64_t>(each.keys))
         .EndObject();
-  }
-  json.EndArray();
-  if (services.size() == limit) {
-    json.Field("nextCursor", seal_.Seal("services", {services.back().service}));
-  }
-  json.EndObject();
-  return JsonResponse(json.Take());
+  };
+  return ListResponse(services, write,
+                      more ? seal_.Seal(call, {services.back().service}) : std::string());
 }
 
 Result<HttpResponse> RestApi::GetService(RestCall& call) const {
@@ -215,12 +186,12 @@ Result<HttpResponse> RestApi::GetService(RestCall& call) const {
   };
   agreements("used", AgreementKind::kShare);
   agreements("pendingOffers", AgreementKind::kTransfer);
-  WriteObserved(observed, json);
-  json.Key("findings");
-  if (ports_.findings != nullptr) {
-    ports_.findings->WriteAbout(keys, json);
+  json.ListField("observed", observed.items, WriteObserved)
+      .Field("observedComplete", observed.complete);
+  if (ports_.write_findings) {
+    ports_.write_findings(keys, json);
   } else {
-    json.BeginArray().EndArray();
+    json.TextsField("findings", {});
   }
   json.EndObject();
   return JsonResponse(json.Take());
@@ -243,45 +214,35 @@ Result<HttpResponse> RestApi::ListAudit(RestCall& call) const {
   AuditRange range;
   range.id.text = call.Parameter("id");
   range.newest_first = order != "oldest";
-  const std::string question = AuditQuestion(call);
-  if (const auto cursor = call.request.Query("cursor")) {
-    TRUCE_ASSIGN_OR_RETURN(const auto place, seal_.Open(question, *cursor));
-    range.behind = AuditPlaceOf(place);
-  }
-  JsonWriter json;
-  const bool lines_only = format == "ndjson";
-  std::string text;
-  if (!lines_only) json.BeginObject().Key("items").BeginArray();
-  std::size_t shown = 0;
+  TRUCE_ASSIGN_OR_RETURN(const auto place, seal_.Open(call, 3));
+  if (place) range.behind = AuditPlaceOf(*place);
+  std::vector<AuditLine> shown;
   std::size_t looked_at = 0;
   bool more = true;
-  while (more && shown < limit && looked_at < kAuditScanMax) {
+  while (more && shown.size() < limit && looked_at < kAuditScanMax) {
     constexpr std::size_t kPage = 500;
-    TRUCE_ASSIGN_OR_RETURN(const auto lines, queries_.Audit(range, kPage, call.deadline));
+    TRUCE_ASSIGN_OR_RETURN(auto lines, queries_.Audit(range, kPage, call.deadline));
     more = lines.size() == kPage;
-    for (const AuditLine& line : lines) {
-      if (shown == limit) {
+    for (AuditLine& line : lines) {
+      if (shown.size() == limit) {
         more = true;
         break;
       }
       ++looked_at;
       range.behind = line.place;
-      if (!Fits(line.entry, filter)) continue;
-      WriteAuditLine(line, json);
-      if (lines_only) text.append(json.Take()).append("\n");
-      ++shown;
+      if (Fits(line.entry, filter)) shown.push_back(std::move(line));
     }
   }
-  const std::string next = more ? seal_.Seal(question, WordsOf(*range.behind)) : std::string();
-  if (lines_only) {
-    HttpResponse response{.content_type = std::string(kNdjson), .body = std::move(text)};
-    if (more) response.headers.emplace_back("X-Next-Cursor", next);
-    return response;
+  const std::string next = more ? seal_.Seal(call, WordsOf(*range.behind)) : std::string();
+  if (format != "ndjson") return ListResponse(shown, WriteAuditLine, next);
+  HttpResponse response{.content_type = std::string(kNdjson)};
+  JsonWriter json;
+  for (const AuditLine& line : shown) {
+    WriteAuditLine(line, json);
+    response.body.append(json.Take()).append("\n");
   }
-  json.EndArray();
-  if (more) json.Field("nextCursor", next);
-  json.EndObject();
-  return JsonResponse(json.Take());
+  if (more) response.headers.emplace_back("X-Next-Cursor", next);
+  return response;
 }
 
 }  // namespace truce
