@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <atomic>
 #include <initializer_list>
 #include <memory>
 #include <nlohmann/json.hpp>
@@ -10,6 +9,7 @@
 #include <utility>
 
 #include "policies/suspensions.h"
+#include "registry/base/turnstile.h"
 #include "webhook/api/cluster_json.h"
 #include "webhook/api/problem.h"
 #include "webhook/api/rest/call.h"
@@ -90,23 +90,6 @@ struct Route {
 constexpr Permission kReads = {"ownerships", "", "get", ""};
 constexpr Permission kRecovers = {"recovery", "", "update", ""};
 
-// Whoever starts a second list before the first one is there waits for two.
-class Turn final {
- public:
-  explicit Turn(std::atomic<bool>& taken) : taken_(taken), has_(!taken.exchange(true)) {}
-  ~Turn() {
-    if (has_) taken_.store(false);
-  }
-  Turn(const Turn&) = delete;
-  Turn& operator=(const Turn&) = delete;
-
-  bool has() const { return has_; }
-
- private:
-  std::atomic<bool>& taken_;
-  const bool has_;
-};
-
 class Handlers final {
  public:
   Handlers(const RestApi& rest, ClusterPorts ports, const TrialBook& trials, UseLog& uses)
@@ -117,9 +100,10 @@ class Handlers final {
     TRUCE_RETURN_IF_ERROR(call.AllowOnly(route.parameters));
     if (auto refusal = rest_.Refuse(call, route.permission)) return *std::move(refusal);
     if (call.caller.kind == CallerKind::kOperator) return (this->*route.handler)(call);
-    std::optional<Turn> turn;
-    if (route.lists_cluster) turn.emplace(listing_);
-    if (turn && !turn->has()) {
+    // Whoever starts a second list before the first one is there waits for two.
+    std::optional<Turnstile::Turn> turn;
+    if (route.lists_cluster) turn.emplace(listing_, "");
+    if (turn && !turn->inside()) {
       return ProblemResponse(ProblemType::kTooManyRequests,
                              "another report that lists the cluster is being made");
     }
@@ -287,7 +271,7 @@ class Handlers final {
   const TrialBook& trials_;
   UseLog& uses_;
   const CursorSeal seal_{rest_.cursor_key()};
-  mutable std::atomic<bool> listing_{false};
+  mutable Turnstile listing_{1, 1};
 };
 
 const std::array<Route, 10> kRoutes = {{

@@ -128,12 +128,13 @@ Result<HttpResponse> AnswerMatrix(const OperationPorts& ports, RestCall& call) {
   }
   MatrixQuestion question{.by_account = by == "account", .account = std::nullopt};
   if (const auto account = call.request.Query("account")) question.account = std::string(*account);
-  std::optional<Matrix> matrix;
-  const auto look = [&](const AllFacts& facts) { matrix.emplace(MatrixOf(question, facts)); };
-  TRUCE_RETURN_IF_ERROR(ports.store.Read(look, call.deadline));
+  TRUCE_ASSIGN_OR_RETURN(const Matrix matrix,
+                         ReadFrom(ports.store, call.deadline, [&](const AllFacts& facts) {
+                           return MatrixOf(question, facts);
+                         }));
   JsonWriter json;
   json.BeginObject();
-  matrix->Write(json);
+  matrix.Write(json);
   json.EndObject();
   return JsonResponse(json.Take());
 }

@@ -110,13 +110,11 @@ class Denials final {
   // Each with what became of it, in one state of the registry.
   Result<std::vector<ToldDenial>> WithAftermaths(const std::vector<Denial>& denials,
                                                  Deadline deadline) const {
-    std::vector<ToldDenial> told;
-    const auto look = [&](const Facts& facts) {
-      told.clear();
+    return ReadFrom(ports_.store, deadline, [&](const Facts& facts) {
+      std::vector<ToldDenial> told;
       for (const Denial& each : denials) told.push_back({each, AftermathOf(each, facts)});
-    };
-    TRUCE_RETURN_IF_ERROR(ports_.store.Read(look, deadline));
-    return told;
+      return told;
+    });
   }
 
   const OperationPorts ports_;

@@ -98,12 +98,12 @@ Result<HttpResponse> GetLineage(const OperationPorts& ports, RestCall& call) {
       const auto view, RegistryQueries(ports.store).ById(PublicId{std::string(id)}, call.deadline));
   TRUCE_ASSIGN_OR_RETURN(const bool may_read, ports.rest.MayRead(call, view.owner.root.ns));
   if (!may_read) return NoSuchId();
-  Chains chains;
-  const auto look = [&](const Facts& facts) {
-    chains = Chains();
+  const auto climb = [&](const Facts& facts) {
+    Chains chains;
     for (const Row& row : view.rows) chains.Climb(row, facts);
+    return chains;
   };
-  TRUCE_RETURN_IF_ERROR(ports.store.Read(look, call.deadline));
+  TRUCE_ASSIGN_OR_RETURN(const Chains chains, ReadFrom(ports.store, call.deadline, climb));
   JsonWriter json;
   json.BeginObject().Field("id", view.owner.id.text);
   chains.Write(json);

@@ -24,10 +24,9 @@ Result<HttpResponse> ListQuotas(const OperationPorts& ports, RestCall& call) {
   }
   QuotaReport report;
   if (call.policy->quotas != nullptr) {
-    const ReadFn look = [&](const AllFacts& facts) {
-      report = ReportQuotas(*call.policy->quotas, facts, ns);
-    };
-    TRUCE_RETURN_IF_ERROR(ports.store.Read(look, call.deadline));
+    TRUCE_ASSIGN_OR_RETURN(report, ReadFrom(ports.store, call.deadline, [&](const AllFacts& facts) {
+                             return ReportQuotas(*call.policy->quotas, facts, ns);
+                           }));
   }
   JsonWriter json;
   json.BeginObject();

@@ -78,17 +78,15 @@ Result<ResourceView> AgreementDesk::Resource(const std::string& id, Deadline dea
 }
 
 Result<AgreementView> AgreementDesk::ById(const std::string& id, Deadline deadline) const {
-  std::optional<AgreementView> found;
-  const auto look = [&](const Facts& facts) {
-    found.reset();
+  const auto look = [&](const Facts& facts) -> std::optional<AgreementView> {
     auto agreement = facts.AgreementById({id});
-    if (!agreement || agreement->kind != kind_) return;
+    if (!agreement || agreement->kind != kind_) return std::nullopt;
     auto owner = facts.OwnerOf(agreement->key);
-    if (!owner) return;
+    if (!owner) return std::nullopt;
     std::vector<Row> rows = facts.RowsOfKey(owner->key);
-    found = AgreementView{*std::move(agreement), *std::move(owner), std::move(rows)};
+    return AgreementView{*std::move(agreement), *std::move(owner), std::move(rows)};
   };
-  TRUCE_RETURN_IF_ERROR(ports_.store.Read(look, deadline));
+  TRUCE_ASSIGN_OR_RETURN(auto found, ReadFrom(ports_.store, deadline, look));
   if (found) return *std::move(found);
   return Error{ErrorCode::kNotFound, "there is no such " + std::string(Name(kind_))};
 }

@@ -4,6 +4,7 @@
 #define TRUCE_WEBHOOK_API_REST_REST_API_H_
 
 #include <functional>
+#include <limits>
 #include <memory>
 #include <optional>
 #include <set>
@@ -11,7 +12,7 @@
 #include <string_view>
 #include <vector>
 
-#include "registry/base/guarded.h"
+#include "registry/base/turnstile.h"
 #include "registry/ownership/terms.h"
 #include "webhook/api/auth/api_access.h"
 #include "webhook/api/policy_in_force.h"
@@ -133,7 +134,8 @@ class RestApi final {
   RegistryQueries queries_;
   CursorKey cursor_key_;
   CursorSeal seal_;
-  mutable Guarded<std::set<std::string>> checking_;  // whose checks are being answered
+  // Of one caller one check at a time.
+  mutable Turnstile checking_{std::numeric_limits<int>::max(), 1};
 };
 
 // What operations in files of their own stand on; references must outlive their routes.

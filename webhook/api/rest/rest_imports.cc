@@ -309,11 +309,10 @@ class Imports final {
     bool is_last = false;
     while (!is_last) {
       constexpr std::size_t kImportedPage = 1000;
-      std::vector<Owner> page;
-      const auto look = [&](const Facts& facts) {
-        page = facts.OwnersIn(OwnerList::kImported, after, kImportedPage);
-      };
-      TRUCE_RETURN_IF_ERROR(ports_.store.Read(look, call.deadline));
+      TRUCE_ASSIGN_OR_RETURN(const auto page,
+                             ReadFrom(ports_.store, call.deadline, [&](const Facts& facts) {
+                               return facts.OwnersIn(OwnerList::kImported, after, kImportedPage);
+                             }));
       for (const Owner& owner : page) ++sources[std::string(SourceOf(owner))];
       is_last = page.size() < kImportedPage;
       if (!page.empty()) after = page.back().key;
@@ -331,9 +330,10 @@ class Imports final {
     if (auto refusal = Refuse(call, "create")) return *std::move(refusal);
     TRUCE_ASSIGN_OR_RETURN(const ImportRequest request,
                            ReadImport(call.request, *call.policy->catalogue));
-    ImportPlan plan;
-    const auto look = [&](const AllFacts& facts) { plan = PlanImport(request.list, facts); };
-    TRUCE_RETURN_IF_ERROR(ports_.store.Read(look, call.deadline));
+    TRUCE_ASSIGN_OR_RETURN(const ImportPlan plan,
+                           ReadFrom(ports_.store, call.deadline, [&](const AllFacts& facts) {
+                             return PlanImport(request.list, facts);
+                           }));
     if (!request.apply) return PlanResponse(request, plan, false);
     return Apply(call, request, plan);
   }

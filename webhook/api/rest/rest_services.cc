@@ -138,37 +138,27 @@ Result<HttpResponse> RestApi::ListServices(RestCall& call) const {
 Result<HttpResponse> RestApi::GetService(RestCall& call) const {
   TRUCE_RETURN_IF_ERROR(call.AllowOnly({}));
   if (auto refusal = Refuse(call, {"ownerships", "", "list", ""})) return *std::move(refusal);
-  ResourceQuery query;
-  query.filter.service = call.request.path.substr(kServicesPath.size());
-  if (query.filter.service.empty()) {
+  const std::string service = call.request.path.substr(kServicesPath.size());
+  if (service.empty()) {
     return ProblemResponse(ProblemType::kNotFound, "the service's name is missing");
   }
-  query.limit = kScanMax;
-  TRUCE_ASSIGN_OR_RETURN(const auto page,
-                         queries_.List(query, *call.policy->catalogue, call.deadline));
-  std::set<PartyId> parties = {PartyId{"service:" + query.filter.service}};
-  for (const Owner& owner : page.owners) parties.insert(Bound(owner.party, call.policy->parties));
-  TRUCE_ASSIGN_OR_RETURN(
-      const auto dealings,
-      queries_.Dealings({query.filter.service, parties, call.policy->parties}, call.deadline));
-  TRUCE_ASSIGN_OR_RETURN(const auto observed,
-                         queries_.ObservedBy(query.filter.service, kShownMax, call.deadline));
-  TRUCE_ASSIGN_OR_RETURN(const auto contested,
-                         queries_.ContestedBy(query.filter.service, call.deadline));
-  if (page.owners.empty() && dealings.empty() && observed.items.empty() && contested.empty()) {
+  TRUCE_ASSIGN_OR_RETURN(const ServiceView view, queries_.OfService(service, call.policy->parties,
+                                                                    kShownMax, call.deadline));
+  const auto& [owned, complete, dealings, observed, contested] = view;
+  if (owned.empty() && dealings.empty() && observed.items.empty() && contested.empty()) {
     return ProblemResponse(ProblemType::kNotFound,
                            "no resource belongs to a service of that name, is managed by it too, "
                            "shared with it or observed by it");
   }
   JsonWriter json;
   json.BeginObject()
-      .Field("service", query.filter.service)
-      .NumberField("ownerships", static_cast<std::int64_t>(page.owners.size()))
-      .Field("complete", !page.more);
-  WriteSums(SumsOf(page.owners), json);
+      .Field("service", service)
+      .NumberField("ownerships", static_cast<std::int64_t>(owned.size()))
+      .Field("complete", complete);
+  WriteSums(SumsOf(owned), json);
   std::vector<const Owner*> disputed;
   std::vector<KeyText> keys;
-  for (const Owner& owner : page.owners) keys.push_back(owner.key);
+  for (const Owner& owner : owned) keys.push_back(owner.key);
   for (const Owner& owner : contested) {
     disputed.push_back(&owner);
     keys.push_back(owner.key);
@@ -177,9 +167,9 @@ Result<HttpResponse> RestApi::GetService(RestCall& call) const {
   const auto agreements = [&](std::string_view name, AgreementKind kind) {
     json.Key(name).BeginArray();
     std::size_t shown = 0;
-    for (const AgreementView& view : dealings) {
-      if (view.agreement.kind != kind || shown == kShownMax) continue;
-      WriteAgreement(view, ports_.clock.Now(), json);
+    for (const AgreementView& each : dealings) {
+      if (each.agreement.kind != kind || shown == kShownMax) continue;
+      WriteAgreement(each, ports_.clock.Now(), json);
       ++shown;
     }
     json.EndArray();
