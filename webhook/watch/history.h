@@ -62,10 +62,10 @@ class ConfigHistory final {
   void BeginList(const GroupKind& kind);
   // It is complete: what it did not hold is gone.
   void FinishList(const GroupKind& kind);
-  // One version, from a list or the watch; `fields` by AccountFieldsDigest. Nothing for `version`:
-  // it is no number.
+  // One version, from a list or the watch; `fields` by AccountFieldsDigest, `endpoint` by
+  // OutsideEndpointOf. Nothing for `version`: it is no number.
   void Saw(const ProviderConfigName& config, std::optional<ClusterVersion> version,
-           std::string fields, SpecMark mark);
+           std::string fields, SpecMark mark, std::optional<OutsideEndpoint> endpoint = {});
   void Gone(const ProviderConfigName& config, std::optional<ClusterVersion> version);
 
   // Of those that exist: IdentityRules::account_fields.
@@ -80,11 +80,16 @@ class ConfigHistory final {
   // no such ProviderConfig. Nothing: they changed, or nobody can tell.
   std::optional<std::string> Throughout(const ProviderConfigName& config, ClusterVersion from,
                                         ClusterVersion to) const;
+  // Whether it is known to have led to `endpoint`, or into AWS, from version `from` to version `to`
+  // for as long as it existed.
+  bool LedTo(const std::optional<OutsideEndpoint>& endpoint, const ProviderConfigName& config,
+             ClusterVersion from, ClusterVersion to) const;
 
  private:
   struct Epoch {
     std::string fields;                   // empty: it did not exist
     std::optional<ClusterVersion> since;  // the first version with them, as far as is known
+    std::optional<OutsideEndpoint> endpoint;
   };
   struct Entry {
     Epoch now;
@@ -94,8 +99,7 @@ class ConfigHistory final {
     bool listed = true;                  // the list that runs, or ran last, held it
     bool gap = false;                    // a list runs: the next version may hide others
   };
-  static void Enter(std::string fields, std::optional<ClusterVersion> version, SpecMark mark,
-                    Entry& entry);
+  static void Enter(Epoch next, SpecMark mark, Entry& entry);
   void Recall(const ProviderConfigName& config, Entry& entry) const;
 
   std::map<GroupKind, ServedKind> served_;

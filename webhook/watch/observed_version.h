@@ -41,6 +41,7 @@ struct ObservedVersion {
   std::uint64_t tags_digest = 0;
   // Of a managed resource: its ProviderConfig, and what tells one status from another.
   std::optional<ProviderConfigName> config;
+  std::optional<OutsideEndpoint> endpoint;  // where that led by what was known when this was read
   std::uint64_t status_digest = 0;
 
   bool operator==(const ObservedVersion&) const = default;
