@@ -155,6 +155,14 @@ class LatestDenials final {
   std::map<Slot, std::size_t> of_root_;
 };
 
+// What was counted, and of that what came since it was last exchanged: with the setting of a store
+// to which several servers add theirs.
+template <typename Latest>
+struct ExchangedEntries {
+  Latest all;
+  Latest fresh;
+};
+
 // Collects denied reviews, dry-runs too, in memory. Thread-safe.
 class DenialBook final : public ReviewSink {
  public:
@@ -176,18 +184,9 @@ class DenialBook final : public ReviewSink {
   std::vector<Denial> OfKey(const KeyText& key, std::size_t limit) const;
 
  private:
-  struct Books {
-    LatestDenials all;
-    LatestDenials fresh;  // since the last exchange
-    bool is_exchanged = false;
-  };
-
-  static std::string ToText(const LatestDenials& denials);
-  // Those that can be read.
-  static LatestDenials FromText(const std::string& text);
-
   const Clock& clock_;
-  Guarded<Books> books_;
+  bool is_exchanged_ = false;
+  Guarded<ExchangedEntries<LatestDenials>> entries_;
 };
 
 // Kept at most; the one seen longest ago gives way.
@@ -212,6 +211,25 @@ struct Trial {
   bool operator==(const Trial&) const = default;
 };
 
+// External synchronization.
+class LatestTrials final {
+ public:
+  // As LatestDenials.
+  void Enter(Trial trial);
+  template <typename Fn>
+  void ForEach(Fn visit) const {
+    entries_.ForEach([&](const std::string& /*id*/, const Trial& trial) { visit(trial); });
+  }
+  // Seen at `since` or later, the latest first.
+  std::vector<Trial> Since(Timestamp since) const {
+    return entries_.Find([&](const Trial& trial) { return trial.last >= since; }, kTrialsKept);
+  }
+  bool empty() const { return entries_.empty(); }
+
+ private:
+  LatestEntries<Trial> entries_;
+};
+
 // Collects reviews, dry-runs excepted; kept in the store's setting "trial", to which Flush adds: a
 // crash loses what came since. Thread-safe.
 class TrialBook final : public ReviewSink {
@@ -221,7 +239,7 @@ class TrialBook final : public ReviewSink {
 
   void OnReview(const ReviewRecord& record) override;
 
-  // Takes over what the store holds, beside what came since the last Flush. Errors: those of the
+  // Takes over what the store holds, and adds what came since the last Flush. Errors: those of the
   // store; kDataLoss: that cannot be read.
   Result<void> Load(Deadline deadline);
   // Adds what came since the last time to what the store holds, durably, and takes over what other
@@ -234,19 +252,9 @@ class TrialBook final : public ReviewSink {
   std::vector<Trial> Since(Timestamp since) const;
 
  private:
-  using Entries = LatestEntries<Trial>;
-  struct Book {
-    Entries trials;
-    Entries fresh;  // of them, what came since the last Flush
-  };
-
-  static void Enter(Entries& entries, Trial trial);
-  // Makes `kept` what the book holds, with what came since.
-  void TakeOver(Entries kept);
-
   Store& store_;
   const Clock& clock_;
-  Guarded<Book> book_;
+  Guarded<ExchangedEntries<LatestTrials>> entries_;
 };
 
 // The answer above, where `cluster_routes` has its route.
