@@ -40,6 +40,7 @@ struct RuleSpec {
   Rule rule;
   std::string_view id;     // "naming-convention": stable, in metrics, logs and configuration
   std::string_view about;  // one line, for people
+  std::string_view settings = {};  // its parameters, "`quotas`"; its mode and exemptions aside
   Entry entry = Entry::kDeclarations;
   When when = When::kAlways;
   // Pure, without the registry: whether the rule has anything to say of this case. Null: it may.

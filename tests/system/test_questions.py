@@ -59,6 +59,7 @@ QUESTIONS = [
     ("How do people open the page without a token?", "docs/security.md", "## Signing in by OIDC"),
     ("What happens when one of two managers is deleted?", "docs/crossplane.md", "one of two managers is deleted"),
     ("Can I have the naming rules without the webhook?", "docs/naming.md", "ValidatingAdmissionPolicy"),
+    ("Which settings does a rule read?", "docs/reference/rules.md", r"`account-party`.*`accountParties`"),
 ]
 
 
