@@ -19,7 +19,7 @@
 
 namespace truce {
 
-// The routes of the operator socket. Who may connect to the socket (mode 0600) is the operator.
+// The routes of the operator socket. Every user who may connect to it (mode 0600) is the operator.
 std::vector<HttpRoute> OperatorRoutes(OperationPorts ports);
 
 }  // namespace truce

@@ -42,7 +42,7 @@ class LatestEntries final {
   LatestEntries(LatestEntries&&) noexcept = default;
   LatestEntries& operator=(LatestEntries&&) noexcept = default;
 
-  // The entry of `id`, which stands in front from now on; null: there is none.
+  // The entry of `id`, which comes first from now on; null: there is none.
   Entry* Touch(std::string_view id) {
     const auto known = places_.find(id);
     if (known == places_.end()) return nullptr;
@@ -133,8 +133,8 @@ struct Denial {
 // External synchronization.
 class LatestDenials final {
  public:
-  // Adds what was counted under the denial's id, which may be a text of any length, to what stands
-  // there; the words of the one that was seen later stand.
+  // Adds the counts of the denial's id, which may be a text of any length, to those that are there;
+  // the words of the one that was seen later stay.
   void Enter(Denial denial);
   // Calls `visit(denial)`, the latest last.
   template <typename Fn>

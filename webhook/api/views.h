@@ -23,9 +23,9 @@ std::vector<HttpRoute> CountRoutes(const OperationPorts& ports);
 // the routes.
 std::vector<HttpRoute> DenialRoutes(const OperationPorts& ports, const DenialBook& denials);
 
-// What stands above the declarations of a resource, and how an ownership ended:
+// The chain above the declarations of a resource, and the end of an ownership:
 // GET /api/v1/lineage/{id} and /api/v1/endings/{id}. Both need get on ownerships in the namespace
-// of the root; who has not is told what is told of an id that nobody has.
+// of the root; without it a caller gets the answer for an id that does not exist.
 std::vector<HttpRoute> LineageRoutes(const OperationPorts& ports);
 
 }  // namespace truce

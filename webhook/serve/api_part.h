@@ -50,15 +50,15 @@ class ApiPart final {
   ApiPart(const ApiPart&) = delete;
   ApiPart& operator=(const ApiPart&) = delete;
 
-  // Takes over who may call, from the settings and the token file. On an error nothing changes.
-  // Errors: kInvalidArgument, kNotFound, kUnavailable.
+  // Takes over the rights of callers, from the settings and the token file. On an error nothing
+  // changes. Errors: kInvalidArgument, kNotFound, kUnavailable.
   Result<void> Configure(const Config& config);
 
   const RestApi& rest() const { return rest_; }
   // Where other servers answer too, cursors are sealed with a key that the registry keeps. Once it
   // is open. Blocks for 5 s at most.
   void ShareCursors();
-  // What the API listener and the operator socket answer alike.
+  // The routes that the API listener and the operator socket share.
   std::vector<HttpRoute> Routes();
 
   // Whether the user of `review` speaks for namespace `ns`. Errors: kUnavailable,
@@ -66,7 +66,7 @@ class ApiPart final {
   Result<bool> SpeaksFor(const AdmissionRequest& review, std::string_view ns, Deadline deadline);
 
  private:
-  // Who vouches for Kubernetes tokens, and says what their users may do.
+  // The reviewers of Kubernetes tokens and of their users' rights.
   struct Vouchers {
     explicit Vouchers(const ClusterLink& link);
 

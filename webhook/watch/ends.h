@@ -24,8 +24,8 @@
 
 namespace truce {
 
-// External synchronization. At most 10,000 wait, for 30 s each; what cannot wait, or waited in
-// vain, is left orphaned (Sight::config_changed).
+// External synchronization. At most 10,000 wait, for 30 s each; an end that cannot wait, or waited
+// in vain, leaves its names orphaned (Sight::config_changed).
 class Ends final {
  public:
   // All must outlive it.
@@ -38,10 +38,10 @@ class Ends final {
   void Gets(Moment now, std::size_t count, std::vector<GetWanted>& wanted);
   std::optional<Moment> GetDue() const;
   bool Got(Moment now, const GetWanted& get, const ApiResult<ListPage>& answer);
-  // Applies those of which enough is known now. To be called when a ProviderConfig was seen, and
+  // Applies those about which enough is known now. To be called when a ProviderConfig was seen, and
   // every few seconds. Errors: the store's.
   Result<void> Settle(Moment now);
-  // Of the kinds of which ends are held back: the first version that tells of one of them.
+  // Of each kind with ends that are held back: the first version that shows one of them.
   std::map<GroupKind, ClusterVersion> Held() const;
   // Kinds of ProviderConfigs that something waits for.
   std::set<GroupKind> Waiting() const;

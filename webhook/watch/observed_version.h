@@ -81,7 +81,7 @@ struct KindStatus {
   bool operator==(const KindStatus&) const = default;
 };
 
-// An object of which nothing is known but that it is there: it declares what nobody sees.
+// An object known only to exist: nobody can see its declarations.
 struct UnreadObject {
   std::string ns;
   std::string name;  // as far as it can be made out; else empty

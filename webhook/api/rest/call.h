@@ -32,7 +32,7 @@ struct RestCall {
   std::shared_ptr<const AdmissionPolicy> policy;
   Deadline deadline{};
 
-  // Refuses parameters that are not among `allowed`, stand twice, are longer than
+  // Refuses parameters that are not among `allowed`, come twice, are longer than
   // kParameterBytesMax, or hold control characters or bytes that are not UTF-8.
   // Errors: kInvalidArgument.
   Result<void> AllowOnly(std::initializer_list<std::string_view> allowed) const;
@@ -58,8 +58,8 @@ Result<std::map<std::string, std::string>> ReadTexts(
 // Whether `text` is one line of valid UTF-8 without control characters, of 1 to `bytes_max` bytes.
 bool IsLine(std::string_view text, std::size_t bytes_max);
 
-// Whether arrays and objects of the JSON `text` stand deeper inside each other than kBodyDepthMax:
-// to be asked before it is parsed, because what reads and writes values goes as deep as they do.
+// Whether arrays and objects of the JSON `text` are nested deeper than kBodyDepthMax: to be asked
+// before it is parsed, because the functions that read and write values recurse as deep as they do.
 bool NestsTooDeep(std::string_view json);
 std::string TooDeepText();  // what a refusal says of it
 

@@ -58,8 +58,8 @@ std::vector<HttpRoute> QuotaRoutes(const OperationPorts& ports);
 // disclosure is full.
 //
 // To mute needs create on findings/mute in all namespaces, or to speak, with a Kubernetes token,
-// for each namespace that the finding concerns: a mute hides it from all of them. What concerns the
-// installation, or something outside of every namespace, is the first ones' alone.
+// for each namespace that the finding concerns: a mute hides it from all of them. A finding about
+// the installation, or about something outside of every namespace, needs the first.
 std::vector<HttpRoute> FindingRoutes(const RestApi& rest, ClusterReports* reports);
 
 }  // namespace truce

@@ -33,7 +33,7 @@ struct Hindrance;
 struct Owner;
 struct ResourceView;
 
-// What the API stands on; references must outlive it.
+// The API's dependencies; references must outlive it.
 struct RestPorts {
   Store& store;
   const Clock& clock;
@@ -63,21 +63,21 @@ class RestApi final {
   // The routes, for the API listener and the operator socket alike. The API must outlive them.
   std::vector<HttpRoute> Routes() const;
 
-  // For operations that live in files of their own: a route of a known caller. What he may do is
-  // the handler's business, by Refuse and MayRead. A POST route takes application/json.
+  // For operations that live in files of their own: a route of a known caller. The handler checks
+  // the caller's rights, by Refuse and MayRead. A POST route takes application/json.
   using Operation = std::function<Result<HttpResponse>(RestCall&)>;
   HttpRoute Authenticated(const char* method, std::string path, RouteMatch match,
                           Operation operation) const;
   // A response when `call` may not do it, else nothing. It names the right and the namespace.
   std::optional<HttpResponse> Refuse(const RestCall& call, const Permission& permission) const;
-  // The same in the namespace that an id stands for: below disclosure "full" it is not named.
+  // The same in the namespace of an id: below disclosure "full" it is not named.
   std::optional<HttpResponse> RefuseById(const RestCall& call, const Permission& permission) const;
   // Whether `call` may do it. Errors: as ApiAccess::Allows.
   Result<bool> Allows(const RestCall& call, const Permission& permission) const {
     return ports_.access.Allows(call.caller, permission, call.deadline);
   }
   // Whether the caller is known by a Kubernetes token and speaks for `ns` (ApiAccess::SpeaksFor);
-  // false when that cannot be told now.
+  // false when that is not known now.
   bool SpeaksAsUser(const RestCall& call, const std::string& ns) const;
   // Whether the caller may read ownerships whose root is in `ns`.
   Result<bool> MayRead(const RestCall& call, const std::string& ns) const;
@@ -101,8 +101,8 @@ class RestApi final {
   // A change of one resource, in the state that its caller has seen (If-Match).
   struct ResourceChange {
     Permission permission;  // in the namespace of the resource's root
-    const char* unmatched;  // what a caller is told who names no state
-    // `now` is the resource as the store has it; it becomes what the answer tells. Nothing: done.
+    const char* unmatched;  // the answer to a caller who names no state
+    // `now` is the resource as the store has it; it becomes the answer's. Nothing: done.
     std::function<std::optional<Problem>(const ByWhom& by, ResourceView& now, Ledger& ledger)>
         change;
   };
@@ -138,7 +138,7 @@ class RestApi final {
   mutable Turnstile checking_{std::numeric_limits<int>::max(), 1};
 };
 
-// What operations in files of their own stand on; references must outlive their routes.
+// Dependencies of operations in files of their own; references must outlive their routes.
 struct OperationPorts {
   const RestApi& rest;
   Store& store;
