@@ -7,7 +7,7 @@
 
 #include "tests/support/rest_fixture.h"
 #include "tests/support/validate_now.h"
-#include "webhook/api/views.h"
+#include "webhook/api/rest/operations.h"
 
 namespace truce {
 namespace api_views_test {

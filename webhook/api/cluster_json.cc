@@ -15,8 +15,6 @@
 namespace truce {
 namespace {
 
-std::int64_t Signed(std::uint64_t value) { return static_cast<std::int64_t>(value); }
-
 // One decimal place.
 std::string Decimal(double value) {
   std::array<char, 32> text{};
@@ -56,7 +54,7 @@ void WriteWar(const TagWar* war, JsonWriter& json) {
   json.BeginObject()
       .Field("since", FormatTimestamp(war->since))
       .Field("last", FormatTimestamp(war->last))
-      .NumberField("writes", Signed(war->writes))
+      .NumberField("writes", war->writes)
       .Key("writesPerMinute")
       .Raw(Decimal(war->writes_per_minute))
       .EndObject();
@@ -163,14 +161,14 @@ std::string CoverageJson(const CoverageReport& report, const std::vector<Suspens
   WriteAsOf(as_of, json);
   if (report.failing_since) json.Field("failingSince", FormatTimestamp(*report.failing_since));
   json.Field("failurePolicy", report.failure_policy)
-      .NumberField("kinds", Signed(report.kinds))
-      .NumberField("protectedKinds", Signed(report.protected_kinds))
+      .NumberField("kinds", report.kinds)
+      .NumberField("protectedKinds", report.protected_kinds)
       .ListField("gaps", report.gaps,
                  [](const CoverageGap& gap, JsonWriter& out) {
                    out.BeginObject()
                        .Field("reason", Name(gap.reason))
                        .Field("subject", gap.subject)
-                       .NumberField("objects", Signed(gap.objects))
+                       .NumberField("objects", gap.objects)
                        .Field("why", gap.why)
                        .Field("remedy", gap.remedy)
                        .EndObject();
@@ -198,18 +196,18 @@ void WriteNames(const NameReport& report, JsonWriter& json) {
   json.BeginObject()
       .Field("at", FormatTimestamp(report.at))
       .Field("convention", report.convention)
-      .NumberField("conforming", Signed(report.conforming))
-      .NumberField("exempt", Signed(report.exempt))
-      .NumberField("violating", Signed(report.violating))
+      .NumberField("conforming", report.conforming)
+      .NumberField("exempt", report.exempt)
+      .NumberField("violating", report.violating)
       .ListField("items", report.counts,
                  [](const auto& of_place, JsonWriter& out) {
                    const auto& [place, counts] = of_place;
                    out.BeginObject()
                        .Field("service", place.first)
                        .Field("type", place.second)
-                       .NumberField("conforming", Signed(counts.conforming))
-                       .NumberField("exempt", Signed(counts.exempt))
-                       .NumberField("violating", Signed(counts.violating))
+                       .NumberField("conforming", counts.conforming)
+                       .NumberField("exempt", counts.exempt)
+                       .NumberField("violating", counts.violating)
                        .EndObject();
                  })
       .ListField("violations", report.violations,
@@ -255,14 +253,14 @@ std::string BaselineJson(const BaselineReport& report, const std::optional<Times
       .Field("at", FormatTimestamp(report.at))
       .Key("seconds")
       .Raw(Decimal(static_cast<double>(report.took.count()) / 1000))
-      .NumberField("kinds", Signed(report.kinds))
-      .NumberField("objects", Signed(report.objects))
+      .NumberField("kinds", report.kinds)
+      .NumberField("objects", report.objects)
       .Key("ownerships")
       .BeginObject()
-      .NumberField("held", Signed(report.counts.held))
-      .NumberField("reserved", Signed(report.counts.reserved))
-      .NumberField("orphaned", Signed(report.counts.orphaned))
-      .NumberField("imported", Signed(report.counts.imported))
+      .NumberField("held", report.counts.held)
+      .NumberField("reserved", report.counts.reserved)
+      .NumberField("orphaned", report.counts.orphaned)
+      .NumberField("imported", report.counts.imported)
       .EndObject()
       .ListField("conflicts", report.conflicts,
                  [&](const Conflict& conflict, JsonWriter& out) {
@@ -272,9 +270,9 @@ std::string BaselineJson(const BaselineReport& report, const std::optional<Times
       .BeginObject();
   for (const Severity severity : {Severity::kCritical, Severity::kWarning, Severity::kInfo}) {
     const auto found = report.findings.find(severity);
-    json.NumberField(Name(severity), found == report.findings.end() ? 0 : Signed(found->second));
+    json.NumberField(Name(severity), found == report.findings.end() ? 0 : found->second);
   }
-  json.NumberField("muted", Signed(report.muted)).EndObject();
+  json.NumberField("muted", report.muted).EndObject();
   json.ListField("problems", report.problems, WriteProblem<BaselineProblem>);
   if (report.names) {
     json.Key("names");

@@ -208,8 +208,8 @@ class Handlers final {
     JsonWriter json;
     json.BeginObject();
     WriteAsOf(AsOf(), json);
-    json.NumberField("nominated", static_cast<std::int64_t>(view.nominated))
-        .NumberField("heldBack", static_cast<std::int64_t>(view.held_back))
+    json.NumberField("nominated", view.nominated)
+        .NumberField("heldBack", view.held_back)
         .ListField("frozen", view.frozen,
                    [](const BrakeView::Frozen& frozen, JsonWriter& out) {
                      out.BeginObject()
@@ -220,7 +220,7 @@ class Handlers final {
         .ListField("waiting", view.waiting, [](const BrakeView::Waiting& waiting, JsonWriter& out) {
           out.BeginObject()
               .Field("kind", waiting.kind)
-              .NumberField("objects", static_cast<std::int64_t>(waiting.objects))
+              .NumberField("objects", waiting.objects)
               .Field("since", FormatTimestamp(waiting.since))
               .EndObject();
         });
@@ -241,7 +241,7 @@ class Handlers final {
     TRUCE_ASSIGN_OR_RETURN(const std::uint64_t released,
                            ports_.controls->ReleaseBrake(kind, {ActorOf(call.caller), reason}));
     JsonWriter json;
-    json.BeginObject().NumberField("released", static_cast<std::int64_t>(released));
+    json.BeginObject().NumberField("released", released);
     return JsonResponse(json.EndObject().Take());
   }
 

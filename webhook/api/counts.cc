@@ -10,8 +10,8 @@
 
 #include "registry/ownership/rows.h"
 #include "webhook/api/problem.h"
+#include "webhook/api/rest/operations.h"
 #include "webhook/api/rest/queries.h"
-#include "webhook/api/views.h"
 #include "webhook/wire/json_writer.h"
 
 namespace truce {
@@ -146,18 +146,17 @@ Result<HttpResponse> AnswerOverview(const OperationPorts& ports, RestCall& call)
   }
   TRUCE_RETURN_IF_ERROR(ports.store.Health());
   const StoreCounts counts = ports.store.Counts();
-  const auto count = [](std::uint64_t value) { return static_cast<std::int64_t>(value); };
   JsonWriter json;
   json.BeginObject()
-      .NumberField("ownerships", count(counts.owners))
+      .NumberField("ownerships", counts.owners)
       .Key("byState")
       .BeginObject()
-      .NumberField("reserved", count(counts.reserved))
-      .NumberField("held", count(counts.held))
-      .NumberField("orphaned", count(counts.orphaned))
-      .NumberField("imported", count(counts.imported))
+      .NumberField("reserved", counts.reserved)
+      .NumberField("held", counts.held)
+      .NumberField("orphaned", counts.orphaned)
+      .NumberField("imported", counts.imported)
       .EndObject()
-      .NumberField("conflicts", count(counts.conflicts))
+      .NumberField("conflicts", counts.conflicts)
       .EndObject();
   return JsonResponse(json.Take());
 }

@@ -8,8 +8,8 @@
 #include "registry/ownership/rows.h"
 #include "webhook/api/problem.h"
 #include "webhook/api/resource_json.h"
+#include "webhook/api/rest/operations.h"
 #include "webhook/api/review_books.h"
-#include "webhook/api/views.h"
 #include "webhook/wire/json_writer.h"
 
 namespace truce {

@@ -10,7 +10,7 @@
 #include "webhook/api/resource_json.h"
 #include "webhook/api/rest/agreement_json.h"
 #include "webhook/api/rest/lookup.h"
-#include "webhook/api/views.h"
+#include "webhook/api/rest/operations.h"
 #include "webhook/findings/conflicts.h"
 #include "webhook/wire/json_writer.h"
 

@@ -104,7 +104,7 @@ HttpResponse JsonResponse(std::string json, const std::string& tag, int status) 
 
 HttpResponse TextResponse(std::size_t count, std::string_view text) {
   JsonWriter json;
-  json.BeginObject().NumberField("count", static_cast<std::int64_t>(count)).Field("text", text);
+  json.BeginObject().NumberField("count", count).Field("text", text);
   return JsonResponse(json.EndObject().Take());
 }
 

@@ -101,7 +101,7 @@ void WriteResource(const Owner& owner, const std::vector<Row>& rows, JsonWriter&
 void WriteAuditLine(const AuditLine& line, JsonWriter& json) {
   const AuditEntry& entry = line.entry;
   json.BeginObject()
-      .NumberField("number", static_cast<std::int64_t>(line.place.number))
+      .NumberField("number", line.place.number)
       .Field("at", FormatTimestamp(entry.at))
       .Field("action", Name(entry.action))
       .Field("key", entry.key.text)
@@ -132,7 +132,7 @@ void WriteDenialMembers(const Denial& denial, JsonWriter& json) {
       .Field("user", denial.user)
       .Field("first", FormatTimestamp(denial.first))
       .Field("last", FormatTimestamp(denial.last))
-      .NumberField("count", static_cast<std::int64_t>(denial.count));
+      .NumberField("count", denial.count);
 }
 
 }  // namespace truce

@@ -184,7 +184,7 @@ class Findings final {
                    [&](const LiveFinding& finding, JsonWriter& out) {
                      WriteFinding(ToldOf(call, ns, finding), out);
                    })
-        .NumberField("muted", static_cast<std::int64_t>(muted));
+        .NumberField("muted", muted);
     WriteAsOf(AsOf(), json);
     if (count < shown.size()) {
       const LiveFinding& last = shown[count - 1];

@@ -34,7 +34,7 @@ Result<HttpResponse> ListQuotas(const OperationPorts& ports, RestCall& call) {
     WriteQuotas(report, json);
   } else {
     const bool is_off = call.policy->quotas == nullptr;
-    json.NumberField("count", static_cast<std::int64_t>(report.lines.size()))
+    json.NumberField("count", report.lines.size())
         .Field("text", is_off ? "No quotas are configured (setting quotas).\n" : QuotaText(report));
   }
   return JsonResponse(json.EndObject().Take());

@@ -11,7 +11,6 @@
 #include "webhook/api/cluster_json.h"
 #include "webhook/api/rest/agreement_json.h"
 #include "webhook/api/rest/operations.h"
-#include "webhook/api/views.h"
 #include "webhook/findings/conflicts.h"
 #include "webhook/serve/access_rules.h"
 #include "webhook/serve/detection.h"

@@ -58,12 +58,9 @@ HttpRoute RestApi::At(const char* method, std::string path, RouteMatch match,
   // What is asked most, and costs less than handing its thread's place to another one and back.
   const bool is_quick = handler == &RestApi::Lookup || handler == &RestApi::GetResource;
   const Kind kind = is_public ? Kind::kPublic : is_quick ? Kind::kQuick : Kind::kOrdinary;
-  const bool has_body = std::string_view(method) == "POST";
-  return {method, std::move(path), match, has_body ? "application/json" : "",
-          [this, handler, kind](HttpRequest& request) {
-            return Serve(
-                request, [&](RestCall& call) { return (this->*handler)(call); }, kind);
-          }};
+  return Served(
+      method, std::move(path), match,
+      [this, handler](RestCall& call) { return (this->*handler)(call); }, kind);
 }
 
 std::vector<HttpRoute> RestApi::Routes() const {
@@ -91,10 +88,15 @@ std::vector<HttpRoute> RestApi::Routes() const {
 
 HttpRoute RestApi::Authenticated(const char* method, std::string path, RouteMatch match,
                                  Operation operation) const {
+  return Served(method, std::move(path), match, std::move(operation), Kind::kOrdinary);
+}
+
+HttpRoute RestApi::Served(const char* method, std::string path, RouteMatch match,
+                          Operation operation, Kind kind) const {
   const bool has_body = std::string_view(method) == "POST";
   return {method, std::move(path), match, has_body ? "application/json" : "",
-          [this, operation = std::move(operation)](HttpRequest& request) {
-            return Serve(request, operation, Kind::kOrdinary);
+          [this, operation = std::move(operation), kind](HttpRequest& request) {
+            return Serve(request, operation, kind);
           }};
 }
 

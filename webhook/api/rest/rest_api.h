@@ -92,6 +92,8 @@ class RestApi final {
   };
 
   HttpRoute At(const char* method, std::string path, RouteMatch match, Handler handler) const;
+  HttpRoute Served(const char* method, std::string path, RouteMatch match, Operation operation,
+                   Kind kind) const;
   HttpResponse Serve(HttpRequest& request, const Operation& handler, Kind kind) const;
 
   Result<HttpResponse> ListResources(RestCall& call) const;

@@ -39,7 +39,7 @@ void WriteFinding(const Finding& finding, std::optional<std::size_t> same_check,
       .Field("remedy", finding.remedy)
       .Field("link", finding.link)
       .Field("key", finding.key.text);
-  if (same_check) json.NumberField("sameCheck", static_cast<std::int64_t>(*same_check));
+  if (same_check) json.NumberField("sameCheck", *same_check);
   json.EndObject();
 }
 

@@ -235,7 +235,7 @@ std::size_t CountOf(const ImportPlan& plan, ImportAction action) {
 void WriteLine(const ImportPlan::Line& line, const ImportedResource& item, std::size_t index,
                JsonWriter& json) {
   json.BeginObject()
-      .NumberField("index", static_cast<std::int64_t>(index))
+      .NumberField("index", index)
       .Field("action", Name(line.action))
       .Field("address", item.address)
       .Field("type", item.resource.identity.type)
@@ -251,24 +251,21 @@ void WriteLine(const ImportPlan::Line& line, const ImportedResource& item, std::
 
 HttpResponse PlanResponse(const ImportRequest& request, const ImportPlan& plan, bool applied) {
   JsonWriter json;
-  const auto number = [&](std::string_view name, std::size_t count) {
-    json.NumberField(name, static_cast<std::int64_t>(count));
-  };
   json.BeginObject().Field("source", request.list.source).Field("applied", applied);
   json.Key("counts").BeginObject();
   for (const ImportAction action : {ImportAction::kNew, ImportAction::kOwned,
                                     ImportAction::kChanged, ImportAction::kConflicting}) {
-    number(Name(action), CountOf(plan, action));
+    json.NumberField(Name(action), CountOf(plan, action));
   }
-  number("unknown", request.unknown.size());
-  number("retired", plan.retired.size() + plan.unclaimed.size());
+  json.NumberField("unknown", request.unknown.size())
+      .NumberField("retired", plan.retired.size() + plan.unclaimed.size());
   json.EndObject().Key("items").BeginArray();
   for (std::size_t i = 0; i < plan.lines.size(); ++i) {
     WriteLine(plan.lines[i], request.list.resources[i], request.indices[i], json);
   }
   for (const UnknownImport& each : request.unknown) {
     json.BeginObject()
-        .NumberField("index", static_cast<std::int64_t>(each.index))
+        .NumberField("index", each.index)
         .Field("action", "unknown")
         .Field("address", each.address)
         .Field("type", each.type)

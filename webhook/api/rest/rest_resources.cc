@@ -27,7 +27,7 @@ constexpr std::string_view kResourcesPath = "/api/v1/resources/";
 
 void WriteHistoryLine(const AuditLine& line, JsonWriter& json) {
   json.BeginObject()
-      .NumberField("number", static_cast<std::int64_t>(line.place.number))
+      .NumberField("number", line.place.number)
       .Field("at", FormatTimestamp(line.entry.at))
       .Field("action", Name(line.entry.action))
       .Field("cause", line.entry.cause)

@@ -128,7 +128,7 @@ Result<HttpResponse> RestApi::ListServices(RestCall& call) const {
   const auto write = [](const ServiceCount& each, JsonWriter& json) {
     json.BeginObject()
         .Field("service", each.service)
-        .NumberField("ownerships", static_cast<std::int64_t>(each.keys))
+        .NumberField("ownerships", each.keys)
         .EndObject();
   };
   return ListResponse(services, write,
@@ -153,7 +153,7 @@ Result<HttpResponse> RestApi::GetService(RestCall& call) const {
   JsonWriter json;
   json.BeginObject()
       .Field("service", service)
-      .NumberField("ownerships", static_cast<std::int64_t>(owned.size()))
+      .NumberField("ownerships", owned.size())
       .Field("complete", complete);
   WriteSums(SumsOf(owned), json);
   std::vector<const Owner*> disputed;
