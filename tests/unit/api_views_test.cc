@@ -6,6 +6,7 @@
 #include <string>
 
 #include "tests/support/rest_fixture.h"
+#include "tests/support/store_contents.h"
 #include "tests/support/validate_now.h"
 #include "webhook/api/rest/operations.h"
 
@@ -89,7 +90,7 @@ TEST_F(ApiViewsTest, WhatLivesSpeaksForARootThatIsGone) {
   Declare("team-a", "prod-artifacts", "service-a");
   const std::string path = "/api/v1/lineage/" + IdOf("prod-artifacts");
   EXPECT_EQ(Get(path).at("speaker").at("name"), "prod-artifacts");
-  const StoreContents before = store_.Contents().value();
+  const StoreContents before = ContentsOf(store_).value();
   Row row = before.rows.front();
   Object below = before.objects.front();
   Changes changes;
