@@ -37,15 +37,7 @@ HttpResponse NotFollowed() {
               "ask one that does, which was started with --kubeconfig or --in-cluster"});
 }
 
-HttpResponse Malformed(std::string detail) {
-  return ProblemResponse(ProblemType::kMalformed, std::move(detail));
-}
-
-HttpResponse NoReason() { return Malformed("\"reason\" is not a line of text of 1 to 1024 bytes"); }
-
-std::string_view Output(const HttpRequest& request) {
-  return request.Query("output").value_or(std::string_view("json"));
-}
+Error NoReason() { return InvalidArgument("\"reason\" is not a line of text of 1 to 1024 bytes"); }
 
 // None says as much as an empty object.
 Result<nlohmann::json> ReadOptionalBody(const HttpRequest& request) {
@@ -114,9 +106,9 @@ class Handlers final {
   }
 
   Result<HttpResponse> Conflicts(RestCall& call) const {
-    const std::string_view output = Output(call.request);
-    if (output == "text" || output == "wide") return ConflictReport(output == "wide");
-    if (output != "json") return Malformed("output is json, text or wide");
+    TRUCE_ASSIGN_OR_RETURN(const std::string output,
+                           call.OneOf("output", {"json", "text", "wide"}));
+    if (output != "json") return ConflictReport(output == "wide");
     TRUCE_ASSIGN_OR_RETURN(const std::size_t limit, call.Limit());
     TRUCE_ASSIGN_OR_RETURN(const auto place, seal_.Open(call, 1));
     TRUCE_ASSIGN_OR_RETURN(
@@ -135,10 +127,8 @@ class Handlers final {
 
   Result<HttpResponse> Coverage(RestCall& call) const {
     if (ports_.reports == nullptr) return NotFollowed();
-    const std::string_view output = Output(call.request);
-    if (output != "json" && output != "text" && output != "wide") {
-      return Malformed("output is json, text or wide");
-    }
+    TRUCE_ASSIGN_OR_RETURN(const std::string output,
+                           call.OneOf("output", {"json", "text", "wide"}));
     const CoverageReport report = ports_.reports->Coverage();
     const auto suspended = ports_.suspensions ? ports_.suspensions() : std::vector<Suspension>();
     if (output == "json") return JsonResponse(CoverageJson(report, suspended, AsOf()));
@@ -153,14 +143,12 @@ class Handlers final {
 
   Result<HttpResponse> Baseline(RestCall& call) const {
     if (ports_.reports == nullptr) return NotFollowed();
-    const std::string_view output = Output(call.request);
+    TRUCE_ASSIGN_OR_RETURN(const std::string output,
+                           call.OneOf("output", {"json", "text", "junit", "markdown"}));
     std::string (*render)(const BaselineReport&) = nullptr;
     if (output == "text") render = &BaselineText;
     if (output == "junit") render = &BaselineJunit;
     if (output == "markdown") render = &BaselineMarkdown;
-    if (render == nullptr && output != "json") {
-      return Malformed("output is json, text, junit or markdown");
-    }
     TRUCE_ASSIGN_OR_RETURN(BaselineReport report, ports_.reports->Baseline());
     TRUCE_ASSIGN_OR_RETURN(report.names, ports_.reports->Names());
     if (render == nullptr) return JsonResponse(BaselineJson(report, AsOf()));
@@ -170,8 +158,7 @@ class Handlers final {
 
   Result<HttpResponse> Names(RestCall& call) const {
     if (ports_.reports == nullptr) return NotFollowed();
-    const std::string_view output = Output(call.request);
-    if (output != "json" && output != "text") return Malformed("output is json or text");
+    TRUCE_ASSIGN_OR_RETURN(const std::string output, call.OneOf("output", {"json", "text"}));
     TRUCE_ASSIGN_OR_RETURN(const NameReport report, ports_.reports->Names());
     if (output == "json") return JsonResponse(NamesJson(report));
     return TextResponse(report.violating, NameReportText(report));
@@ -197,7 +184,7 @@ class Handlers final {
     TRUCE_ASSIGN_OR_RETURN(const nlohmann::json body, ReadOptionalBody(call.request));
     const auto force = body.find("force");
     const bool is_set = force != body.end();
-    if (is_set && !force->is_boolean()) return Malformed("\"force\" is not true or false");
+    if (is_set && !force->is_boolean()) return InvalidArgument("\"force\" is not true or false");
     const bool is_forced = is_set && force->get<bool>();
     return RecoveryAnswer(ports_.controls->EndRecovery(is_forced, {ActorOf(call.caller)}));
   }
@@ -236,7 +223,8 @@ class Handlers final {
     if (body.contains("kind")) {
       kind = KindFrom(TextIn(body, "kind"));
       if (!kind)
-        return Malformed("\"kind\" is not of the form KIND.GROUP, as Bucket.s3.aws.upbound.io");
+        return InvalidArgument(
+            "\"kind\" is not of the form KIND.GROUP, as Bucket.s3.aws.upbound.io");
     }
     TRUCE_ASSIGN_OR_RETURN(const std::uint64_t released,
                            ports_.controls->ReleaseBrake(kind, {ActorOf(call.caller), reason}));

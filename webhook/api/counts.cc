@@ -119,10 +119,7 @@ Matrix MatrixOf(const MatrixQuestion& question, const AllFacts& facts) {
 
 Result<HttpResponse> AnswerMatrix(const OperationPorts& ports, RestCall& call) {
   TRUCE_RETURN_IF_ERROR(call.AllowOnly({"by", "account"}));
-  const std::string by = call.Parameter("by");
-  if (!by.empty() && by != "type" && by != "account") {
-    return ProblemResponse(ProblemType::kMalformed, "by is type or account");
-  }
+  TRUCE_ASSIGN_OR_RETURN(const std::string by, call.OneOf("by", {"type", "account"}));
   if (auto refusal = ports.rest.Refuse(call, {"ownerships", "", "list", ""})) {
     return *std::move(refusal);
   }

@@ -80,11 +80,9 @@ class Findings final {
         shown.push_back(std::move(finding));
       }
     }
-    const std::string output = call.Parameter("output");
-    if (output == "text" || output == "wide") return Report(call, ns, std::move(shown), muted);
-    if (!output.empty() && output != "json") {
-      return InvalidArgument("output is none of json, text, wide");
-    }
+    TRUCE_ASSIGN_OR_RETURN(const std::string output,
+                           call.OneOf("output", {"json", "text", "wide"}));
+    if (output != "json") return Report(call, ns, std::move(shown), muted);
     return Page(call, ns, std::move(shown), muted);
   }
 
@@ -264,13 +262,9 @@ class Findings final {
     const LiveFinding& finding = found.whole;
     if (auto refusal = RefuseToMute(call, finding.namespaces)) return *std::move(refusal);
     TRUCE_ASSIGN_OR_RETURN(auto texts, ReadTexts(call.request, {"until", "reason"}));
-    const auto until = ParseTimestamp(texts["until"]);
-    if (!until) {
-      return ProblemResponse(ProblemType::kMalformed,
-                             "\"until\" is not a time; write it as 2026-11-21T18:00:00Z");
-    }
+    TRUCE_ASSIGN_OR_RETURN(const Timestamp until, TimeIn("\"until\"", texts["until"]));
     Mute mute = MuteOf(finding);
-    mute.until = std::chrono::floor<std::chrono::seconds>(*until);
+    mute.until = std::chrono::floor<std::chrono::seconds>(until);
     mute.reason = texts["reason"];
     mute.by = ActorOf(call.caller);
     TRUCE_ASSIGN_OR_RETURN(const auto made, reports_->Mutes().Add(std::move(mute), call.deadline));

@@ -15,12 +15,9 @@ namespace {
 Result<HttpResponse> ListQuotas(const OperationPorts& ports, RestCall& call) {
   TRUCE_RETURN_IF_ERROR(call.AllowOnly({"namespace", "output"}));
   const std::string ns(call.request.Query("namespace").value_or(std::string_view()));
-  const std::string_view output = call.request.Query("output").value_or(std::string_view("json"));
+  TRUCE_ASSIGN_OR_RETURN(const std::string output, call.OneOf("output", {"json", "text"}));
   if (auto refusal = ports.rest.Refuse(call, {"ownerships", "", "list", ns})) {
     return *std::move(refusal);
-  }
-  if (output != "json" && output != "text") {
-    return ProblemResponse(ProblemType::kMalformed, "output is json or text");
   }
   QuotaReport report;
   if (call.policy->quotas != nullptr) {

@@ -11,6 +11,7 @@
 #include "registry/store/administration.h"
 #include "registry/store/store.h"
 #include "webhook/api/problem.h"
+#include "webhook/api/rest/call.h"
 #include "webhook/wire/digest.h"
 #include "webhook/wire/json_text.h"
 
@@ -322,14 +323,10 @@ std::vector<Trial> TrialBook::Since(Timestamp since) const {
   return entries_.With([&](const auto& entries) { return entries.all.Since(since); });
 }
 
-HttpResponse AnswerTrial(const TrialBook& book, const HttpRequest& request) {
+Result<HttpResponse> AnswerTrial(const TrialBook& book, const HttpRequest& request) {
   Timestamp since{};
   if (const auto text = request.Query("since")) {
-    const auto time = ParseTimestamp(*text);
-    if (!time) {
-      return ProblemResponse(Error{ErrorCode::kInvalidArgument, "\"since\" is not a time"});
-    }
-    since = *time;
+    TRUCE_ASSIGN_OR_RETURN(since, TimeIn("since", *text));
   }
   return ListResponse(book.Since(since),
                       [](const Trial& trial, JsonWriter& json) { json.Raw(Dump(ToJson(trial))); });

@@ -258,7 +258,7 @@ class TrialBook final : public ReviewSink {
 };
 
 // The answer above, where `cluster_routes` has its route.
-HttpResponse AnswerTrial(const TrialBook& book, const HttpRequest& request);
+Result<HttpResponse> AnswerTrial(const TrialBook& book, const HttpRequest& request);
 
 }  // namespace truce
 

@@ -40,6 +40,9 @@ struct RestCall {
   std::string Parameter(std::string_view name) const;  // empty when it is missing
   // Errors: kInvalidArgument: neither "true" nor "false".
   Result<std::optional<bool>> Switch(std::string_view name) const;
+  // One of `known`: their first when it is missing. Errors: kInvalidArgument.
+  Result<std::string> OneOf(std::string_view name,
+                            std::initializer_list<std::string_view> known) const;
   // The parameter `limit`, at least 1; more than kPageMax counts as kPageMax.
   // Errors: kInvalidArgument.
   Result<std::size_t> Limit() const;
@@ -55,6 +58,8 @@ Result<nlohmann::json> ReadBody(const HttpRequest& request);
 // Errors: kInvalidArgument: as ReadBody, or a member that is no line of text.
 Result<std::map<std::string, std::string>> ReadTexts(
     const HttpRequest& request, std::initializer_list<std::string_view> allowed);
+// The time that `text`, given as `name`, is. Errors: kInvalidArgument.
+Result<Timestamp> TimeIn(std::string_view name, std::string_view text);
 // Whether `text` is one line of valid UTF-8 without control characters, of 1 to `bytes_max` bytes.
 bool IsLine(std::string_view text, std::size_t bytes_max);
 

@@ -55,12 +55,8 @@ class Overrides final {
     if (auto refusal = rest_.Refuse(call, {"overrides", "", "create", what.ns})) {
       return *std::move(refusal);
     }
-    const auto until = ParseTimestamp(given["until"]);
-    if (!until) {
-      return ProblemResponse(ProblemType::kMalformed,
-                             "\"until\" is not a time; write it as 2026-11-21T18:00:00Z");
-    }
-    what.until = std::chrono::floor<std::chrono::seconds>(*until);
+    TRUCE_ASSIGN_OR_RETURN(const Timestamp until, TimeIn("\"until\"", given["until"]));
+    what.until = std::chrono::floor<std::chrono::seconds>(until);
     TRUCE_ASSIGN_OR_RETURN(const auto made, book_.Add(what, ActorOf(call.caller), call.deadline));
     return Answer(made, 201);
   }

@@ -40,10 +40,8 @@ bool Fits(const AuditEntry& entry, const AuditFilter& filter) {
 Result<std::optional<Timestamp>> TimeOf(const RestCall& call, std::string_view name) {
   const auto text = call.request.Query(name);
   if (!text) return std::optional<Timestamp>();
-  const auto time = ParseTimestamp(*text);
-  if (!time)
-    return InvalidArgument(std::string(name) + " is not a time; write it as 2026-11-21T18:00:00Z");
-  return std::optional<Timestamp>(*time);
+  TRUCE_ASSIGN_OR_RETURN(const Timestamp time, TimeIn(name, *text));
+  return std::optional(time);
 }
 
 Result<AuditFilter> FilterOf(const RestCall& call) {
@@ -140,7 +138,7 @@ Result<HttpResponse> RestApi::GetService(RestCall& call) const {
   if (auto refusal = Refuse(call, {"ownerships", "", "list", ""})) return *std::move(refusal);
   const std::string service = call.request.path.substr(kServicesPath.size());
   if (service.empty()) {
-    return ProblemResponse(ProblemType::kNotFound, "the service's name is missing");
+    return Error{ErrorCode::kNotFound, "the service's name is missing"};
   }
   TRUCE_ASSIGN_OR_RETURN(const ServiceView view, queries_.OfService(service, call.policy->parties,
                                                                     kShownMax, call.deadline));
@@ -193,14 +191,8 @@ Result<HttpResponse> RestApi::ListAudit(RestCall& call) const {
   if (auto refusal = Refuse(call, {"audit", "", "list", ""})) return *std::move(refusal);
   TRUCE_ASSIGN_OR_RETURN(const AuditFilter filter, FilterOf(call));
   TRUCE_ASSIGN_OR_RETURN(const std::size_t limit, call.Limit());
-  const std::string order = call.Parameter("order");
-  const std::string format = call.Parameter("format");
-  if (!order.empty() && order != "oldest" && order != "newest") {
-    return InvalidArgument("order is neither newest nor oldest");
-  }
-  if (!format.empty() && format != "json" && format != "ndjson") {
-    return InvalidArgument("format is neither json nor ndjson");
-  }
+  TRUCE_ASSIGN_OR_RETURN(const std::string order, call.OneOf("order", {"newest", "oldest"}));
+  TRUCE_ASSIGN_OR_RETURN(const std::string format, call.OneOf("format", {"json", "ndjson"}));
   AuditRange range;
   range.id.text = call.Parameter("id");
   range.newest_first = order != "oldest";
