@@ -116,10 +116,13 @@ std::vector<Pair> AddedPairs(const ReviewRequest& request) {
 }
 
 // The same review came before and its row is there: it is allowed again, whatever the modes say
-// now.
+// now. What this review reserves itself is no such row.
 bool IsReplay(const Case& c, const KeyText& key) {
-  const auto row = c.ledger.FindRow({key, c.object.uid, RowState::kReserved});
-  return row && row->review == c.request.uid && row->digest == c.Digest();
+  const std::vector<Row> rows = c.ledger.facts().RowsOfKey(key);
+  return std::ranges::any_of(rows, [&](const Row& row) {
+    return row.id.uid == c.object.uid && row.id.state == RowState::kReserved &&
+           row.review == c.request.uid && row.digest == c.Digest();
+  });
 }
 
 // What stands between the pair and its grant.
