@@ -19,9 +19,9 @@ std::string AccountIn(const KeyText& name);
 // The same name under another account ("111111111111", "?<provisional account>").
 KeyText WithAccount(const KeyText& name, std::string_view account);
 
-// What a resource is kept under that a status alone locates and whose provisional account is
-// another one's: that provisional account with the account behind it. No declaration says such a
-// name.
+// Whether `key` is the provisional account with the account behind it. Such a key is for a resource
+// that a status alone locates, while another one has the provisional account. No declaration says
+// it.
 bool IsAside(const KeyText& key);
 // The account in a key, of one that is kept aside its provisional account.
 std::string ProvisionalAccountIn(const KeyText& key);

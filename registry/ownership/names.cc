@@ -270,8 +270,8 @@ bool TakesId(const KeyText& key, const Slot& root, const Ledger& ledger) {
          }) < kIdsMax;
 }
 
-// What was admitted at `from` by the provisional account `account` and is not seen yet counts at
-// `to`, where that goes, too.
+// Reservations at `from` that were made by the provisional account `account` are made at `to` as
+// well, since the account goes there.
 void ReserveToo(const KeyText& from, const KeyText& to, const std::string& account,
                 Ledger& ledger) {
   for (Row& row : ledger.RowsOfKey(from)) {

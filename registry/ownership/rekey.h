@@ -74,9 +74,9 @@ struct AccountChange {
   bool operator==(const AccountChange&) const = default;
 };
 // Gives each resource of `keys` that is kept under the provisional account, or declared by it, its
-// located name (LocateResource). What is declared by it in another account is declared in `to` from
-// now on, and left orphaned there, for the reason MovedReason. Idempotent. Returns how many
-// changed. For passes of bounded transactions.
+// located name (LocateResource). Declarations by it of a resource in another account move to `to`,
+// and leave that one orphaned, for the reason MovedReason. Idempotent. Returns how many changed.
+// For passes of bounded transactions.
 std::size_t LocateResources(std::span<const KeyText> keys, const AccountChange& change,
                             Ledger& ledger);
 

@@ -116,7 +116,7 @@ std::vector<Pair> AddedPairs(const ReviewRequest& request) {
 }
 
 // The same review came before and its row is there: it is allowed again, whatever the modes say
-// now. What this review reserves itself is no such row.
+// now. Rows that this review itself makes do not count.
 bool IsReplay(const Case& c, const KeyText& key) {
   const std::vector<Row> rows = c.ledger.facts().RowsOfKey(key);
   return std::ranges::any_of(rows, [&](const Row& row) {
