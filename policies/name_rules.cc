@@ -62,14 +62,20 @@ bool HasReserved(const RuleCase& c) {
                              [](const Row& row) { return row.id.state == RowState::kReserved; });
 }
 
+struct FaultyName {
+  Finding finding;
+  const AppliedMode& applied;
+};
+
 // What exists keeps its name: an admission does not ask for it again, a question is warned.
-void KeepName(const RuleCase& c, const DeclaredResource& resource, Finding finding,
-              const AppliedMode& applied, std::vector<Finding>& out) {
+void KeepName(const RuleCase& c, const DeclaredResource& resource, FaultyName faulty,
+              std::vector<Finding>& out) {
+  Finding& finding = faulty.finding;
   const bool held = IsHeldName(c, resource);
   if (held && c.question == nullptr && !HasReserved(c)) return;
   if (held || BringsWhatExists(c)) finding.mode = std::min(finding.mode, Mode::kWarn);
   const std::size_t before = out.size();
-  Keep(c, std::move(finding), applied, out);
+  Keep(c, std::move(finding), faulty.applied, out);
   if (out.size() == before || out.back().mode != Mode::kEnforce) return;
   if (IsOnRecord(c, out.back().key)) out.back().mode = Mode::kWarn;
 }
@@ -97,12 +103,12 @@ void JudgeName(const RuleCase& c, const DeclaredResource& resource, const AwsNam
     std::string better = conforming ? departure->suggestion : rule.Near(facts.name, facts.fifo);
     const bool is_good = PassesNameRules(c, resource, better) && IsFree(c, resource, better);
     if (made_up || !is_good) better.clear();
-    KeepName(c, resource, AwsNameRefused(resource, {facts.name, *fault, better}, WordingOf(c)),
-             applied, out);
+    KeepName(c, resource,
+             {AwsNameRefused(resource, {facts.name, *fault, better}, WordingOf(c)), applied}, out);
   }
   if (departure && naming.mode != Mode::kOff) {
-    KeepName(c, resource, NameOutOfConvention(resource, facts.name, *departure, WordingOf(c)),
-             naming, out);
+    KeepName(c, resource,
+             {NameOutOfConvention(resource, facts.name, *departure, WordingOf(c)), naming}, out);
   }
 }
 
