@@ -67,7 +67,7 @@ bool CameBefore(const DeclaredResource& attachment, const Owner& holder, const R
   const std::optional<Owner> own = OwnerByNames(attachment, *c.facts);
   const std::vector<Row> rows = c.facts->RowsOfUid(c.object->uid);
   return own && std::ranges::any_of(rows, [&](const Row& row) {
-           return row.id.key == own->key && row.at < holder.since;
+           return row.id.resource == own->id && row.at < holder.since;
          });
 }
 

@@ -32,19 +32,11 @@ struct NewOwnership {
   const KeyText* key;
 };
 
-// As an admission makes them: an owner under a key that had none, and whose id is new.
+// As an admission makes them: an owner of a resource that had none.
 std::vector<NewOwnership> Granted(const RuleCase& c) {
   std::vector<NewOwnership> out;
-  const Changes& changes = c.decision->changes;
-  for (const Owner& owner : changes.put_owners) {
-    if (c.facts->HasOwner(owner.key)) continue;
-    const bool moved = std::any_of(changes.drop_owners.begin(), changes.drop_owners.end(),
-                                   [&](const KeyText& key) {
-                                     const auto before = c.facts->OwnerOf(key);
-                                     return before && before->id == owner.id;
-                                   });
-    // Under another key it was counted already.
-    if (!moved) out.push_back({PlaceOf(owner), owner.name, &owner.key});
+  for (const Owner& owner : c.decision->changes.put_owners) {
+    if (!c.facts->OwnerOf(owner.id)) out.push_back({PlaceOf(owner), owner.name, &owner.key});
   }
   return out;
 }

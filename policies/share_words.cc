@@ -45,7 +45,7 @@ bool IsOfOthers(const Owner& holder, const RuleCase& c) {
 void KeepUse(const RuleCase& c, UseFacts use,
              std::optional<Finding> (*rule)(const UseFacts&, const Wording&),
              std::vector<Finding>& out) {
-  const std::vector<Agreement> agreements = c.facts->AgreementsOf(use.holder->key);
+  const std::vector<Agreement> agreements = c.facts->AgreementsOf(use.holder->id);
   use.party = PartyOf(*c.root);
   use.parties = &c.policy->parties;
   use.agreements = agreements;

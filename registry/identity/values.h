@@ -29,6 +29,9 @@ using ReviewUid = Id<struct ReviewTag>;  // request.uid of one AdmissionReview
 using KeyText = Id<struct KeyTag>;       // canonical resource key (KeyOf in identity.h)
 using PartyId = Id<struct PartyTag>;     // who may act for an owner
 using PublicId = Id<struct PublicTag>;   // 13 base32 characters, in links
+// Identifies a resource in the registry, from its first declaration to its last; none of its names
+// does. Such an id, too.
+using ResourceId = Id<struct ResourceTag>;
 
 struct GroupKind {
   std::string group;  // "s3.aws.upbound.io"; empty for the core group

@@ -50,9 +50,9 @@ const Agreement* ProtectionIn(std::span<const Agreement> agreements) {
   return found == agreements.end() ? nullptr : &*found;
 }
 
-Result<Agreement> GiveShare(const KeyText& key, const ShareTerms& terms, const ByWhom& by,
+Result<Agreement> GiveShare(const ResourceId& resource, const ShareTerms& terms, const ByWhom& by,
                             Ledger& ledger) {
-  const auto owner = ledger.OwnerOf(key);
+  const auto owner = ledger.OwnerOf(resource);
   if (!owner) return NobodyOwns();
   if (ledger.OneParty(owner->party, terms.party)) {
     return Error{ErrorCode::kInvalidArgument, ForPeople(terms.party) + " owns the resource itself"};
@@ -60,7 +60,7 @@ Result<Agreement> GiveShare(const KeyText& key, const ShareTerms& terms, const B
   if (terms.until && *terms.until <= ledger.now()) {
     return Error{ErrorCode::kInvalidArgument, "the time until which it is shared is past"};
   }
-  const std::vector<Agreement> present = ledger.AgreementsOf(key);
+  const std::vector<Agreement> present = ledger.AgreementsOf(resource);
   Agreement share;
   if (const Agreement* given =
           ShareFor(present, terms.party, ShareLevel::kObserve, ledger.parties())) {
@@ -77,7 +77,7 @@ Result<Agreement> GiveShare(const KeyText& key, const ShareTerms& terms, const B
     share.id = ledger.NewId();
   }
   share.kind = AgreementKind::kShare;
-  share.key = key;
+  share.resource = resource;
   share.party = terms.party;
   share.level = terms.level;
   share.until = terms.until;
@@ -95,21 +95,21 @@ Result<Agreement> EndShare(const PublicId& id, const ByWhom& by, Ledger& ledger)
     return Error{ErrorCode::kNotFound, "there is no such share"};
   }
   ledger.DropAgreement(id);
-  if (const auto owner = ledger.OwnerOf(share->key)) {
+  if (const auto owner = ledger.OwnerOf(share->resource)) {
     AuditAct(*owner, "no longer shared " + InWords(*share), by, ledger);
   }
   return *std::move(share);
 }
 
-Result<Agreement> Protect(const KeyText& key, const ByWhom& by, Ledger& ledger) {
-  const auto owner = ledger.OwnerOf(key);
+Result<Agreement> Protect(const ResourceId& resource, const ByWhom& by, Ledger& ledger) {
+  const auto owner = ledger.OwnerOf(resource);
   if (!owner) return NobodyOwns();
-  const std::vector<Agreement> present = ledger.AgreementsOf(key);
+  const std::vector<Agreement> present = ledger.AgreementsOf(resource);
   Agreement mark;
   const Agreement* given = ProtectionIn(present);
   mark.id = given == nullptr ? ledger.NewId() : given->id;
   mark.kind = AgreementKind::kProtection;
-  mark.key = key;
+  mark.resource = resource;
   mark.reason = by.reason;
   mark.actor = by.actor;
   mark.at = ledger.now();
@@ -118,10 +118,10 @@ Result<Agreement> Protect(const KeyText& key, const ByWhom& by, Ledger& ledger) 
   return mark;
 }
 
-Result<Agreement> Unprotect(const KeyText& key, const ByWhom& by, Ledger& ledger) {
-  const auto owner = ledger.OwnerOf(key);
+Result<Agreement> Unprotect(const ResourceId& resource, const ByWhom& by, Ledger& ledger) {
+  const auto owner = ledger.OwnerOf(resource);
   if (!owner) return NobodyOwns();
-  const std::vector<Agreement> present = ledger.AgreementsOf(key);
+  const std::vector<Agreement> present = ledger.AgreementsOf(resource);
   const Agreement* given = ProtectionIn(present);
   if (given == nullptr) return Error{ErrorCode::kNotFound, "the resource is not protected"};
   AuditAct(*owner, "no longer protected against deletion", by, ledger);
@@ -201,16 +201,16 @@ bool IsSuccessorOf(const std::string& text, const PartyId& party) {
   return party.text.starts_with("service:") || party.text.ends_with("/" + parts->ns);
 }
 
-std::optional<Agreement> TransferOf(const KeyText& key, const Ledger& ledger) {
-  for (Agreement& each : ledger.AgreementsOf(key)) {
+std::optional<Agreement> TransferOf(const ResourceId& resource, const Ledger& ledger) {
+  for (Agreement& each : ledger.AgreementsOf(resource)) {
     if (each.kind == AgreementKind::kTransfer) return std::move(each);
   }
   return std::nullopt;
 }
 
-Result<Agreement> OfferTransfer(const KeyText& key, const TransferTerms& terms, const ByWhom& by,
+Result<Agreement> OfferTransfer(const ResourceId& resource, const TransferTerms& terms, const ByWhom& by,
                                 Ledger& ledger) {
-  const auto owner = ledger.OwnerOf(key);
+  const auto owner = ledger.OwnerOf(resource);
   if (!owner) return Error{ErrorCode::kNotFound, "nobody owns that resource"};
   if (owner->record == Record::kImported) {
     return Error{ErrorCode::kConflict,
@@ -223,7 +223,7 @@ Result<Agreement> OfferTransfer(const KeyText& key, const TransferTerms& terms, 
   if (!successor.empty()) {
     TRUCE_RETURN_IF_ERROR(CheckSuccessor(*owner, successor, terms.party));
   }
-  const auto open = TransferOf(key, ledger);
+  const auto open = TransferOf(resource, ledger);
   // Whom it was offered to may be about to accept.
   if (open && open->party != terms.party && !terms.forced) {
     return Error{ErrorCode::kConflict,
@@ -237,7 +237,7 @@ Result<Agreement> OfferTransfer(const KeyText& key, const TransferTerms& terms, 
   Agreement offer;
   offer.id = open ? open->id : ledger.NewId();
   offer.kind = AgreementKind::kTransfer;
-  offer.key = key;
+  offer.resource = resource;
   offer.party = terms.party;
   offer.accepted = at_once;
   offer.successor = successor;
@@ -263,7 +263,7 @@ Result<Agreement> OfferTransfer(const KeyText& key, const TransferTerms& terms, 
 Result<Agreement> AcceptTransfer(const PublicId& id, const std::string& named, const ByWhom& by,
                                  Ledger& ledger) {
   auto offer = ledger.AgreementById(id);
-  const auto owner = offer ? ledger.OwnerOf(offer->key) : std::nullopt;
+  const auto owner = offer ? ledger.OwnerOf(offer->resource) : std::nullopt;
   if (!owner || offer->kind != AgreementKind::kTransfer) {
     return Error{ErrorCode::kNotFound, "there is no such offer"};
   }
@@ -291,7 +291,7 @@ Result<Agreement> EndTransfer(const PublicId& id, std::string_view how, const By
     return Error{ErrorCode::kNotFound, "there is no such offer"};
   }
   ledger.DropAgreement(id);
-  if (auto owner = ledger.OwnerOf(offer->key)) {
+  if (auto owner = ledger.OwnerOf(offer->resource)) {
     AuditAct(*owner, "offer to " + ForPeople(offer->party) + " " + std::string(how), by, ledger);
     // Whoever else the owner has named since then stays named.
     if (offer->accepted && owner->successor == offer->successor) {

@@ -38,8 +38,8 @@ void AuditGrant(const Owner& owner, const Grantee& grantee, AuditAction action, 
                 .review = grantee.review});
 }
 
-void Describe(const DeclaredResource& resource, Owner& owner) {
-  if (!Describes(resource, owner)) return;
+void Describe(const DeclaredResource& resource, const Ledger& ledger, Owner& owner) {
+  if (!Describes(resource, owner.id, ledger)) return;
   owner.name = resource.name;
   // An account that was known stays known.
   std::string account = owner.identity.account;
@@ -51,20 +51,15 @@ void Describe(const DeclaredResource& resource, Owner& owner) {
 
 }  // namespace
 
-bool Describes(const DeclaredResource& resource, const Owner& owner) {
-  return IsAssignedName(owner.key) || WithAccount(resource.key, {}) == WithAccount(owner.key, {});
-}
-
-void GrantNew(const KeyText& key, const DeclaredResource& resource, const Grantee& grantee,
+void GrantNew(const ResourceId& id, const DeclaredResource& resource, const Grantee& grantee,
               Ledger& ledger) {
   Owner owner;
-  owner.key = key;
-  owner.id = ledger.NewId();
+  owner.id = id;
+  owner.key = BestOf(ledger.NamesOf(id));  // for the audit log
   owner.root = grantee.object.root;
   owner.party = grantee.party;
-  owner.shape = ShapeOf(key);
   owner.since = ledger.now();
-  Describe(resource, owner);
+  Describe(resource, ledger, owner);
   DescribeRoot(grantee, ledger, owner);
   if (!grantee.restored) owner.successor = SpeakerOf(grantee.object, ledger).transfer_to;
   AuditGrant(owner, grantee, AuditAction::kGranted, ledger);
@@ -76,7 +71,7 @@ namespace {
 // Whether the owner's word is still said: by the annotation of its chain, or agreed.
 bool IsStillSaid(const Owner& owner, const Object& object, const Ledger& ledger) {
   if (owner.successor.empty()) return true;
-  const auto transfer = TransferOf(owner.key, ledger);
+  const auto transfer = TransferOf(owner.id, ledger);
   // An older life in the same place says it until its end is seen: this one may never come.
   const auto older = ledger.ObjectBySlot(object.slot);
   return (transfer && transfer->accepted && transfer->successor == owner.successor) ||
@@ -105,13 +100,13 @@ void TakeOver(Owner owner, const Grantee& grantee, AuditAction action, Ledger& l
 
 void GrantInPlace(Owner owner, const DeclaredResource& resource, const Grantee& grantee,
                   Ledger& ledger) {
-  Describe(resource, owner);
+  Describe(resource, ledger, owner);
   TakeOver(std::move(owner), grantee, AuditAction::kGranted, ledger);
 }
 
 void GrantToSuccessor(Owner owner, const DeclaredResource& resource, const Grantee& grantee,
                       Ledger& ledger) {
-  Describe(resource, owner);
+  Describe(resource, ledger, owner);
   TakeOver(std::move(owner), grantee, AuditAction::kTransferred, ledger);
 }
 
@@ -133,7 +128,7 @@ bool RootHasManaged(const std::vector<Row>& rows, const Slot& root) {
 bool HasSibling(const Owner& owner, const Object& object, bool managed, const Ledger& ledger) {
   if (!managed) return false;
   const bool record = owner.record != Record::kNone;
-  const std::vector<Row> rows = ledger.RowsOfKey(owner.key);
+  const std::vector<Row> rows = ledger.RowsOf(owner.id);
   return std::any_of(rows.begin(), rows.end(), [&](const Row& row) {
     if (!Manages(row) || !row.managed || Passive(row) || row.slot == object.slot) return false;
     // An orphan is decided against the living managed resources of its party (E4).

@@ -25,12 +25,12 @@ struct Grantee {
   bool restored = false;  // by a restorer, whose annotations are old (W6)
 };
 
-// Makes the grantee's root the owner of a new resource, kept under `key`, one of its names. The
+// Makes the grantee's root the owner of the resource `id`, which has its names and no owner. The
 // annotation that speaks for the chain names its successor, too.
-void GrantNew(const KeyText& key, const DeclaredResource& resource, const Grantee& grantee,
+void GrantNew(const ResourceId& id, const DeclaredResource& resource, const Grantee& grantee,
               Ledger& ledger);
 
-// Makes the grantee's root the owner in place of `owner`'s: an orphaned key re-declared by its
+// Makes the grantee's root the owner in place of `owner`'s: an orphaned resource re-declared by its
 // party, or the named successor. The record ends, and the word, unless it is the same root which
 // still says it; what is real stays real.
 void GrantInPlace(Owner owner, const DeclaredResource& resource, const Grantee& grantee,
@@ -39,14 +39,10 @@ void GrantInPlace(Owner owner, const DeclaredResource& resource, const Grantee& 
 void GrantToSuccessor(Owner owner, const DeclaredResource& resource, const Grantee& grantee,
                       Ledger& ledger);
 
-// Whether the declaration's fields are those of the owner's resource, not of another one that has
-// the id which it tells too. Only then its name, identity and ARN are the resource's.
-bool Describes(const DeclaredResource& resource, const Owner& owner);
-
-// Records that the grantee manages `key` beside its owner.
+// Records that the grantee manages the resource beside its owner.
 void AuditConflict(const Owner& owner, const Grantee& grantee, Ledger& ledger);
 
-// True when a row of `root` manages its key.
+// True when a row of `root` manages its resource.
 bool RootManages(const std::vector<Row>& rows, const Slot& root);
 
 // True when a managed resource of `root` manages by one of the rows.

@@ -169,7 +169,7 @@ bool MayMove(const Object& known, const Slot& root, bool names_it, const Ledger&
   bool within = ledger.OneParty(PartyOf(known.root), to);
   bool transferred = false;
   for (const Row& row : RowsBelow(known.uid, known.slot, ledger)) {
-    const auto owner = ledger.OwnerOf(row.id.key);
+    const auto owner = ledger.OwnerOf(row.id.resource);
     if (!owner || owner->root != known.root) continue;
     if (NamesSuccessor(*owner, root)) {
       transferred = true;
@@ -353,7 +353,7 @@ void DescribeTop(Owner& owner, const Ledger& ledger) {
   }
 }
 
-// The key that was left orphaned is `to`'s: as if the chain were declared anew under it.
+// What was left orphaned is `to`'s: as if the chain were declared anew under it.
 void EndRecord(Owner owner, const Slot& to, const std::string& cause, Ledger& ledger) {
   const PartyId party = PartyOf(to);
   const bool handed_over = !ledger.OneParty(party, owner.party);
@@ -394,11 +394,11 @@ bool IsLeftBehind(const std::vector<Row>& rows, const RootChange& change, const 
 }
 
 // The ownership follows when no managing row of the old root is left behind.
-void MoveOwner(const KeyText& key, const RootChange& change, Ledger& ledger) {
+void MoveOwner(const ResourceId& id, const RootChange& change, Ledger& ledger) {
   const auto& [from, to, cause] = change;
-  auto owner = ledger.OwnerOf(key);
+  auto owner = ledger.OwnerOf(id);
   if (!owner || owner->record == Record::kImported) return;
-  const std::vector<Row> rows = ledger.RowsOfKey(key);
+  const std::vector<Row> rows = ledger.RowsOf(id);
   if (owner->record != Record::kNone) {
     // Orphaned, and its party or its successor manages it again.
     const bool may = owner->root == to || ledger.OneParty(owner->party, PartyOf(to)) ||
@@ -417,7 +417,7 @@ void MoveOwner(const KeyText& key, const RootChange& change, Ledger& ledger) {
   }
   DescribeTop(*owner, ledger);
   ledger.Audit({.action = AuditAction::kMoved,
-                .key = key,
+                .key = owner->key,
                 .id = owner->id,
                 .root = to,
                 .slot = from,
@@ -446,9 +446,9 @@ void MoveChain(const Object& object, const Slot& root, const std::string& cause,
     ledger.PutObject(std::move(moved));
     for (Row& row : ledger.RowsOfUid(uid)) {
       row.root = root;
-      const KeyText key = row.id.key;
+      const ResourceId id = row.id.resource;
       ledger.PutRow(std::move(row));
-      MoveOwner(key, {from, root, cause}, ledger);
+      MoveOwner(id, {from, root, cause}, ledger);
     }
   }
 }

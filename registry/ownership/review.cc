@@ -35,7 +35,7 @@ bool IsLimited(const Requester& requester) {
 // Keys equal but for the account are looked for among this many owners.
 constexpr std::size_t kElsewhereMax = 8;
 
-// One added pair (key, intent) with its mode.
+// One added pair (declared resource, intent) with its mode.
 struct Pair {
   std::size_t index;  // in object.resources
   const DeclaredResource* resource;
@@ -117,9 +117,13 @@ std::vector<Pair> AddedPairs(const ReviewRequest& request) {
 
 // The same review came before and its row is there: it is allowed again, whatever the modes say
 // now.
-bool IsReplay(const Case& c, const KeyText& key) {
-  const auto row = c.ledger.FindRow({key, c.object.uid, RowState::kReserved});
-  return row && row->review == c.request.uid && row->digest == c.Digest();
+bool IsReplay(const Case& c, const ResourceId& id) {
+  // Of the rows as they were before this review: what it reserves itself is no answer.
+  const std::vector<Row> rows = c.ledger.facts().RowsOf(id);
+  return std::ranges::any_of(rows, [&](const Row& row) {
+    return row.id.uid == c.object.uid && row.id.state == RowState::kReserved &&
+           row.review == c.request.uid && row.digest == c.Digest();
+  });
 }
 
 // What stands between the pair and its grant.
@@ -153,18 +157,21 @@ bool BringsParent(const Case& c, const Owner& owner) {
 
 Obstacle OtherRoot(const Case& c, const Owner& owner) {
   if (!NamesSuccessor(owner, c.object.root)) return {.reason = ClashReason::kOwned};
-  std::string step = MissingStep(c.ledger.RowsOfKey(owner.key), owner.root);
+  std::string step = MissingStep(c.ledger.RowsOf(owner.id), owner.root);
   if (step.empty()) return {.transfers = true};
   return {.reason = ClashReason::kTransferring, .step = std::move(step)};
 }
 
 // The old object had the intent and named the resource literally: by all the names by which the new
-// one means it (R1). A row alone does not count: it may be one that a weaker mode let in.
-bool HeldBefore(const Case& c, const Pair& pair, const KeyText& key) {
+// one means it, at least one (R1). A row alone does not count: it may be one that a weaker mode let in.
+bool HeldBefore(const Case& c, const Pair& pair, const ResourceId& id) {
   if (!c.request.old_object) return false;
   const DeclaredResource& resource = *pair.resource;
+  bool any = false;
   const auto held = [&](const KeyText& name, const KeyText& literally) {
-    if (ResourceOf(name, c.ledger) != key) return true;
+    const auto named = c.ledger.Named(name);
+    if (!named || named->resource != id) return true;
+    any = true;
     const DeclaredResource* old = Declares(*c.request.old_object, literally);
     return old != nullptr && old->intent >= resource.intent;
   };
@@ -172,7 +179,8 @@ bool HeldBefore(const Case& c, const Pair& pair, const KeyText& key) {
          std::ranges::all_of(resource.further,
                              [&](const auto& n) { return held(n.text, n.text); }) &&
          std::ranges::all_of(resource.awaited,
-                             [&](const auto& n) { return held(n, resource.key); });
+                             [&](const auto& n) { return held(n, resource.key); }) &&
+         held(WithoutAccount(resource.key).value_or(KeyText()), resource.key) && any;
 }
 
 Obstacle FindObstacle(const Case& c, const Owner& owner) {
@@ -203,9 +211,9 @@ bool IsPlaceTaken(const Case& c) {
 
 // Adds the reserved row; `promised`: no other root's may stand beside it. One that an earlier
 // review of this object left, and that may still come true, is not weakened.
-void Reserve(const Case& c, const Pair& pair, const KeyText& key, bool promised = false) {
+void Reserve(const Case& c, const Pair& pair, const ResourceId& id, bool promised = false) {
   Row row;
-  row.id = {key, c.object.uid, RowState::kReserved};
+  row.id = {id, c.object.uid, RowState::kReserved};
   row.slot = c.object.slot;
   row.root = c.object.root;
   row.intent = pair.resource->intent;
@@ -247,7 +255,7 @@ void FindElsewhere(const Case& c, const Pair& pair, Decision& decision) {
 // A resource that the pair means, and what stands between them.
 struct Meaning {
   Meaning(MeantResource&& resource, const Ledger& ledger)
-      : meant(std::move(resource)), owner(ledger.OwnerOf(meant.key)) {}
+      : meant(std::move(resource)), owner(ledger.OwnerOf(meant.id)) {}
 
   MeantResource meant;
   std::optional<Owner> owner;  // none: it is only observed
@@ -260,7 +268,7 @@ std::vector<Meaning> MeaningsOf(const Case& c, const Pair& pair) {
     Meaning& meaning = meanings.emplace_back(std::move(meant), c.ledger);
     if (!meaning.owner) continue;
     meaning.obstacle = FindObstacle(c, *meaning.owner);
-    if (meaning.obstacle.reason && HeldBefore(c, pair, meaning.meant.key)) {
+    if (meaning.obstacle.reason && HeldBefore(c, pair, meaning.meant.id)) {
       meaning.obstacle = {.held = true};
     }
     // What is about to move to another account is decided against, never joined (N6).
@@ -269,20 +277,19 @@ std::vector<Meaning> MeaningsOf(const Case& c, const Pair& pair) {
   return meanings;
 }
 
-// The owner of what was meant, maybe under another key by now; nothing: it is not meant any more.
+// The owner of what was meant, merged with another one by now or not; nothing: it is not meant any
+// more.
 std::optional<Owner> OwnerNow(const Case& c, const Pair& pair, const Meaning& meaning) {
   for (const MeantResource& meant : ResourcesMeant(*pair.resource, c.ledger)) {
-    auto owner = c.ledger.OwnerOf(meant.key);
-    const bool same = meant.key == meaning.meant.key ||
-                      (owner && meaning.owner && owner->id == meaning.owner->id);
-    if (owner && same) return owner;
+    if (meant.id == meaning.meant.id) return c.ledger.OwnerOf(meant.id);
   }
-  return std::nullopt;
+  const auto former = c.ledger.Named(FormerIdName(meaning.meant.id));
+  return former ? c.ledger.OwnerOf(former->resource) : std::nullopt;
 }
 
 // Names first: what is one resource must be one before it is granted.
 void Grant(const Case& c, const Pair& pair, const std::vector<Meaning>& meanings) {
-  const KeyText home = JoinNames(*pair.resource, c.object, c.ledger);
+  const ResourceId home = JoinNames(*pair.resource, c.object, c.ledger);
   if (!c.ledger.OwnerOf(home)) GrantNew(home, *pair.resource, c.grantee, c.ledger);
   for (const Meaning& meaning : meanings) {
     const auto owner = OwnerNow(c, pair, meaning);
@@ -298,17 +305,17 @@ void Grant(const Case& c, const Pair& pair, const std::vector<Meaning>& meanings
                         std::ranges::none_of(meanings, [](const Meaning& meaning) {
                           return meaning.obstacle.reason || meaning.obstacle.held;
                         });
-  const auto reserve = [&](const KeyText& key) {
+  const auto reserve = [&](const ResourceId& id) {
     // A row of its own root ends a record, also one that only warned.
-    const auto owner = c.ledger.OwnerOf(key);
+    const auto owner = c.ledger.OwnerOf(id);
     if (owner && owner->root == c.object.root && IsForParty(*owner, c.object, c.ledger)) {
       GrantInPlace(*owner, *pair.resource, c.grantee, c.ledger);
     }
-    Reserve(c, pair, key, promised);
+    Reserve(c, pair, id, promised);
   };
   reserve(home);
   for (const MeantResource& meant : ResourcesMeant(*pair.resource, c.ledger)) {
-    if (meant.key != home) reserve(meant.key);
+    if (meant.id != home) reserve(meant.id);
   }
 }
 
@@ -316,7 +323,7 @@ void ProposeProofs(const Case& c, const Owner& holder, Decision& decision) {
   if (!c.request.watched || holder.state != HolderState::kReserved ||
       holder.since + kProveAfter > c.ledger.now())
     return;
-  for (const Row& row : c.ledger.RowsOfKey(holder.key)) {
+  for (const Row& row : c.ledger.RowsOf(holder.id)) {
     // Its object may never have come to be: a proof spares the newcomer the rest of the TTL.
     if (row.id.state == RowState::kReserved && row.at + kProveAfter <= c.ledger.now()) {
       decision.prove.push_back(row.id);
@@ -345,7 +352,7 @@ void NameIncumbent(const Case& c, Clash& clash) {
   const auto is_seen = [&](const Row& row) {
     return !c.request.watched || row.id.state == RowState::kSeen;
   };
-  for (Row& row : c.ledger.RowsOfKey(holder.key)) {
+  for (Row& row : c.ledger.RowsOf(holder.id)) {
     if (!Manages(row) || row.slot == c.object.slot) continue;
     const bool is_akin =
         clash.reason == ClashReason::kSibling &&
@@ -373,8 +380,9 @@ void NameIncumbent(const Case& c, Clash& clash) {
 
 void DecideObserver(const Case& c, const Pair& pair) {
   const std::vector<MeantResource> meant = ResourcesMeant(*pair.resource, c.ledger);
-  const KeyText& key = meant.empty() ? pair.resource->key : meant.front().key;
-  if (!IsReplay(c, key)) Reserve(c, pair, key);  // a consumer needs no ownership
+  const ResourceId id =
+      meant.empty() ? ObserveNew(*pair.resource, c.ledger) : meant.front().id;
+  if (!IsReplay(c, id)) Reserve(c, pair, id);  // a consumer needs no ownership
 }
 
 // Whether the clash may deny: names known from a status alone do not, since whoever may write the
@@ -390,7 +398,7 @@ void DecidePair(const Case& c, const Pair& pair, Decision& decision) {
   const bool replay = std::any_of(meanings.begin(), meanings.end(), [&](const Meaning& meaning) {
     const auto& owner = meaning.owner;
     return owner && (owner->root == c.object.root || owner->contested) &&
-           IsReplay(c, meaning.meant.key);
+           IsReplay(c, meaning.meant.id);
   });
   // The API server repeats calls: the answer stands as it was given, and nothing is written twice.
   if (replay) return;
@@ -471,7 +479,7 @@ ReservationLimit LimitReached(const Case& c) {
   const Case first{c.request, untouched, c.object, c.grantee, c.pairs, c.digest};
   const bool is_replay = std::all_of(c.pairs.begin(), c.pairs.end(), [&](const Pair& pair) {
     const auto meant = ResourcesMeant(*pair.resource, untouched);
-    return !meant.empty() && IsReplay(first, meant.front().key);
+    return !meant.empty() && IsReplay(first, meant.front().id);
   });
   if (is_replay) return ReservationLimit::kNone;
   return is_old ? ReservationLimit::kOld : ReservationLimit::kYoung;
@@ -512,7 +520,7 @@ void MakeReal(const Case& c, const ObjectFacts& declared) {
   for (const DeclaredResource& resource : declared.resources) {
     if (resource.key.empty() || resource.intent == Intent::kObserves) continue;
     for (const MeantResource& meant : ResourcesMeant(resource, c.ledger)) {
-      auto owner = c.ledger.OwnerOf(meant.key);
+      auto owner = c.ledger.OwnerOf(meant.id);
       if (!owner || owner->root != c.object.root || owner->real) continue;
       owner->real = true;
       c.ledger.PutOwner(*std::move(owner));
@@ -524,7 +532,7 @@ void MakeReal(const Case& c, const ObjectFacts& declared) {
 void GatherAwaiting(const Case& c) {
   for (const Pair& pair : c.pairs) {
     for (const MeantResource& meant : ResourcesMeant(*pair.resource, c.ledger)) {
-      const auto owner = c.ledger.OwnerOf(meant.key);
+      const auto owner = c.ledger.OwnerOf(meant.id);
       const auto top = owner ? TopOfClaim(c, *owner) : std::nullopt;
       if (top) MoveChain(*top, c.object.root, c.grantee.cause, c.ledger);
     }
@@ -567,14 +575,14 @@ std::optional<Slot> RestoredUnder(const ReviewRequest& request, const Ledger& le
   for (const DeclaredResource& resource : object.resources) {
     if (resource.key.empty()) continue;
     for (const MeantResource& meant : ResourcesMeant(resource, ledger)) {
-      const auto owner = ledger.OwnerOf(meant.key);
+      const auto owner = ledger.OwnerOf(meant.id);
       // Of two owners' chains it would come back under one, and take the other's.
       if (!owner || owner->record == Record::kImported || (root && *root != owner->root)) {
         return std::nullopt;
       }
       const bool had = std::ranges::find(owner->left, object.slot) != owner->left.end();
       if (!had && !NamedByMissing(object, owner->root, ledger)) return std::nullopt;
-      const bool beside = std::ranges::any_of(ledger.RowsOfKey(meant.key), [&](const Row& row) {
+      const bool beside = std::ranges::any_of(ledger.RowsOf(meant.id), [&](const Row& row) {
         return Manages(row) && row.managed && row.id.uid != object.uid;  // not the review before
       });
       if (object.managed && beside) return std::nullopt;
@@ -685,10 +693,10 @@ Locks LocksOf(const ReviewRequest& request) {
   Locks locks;
   const auto add = [&](const ObjectFacts& object) {
     for (const DeclaredResource& resource : object.resources) {
-      if (!resource.key.empty()) locks.keys.push_back(resource.key);
-      if (auto name = WithoutAccount(resource.key)) locks.keys.push_back(*std::move(name));
-      for (const FurtherName& name : resource.further) locks.keys.push_back(name.text);
-      locks.keys.insert(locks.keys.end(), resource.awaited.begin(), resource.awaited.end());
+      if (!resource.key.empty()) locks.names.push_back(resource.key);
+      if (auto name = WithoutAccount(resource.key)) locks.names.push_back(*std::move(name));
+      for (const FurtherName& name : resource.further) locks.names.push_back(name.text);
+      locks.names.insert(locks.names.end(), resource.awaited.begin(), resource.awaited.end());
     }
     if (object.lineage.controller) locks.uids.push_back(object.lineage.controller->uid);
     if (object.lineage.claim) {
@@ -700,8 +708,8 @@ Locks LocksOf(const ReviewRequest& request) {
   if (request.old_object) add(*request.old_object);
   locks.uids.push_back(request.object.uid);
   locks.slots.push_back(request.object.slot);
-  std::sort(locks.keys.begin(), locks.keys.end());
-  locks.keys.erase(std::unique(locks.keys.begin(), locks.keys.end()), locks.keys.end());
+  std::sort(locks.names.begin(), locks.names.end());
+  locks.names.erase(std::unique(locks.names.begin(), locks.names.end()), locks.names.end());
   std::sort(locks.uids.begin(), locks.uids.end());
   std::sort(locks.slots.begin(), locks.slots.end());
   const std::vector<Pair> pairs = AddedPairs(request);

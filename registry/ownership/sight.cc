@@ -12,7 +12,6 @@
 #include "registry/ownership/grant.h"
 #include "registry/ownership/ledger.h"
 #include "registry/ownership/names.h"
-#include "registry/ownership/rekey.h"
 #include "registry/ownership/rows.h"
 
 namespace truce {
@@ -86,7 +85,7 @@ void PassTo(const Row& heir, const Cause& cause, Owner owner, Ledger& ledger) {
   owner.successor.clear();
   if (cause.heritage == Heritage::kFreed) {
     // A managed heir made or adopted it all along; of a claim that says nothing (E1).
-    const std::vector<Row> rows = ledger.RowsOfKey(owner.key);
+    const std::vector<Row> rows = ledger.RowsOf(owner.id);
     owner.real = !owner.managed_once || RootHasManaged(rows, heir.root);
   }
   if (auto top = ledger.ObjectBySlot(heir.root)) {
@@ -112,7 +111,7 @@ struct HowEnded {
 
 // Who declares what the owner's chain left: the successor, or the party through another chain.
 std::optional<Row> Waiting(const Owner& owner, const Ledger& ledger) {
-  std::vector<Row> rows = ledger.RowsOfKey(owner.key);
+  std::vector<Row> rows = ledger.RowsOf(owner.id);
   return owner.successor.empty() ? OldestOfParty(std::move(rows), owner, ledger)
                                  : OldestSuccessor(std::move(rows), owner);
 }
@@ -134,11 +133,11 @@ void EndOwnership(Owner owner, const Row& row, const HowEnded& how, Ledger& ledg
     return;
   }
   ledger.Audit(Entry(AuditAction::kReleased, owner, row, cause));
-  if (const auto heir = OldestOther(ledger.RowsOfKey(owner.key), owner.root)) {
+  if (const auto heir = OldestOther(ledger.RowsOf(owner.id), owner.root)) {
     PassTo(*heir, {Heritage::kFreed, cause}, std::move(owner), ledger);
     return;
   }
-  ledger.DropOwner(owner.key);
+  ledger.DropOwner(owner.id);
 }
 
 }  // namespace
@@ -159,13 +158,13 @@ void EndRow(const RowId& id, End end, const std::string& cause, Ledger& ledger) 
   const auto row = ledger.FindRow(id);
   if (!row) return;
   ledger.DropRow(id);
-  auto owner = ledger.OwnerOf(id.key);
+  auto owner = ledger.OwnerOf(id.resource);
   // Others' rows end without a word about the ownership, and a record stands without rows.
   if (!owner || owner->root != row->root || !Manages(*row) || owner->record != Record::kNone)
     return;
   // Out of sight: it may have come true, and what it made lives on.
   if (id.state == RowState::kReserved && row->base == Row::kNoWord) owner->real = true;
-  const std::vector<Row> rest = ledger.RowsOfKey(id.key);
+  const std::vector<Row> rest = ledger.RowsOf(id.resource);
   NoteLeft(*row, rest, *owner);
   if (end == End::kWitnessed && !RootHasManaged(rest, owner->root)) {
     owner->real = false;  // E2
@@ -212,8 +211,8 @@ std::optional<Timestamp> MadeAt(const ObjectFacts& object, const Object& known) 
 // not looked for the new name yet.
 bool ShowsFormer(const ObjectFacts& object, const Object& placed, const Ledger& ledger) {
   if (object.shown_key.text.empty()) return false;
-  const auto key = ResourceOf(object.shown_key, ledger);
-  const auto owner = key ? ledger.OwnerOf(*key) : std::nullopt;
+  const auto named = ledger.Named(object.shown_key);
+  const auto owner = named ? ledger.OwnerOf(named->resource) : std::nullopt;
   return owner && owner->root == placed.root;
 }
 
@@ -227,29 +226,29 @@ struct SeenDeclaration {
   bool gap = false;   // versions before this one were not seen
 };
 
-// E8: what the object made of the resource at `key`, it made by what its ProviderConfig says now;
+// E8: what the object made of the resource, it made by what its ProviderConfig says now;
 // by what was known before this version.
-bool IsSure(const ObjectFacts& object, const KeyText& key, const Slot& root, const Ledger& ledger) {
+bool IsSure(const ObjectFacts& object, const ResourceId& id, const Slot& root,
+            const Ledger& ledger) {
   if (object.deleting || object.account_fields.empty()) return false;
   if (object.fields_all_along) return true;
-  const auto owner = ledger.OwnerOf(key);
+  const auto owner = ledger.OwnerOf(id);
   if (!owner) return false;
   if (owner->root == root && !owner->real) return true;  // it made nothing yet
   if (!object.fields_shown || !object.account_disagreement.empty()) return false;
-  if (!WithoutAccount(key)) return true;
+  if (!LiesInAccount(id, ledger)) return true;
   // What is known of its ProviderConfig's account may be of before.
   const std::string& shown = object.shown_account;
   const std::string& known = owner->identity.account;
   return !shown.empty() && (shown == known || !IsAccount(known));
 }
 
-// Gives the object the ownership of the resource at `key`, which it manages, where nobody else has
-// it.
-void Acquire(const KeyText& key, const SeenDeclaration& seen, Ledger& ledger) {
+// Gives the object the ownership of the resource, which it manages, where nobody else has it.
+void Acquire(const ResourceId& id, const SeenDeclaration& seen, Ledger& ledger) {
   const auto& [object, resource, grantee, real, sure, gap] = seen;
-  auto owner = ledger.OwnerOf(key);
+  auto owner = ledger.OwnerOf(id);
   if (!owner) {
-    GrantNew(key, resource, grantee, ledger);
+    GrantNew(id, resource, grantee, ledger);
   } else if (IsForParty(*owner, grantee.object, ledger) &&
              // A row of its own root ends a record, whoever stands beside it.
              (owner->root == grantee.object.root ||
@@ -259,24 +258,24 @@ void Acquire(const KeyText& key, const SeenDeclaration& seen, Ledger& ledger) {
              NamesSuccessor(*owner, grantee.object.root)) {
     GrantToSuccessor(*std::move(owner), resource, grantee, ledger);
   }
-  owner = ledger.OwnerOf(key);
+  owner = ledger.OwnerOf(id);
   if (owner->root == grantee.object.root) {
     owner->managed_once = owner->managed_once || object.managed;
     owner->real = owner->real || (real && Witnesses(object, *owner));
-    if (!resource.arn.empty() && Describes(resource, *owner)) owner->arn = resource.arn;
-    // Of a key with an account its names tell that; of another one nothing else does.
-    const bool tells = IsAccount(resource.identity.account) && AccountIn(key).empty() &&
-                       Describes(resource, *owner) && !IsAccount(owner->identity.account);
+    if (!resource.arn.empty() && Describes(resource, id, ledger)) owner->arn = resource.arn;
+    // Of a resource whose names have an account those tell it; of another one nothing else does.
+    const bool tells = IsAccount(resource.identity.account) && !LiesInAccount(id, ledger) &&
+                       Describes(resource, id, ledger) && !IsAccount(owner->identity.account);
     if (tells) owner->identity.account = resource.identity.account;
     ledger.PutOwner(*std::move(owner));
   }
 }
 
-// The seen row at `key`; keeps the time of the first declaration.
-void PutSeen(const KeyText& key, const SeenDeclaration& seen, Ledger& ledger) {
+// The seen row of the resource; keeps the time of the first declaration.
+void PutSeen(const ResourceId& id, const SeenDeclaration& seen, Ledger& ledger) {
   const auto& [object, resource, grantee, real, sure, gap] = seen;
   Row row;
-  row.id = {key, object.uid, RowState::kSeen};
+  row.id = {id, object.uid, RowState::kSeen};
   row.slot = object.slot;
   row.root = grantee.object.root;
   row.intent = resource.intent;
@@ -286,7 +285,7 @@ void PutSeen(const KeyText& key, const SeenDeclaration& seen, Ledger& ledger) {
   row.created = MadeAt(object, grantee.object);
   row.at = ledger.now();
   const auto before = ledger.FindRow(row.id);
-  const auto reserved = ledger.FindRow({key, object.uid, RowState::kReserved});
+  const auto reserved = ledger.FindRow({id, object.uid, RowState::kReserved});
   row.account_fields = object.account_fields;
   if (before) {
     row.at = before->at;
@@ -298,7 +297,7 @@ void PutSeen(const KeyText& key, const SeenDeclaration& seen, Ledger& ledger) {
                       (sure && !before->terminating);
     // Its provider may have let go by a policy that keeps the resource.
     const bool keeps = std::min(row.intent, before->intent) != Intent::kDeletes;
-    if (!kept) row.account_fields = WithoutAccount(key) ? Row::kChanged : Row::kMoved;
+    if (!kept) row.account_fields = LiesInAccount(id, ledger) ? Row::kChanged : Row::kMoved;
     if (before->account_fields == Row::kChanged && !kept) row.account_fields = Row::kChanged;
     if (object.deleting && keeps) row.account_fields = Row::kChanged;
     if (object.terminating && (keeps || gap)) row.base = Row::kNoWord;
@@ -308,34 +307,34 @@ void PutSeen(const KeyText& key, const SeenDeclaration& seen, Ledger& ledger) {
     if (object.deleting) row.account_fields = Row::kChanged;
     if (object.terminating) row.base = Row::kNoWord;
   }
-  const auto owner = ledger.OwnerOf(key);
+  const auto owner = ledger.OwnerOf(id);
   const bool conflict = owner && Manages(row) && owner->root != row.root;
   if (conflict && !before && !reserved) AuditConflict(*owner, grantee, ledger);
   ledger.PutRow(std::move(row));
 }
 
-// What an object declares, by the keys of the resources that it means.
-using DeclaredAt = std::map<KeyText, const DeclaredResource*>;
+// What an object declares, by the resources that it means.
+using DeclaredAt = std::map<ResourceId, const DeclaredResource*>;
 
 DeclaredAt DeclaredBy(const ObjectFacts& object, const Ledger& ledger) {
   DeclaredAt declared;
   for (const DeclaredResource& resource : object.resources) {
     if (resource.key.empty()) continue;
     for (MeantResource& meant : ResourcesMeant(resource, ledger)) {
-      declared.emplace(std::move(meant.key), &resource);
+      declared.emplace(std::move(meant.id), &resource);
     }
   }
   return declared;
 }
 
-const DeclaredResource* At(const DeclaredAt& declared, const KeyText& key) {
-  const auto at = declared.find(key);
+const DeclaredResource* At(const DeclaredAt& declared, const ResourceId& id) {
+  const auto at = declared.find(id);
   return at == declared.end() ? nullptr : at->second;
 }
 
 // The version is one in which the row is true.
 bool SeesRow(const DeclaredAt& declared, const Row& row) {
-  const DeclaredResource* resource = At(declared, row.id.key);
+  const DeclaredResource* resource = At(declared, row.id.resource);
   return resource != nullptr && (!Manages(row) || resource->intent != Intent::kObserves);
 }
 
@@ -349,7 +348,7 @@ bool Confirms(const ObjectFacts& object, const Row& reserved) {
 void OutOfSight(const Uid& uid, Ledger& ledger) {
   ledger.MayEnd(uid);
   for (Row& row : ledger.RowsOfUid(uid)) {
-    auto owner = ledger.OwnerOf(row.id.key);
+    auto owner = ledger.OwnerOf(row.id.resource);
     if (!owner || owner->real || owner->root != row.root || !Manages(row)) continue;
     if (owner->managed_once && !row.managed) continue;
     if (row.id.state == RowState::kReserved && row.base && *row.base == 0) {
@@ -386,31 +385,31 @@ std::string WordBefore(const Uid& uid, const Ledger& ledger) {
 
 void SeeObserver(const SeenDeclaration& seen, Ledger& ledger) {
   for (const MeantResource& each : ResourcesMeant(seen.resource, ledger)) {
-    const auto row = ledger.FindRow({each.key, seen.object.uid, RowState::kSeen});
+    const auto row = ledger.FindRow({each.id, seen.object.uid, RowState::kSeen});
     if (row && Manages(*row)) EndRow(row->id, End::kUnproved, "demoted to Observe", ledger);
   }
   // Anew: of what is left orphaned in another account the declaration says nothing any more (N5).
   std::vector<MeantResource> meant = ResourcesMeant(seen.resource, ledger);
-  if (meant.empty()) meant.push_back({seen.resource.key, false});
-  for (const MeantResource& each : meant) PutSeen(each.key, seen, ledger);
+  if (meant.empty()) meant.push_back({ObserveNew(seen.resource, ledger)});
+  for (const MeantResource& each : meant) PutSeen(each.id, seen, ledger);
 }
 
 void SeeManager(const SeenDeclaration& seen, Ledger& ledger) {
-  const KeyText home = JoinNames(seen.resource, seen.grantee.object, ledger);
+  const ResourceId home = JoinNames(seen.resource, seen.grantee.object, ledger);
   SeenDeclaration at_home = seen;
   at_home.sure = IsSure(seen.object, home, seen.grantee.object.root, ledger);
   Acquire(home, at_home, ledger);
   PutSeen(home, at_home, ledger);
   for (const MeantResource& meant : ResourcesMeant(seen.resource, ledger)) {
-    if (meant.key == home) continue;
-    Acquire(meant.key, seen, ledger);
-    PutSeen(meant.key, seen, ledger);
+    if (meant.id == home) continue;
+    Acquire(meant.id, seen, ledger);
+    PutSeen(meant.id, seen, ledger);
   }
 }
 
 // Resources that were found to be one may be two again: then each exists.
-bool MayBeTwo(const KeyText& key, const Ledger& ledger) {
-  const std::vector<ResourceName> names = ledger.FurtherNamesOf(key);
+bool MayBeTwo(const ResourceId& id, const Ledger& ledger) {
+  const std::vector<ResourceName> names = ledger.NamesOf(id);
   return std::any_of(names.begin(), names.end(),
                      [](const ResourceName& name) { return name.sort == NameSort::kFormerId; });
 }
@@ -420,24 +419,26 @@ bool MayBeTwo(const KeyText& key, const Ledger& ledger) {
 void DeclareIn(const std::string& account, const Row& row, const std::string& cause,
                Ledger& ledger) {
   const auto object = ledger.ObjectByUid(row.id.uid);
-  if (!object) return;
+  auto located = NameIn(account, row.id.resource, ledger);
+  auto declared = NameIn(row.identity.account, row.id.resource, ledger);
+  if (!object || !located || !declared) return;
   DeclaredResource resource;
   resource.identity = row.identity;
   resource.identity.account = account;
-  resource.key = WithAccount(row.id.key, account);
+  resource.key = *std::move(located);
   resource.further_account = row.identity.account;
-  resource.further = {{WithAccount(row.id.key, row.identity.account), false}};
+  resource.further = {{*std::move(declared), false}};
   resource.intent = row.intent;
-  const auto before = ledger.OwnerOf(row.id.key);
+  const auto before = ledger.OwnerOf(row.id.resource);
   if (before) resource.name = before->name;
-  const bool real = before && before->real && MayBeTwo(row.id.key, ledger);
+  const bool real = before && before->real && MayBeTwo(row.id.resource, ledger);
   const ObjectFacts facts{.managed = row.managed};
   const PartyId party = PartyOf(object->root);
   const Grantee grantee{*object, party, cause, std::string(kWatch), {}};
-  const KeyText home = JoinNames(resource, *object, ledger);
+  const ResourceId home = JoinNames(resource, *object, ledger);
   Acquire(home, {facts, resource, grantee, real}, ledger);
   Row there = row;
-  there.id.key = home;
+  there.id.resource = home;
   there.account_fields.clear();  // the next sight tells them
   if (ledger.FindRow(there.id)) return;
   const auto owner = ledger.OwnerOf(home);
@@ -516,14 +517,14 @@ void HearWord(const Object& object, const std::string& before, Ledger& ledger) {
   const std::string& word = object.transfer_to;
   // Only another word is news: what was agreed since stays.
   if (word == before || SpeakerOf(object, ledger).uid != object.uid) return;
-  const std::vector<KeyText> orphans = ledger.OrphansOf(object.root);
-  std::set<KeyText> keys(orphans.begin(), orphans.end());
-  for (const Row& row : RowsBelow(object.uid, object.slot, ledger)) keys.insert(row.id.key);
+  const std::vector<ResourceId> orphans = ledger.OrphansOf(object.root);
+  std::set<ResourceId> ids(orphans.begin(), orphans.end());
+  for (const Row& row : RowsBelow(object.uid, object.slot, ledger)) ids.insert(row.id.resource);
   // What it only observes by now, others of its place may still hold for its root: lives that were
   // admitted and perhaps never came.
-  for (const Row& row : ledger.RowsOfUid(object.uid)) keys.insert(row.id.key);
-  for (const KeyText& key : keys) {
-    auto owner = ledger.OwnerOf(key);
+  for (const Row& row : ledger.RowsOfUid(object.uid)) ids.insert(row.id.resource);
+  for (const ResourceId& id : ids) {
+    auto owner = ledger.OwnerOf(id);
     if (!owner || owner->root != object.root || owner->successor == word) continue;
     PutSuccessor(*std::move(owner), word, ledger);
   }
@@ -532,9 +533,10 @@ void HearWord(const Object& object, const std::string& before, Ledger& ledger) {
 namespace {
 
 // Whether one of the declaration's names that need no account is one of the resource's.
-bool ShowsId(const DeclaredResource& declared, const KeyText& key, const Ledger& ledger) {
+bool ShowsId(const DeclaredResource& declared, const ResourceId& id, const Ledger& ledger) {
   const auto names_it = [&](const KeyText& name) {
-    return AccountIn(name).empty() && ResourceOf(name, ledger) == key;
+    const auto named = ledger.Named(name);
+    return AccountIn(name).empty() && named && named->resource == id;
   };
   return names_it(declared.key) ||
          std::any_of(declared.further.begin(), declared.further.end(),
@@ -573,8 +575,8 @@ bool HasProviderFinalizer(const ObjectFacts& object) {
 namespace {
 
 // Whether `declared` names the resource by every id that AWS ever gave it.
-bool NamesAllIds(const DeclaredResource& declared, const KeyText& key, const Ledger& ledger) {
-  const std::vector<ResourceName> names = ledger.FurtherNamesOf(key);
+bool NamesAllIds(const DeclaredResource& declared, const ResourceId& id, const Ledger& ledger) {
+  const std::vector<ResourceName> names = ledger.NamesOf(id);
   return std::all_of(names.begin(), names.end(), [&](const ResourceName& name) {
     return name.sort != NameSort::kAssigned || declared.key == name.name ||
            std::any_of(declared.further.begin(), declared.further.end(),
@@ -595,15 +597,15 @@ bool Tells(const ObjectFacts& last, const Ending& ending, const Row& row,
            const DeclaredResource& declared, const Ledger& ledger) {
   if (row.id.state != RowState::kSeen || declared.intent != Intent::kDeletes) return false;
   if (row.account_fields == Row::kChanged) return false;
-  if (row.account_fields == Row::kMoved && WithoutAccount(row.id.key)) return false;
-  return last.deleting || (LetGo(row, last, ending) && NamesAllIds(declared, row.id.key, ledger));
+  if (row.account_fields == Row::kMoved && LiesInAccount(row.id.resource, ledger)) return false;
+  return last.deleting || (LetGo(row, last, ending) && NamesAllIds(declared, row.id.resource, ledger));
 }
 
 // Whether it told so of the owner's resource.
 bool TellsOf(const Owner& owner, const ObjectFacts& last, const DeclaredResource& declared,
              const Row& row, const Ledger& ledger) {
-  return !InAnotherAccount(declared, owner) &&
-         (ShowsId(declared, row.id.key, ledger) || Shows(last, owner));
+  return !InAnotherAccount(declared, owner.id, ledger) &&
+         (ShowsId(declared, row.id.resource, ledger) || Shows(last, owner));
 }
 
 }  // namespace
@@ -625,8 +627,8 @@ void SeeDeleted(const ObjectFacts& last, const Ending& ending, Ledger& ledger) {
     return a.id.state == RowState::kReserved && b.id.state == RowState::kSeen;
   });
   for (const Row& row : rows) {
-    const DeclaredResource* declared = At(all, row.id.key);
-    const auto owner = ledger.OwnerOf(row.id.key);
+    const DeclaredResource* declared = At(all, row.id.resource);
+    const auto owner = ledger.OwnerOf(row.id.resource);
     const bool free = ended && declared != nullptr && Tells(last, ending, row, *declared, ledger) &&
                       (!owner || TellsOf(*owner, last, *declared, row, ledger));
     const bool never_shown = owner && !owner->real;  // so the name becomes free all the same
@@ -680,11 +682,11 @@ std::size_t ConfirmByOperator(const Slot& slot, const std::string& actor, Ledger
     row.digest.clear();
     row.base.reset();
     row.user.clear();
-    auto owner = ledger.OwnerOf(row.id.key);
+    auto owner = ledger.OwnerOf(row.id.resource);
     if (owner && owner->root == row.root && Manages(row)) {
       owner->real = true;  // nobody will watch it: by command only it is released
       ledger.Audit({.action = AuditAction::kAdministered,
-                    .key = row.id.key,
+                    .key = owner->key,
                     .id = owner->id,
                     .root = owner->root,
                     .slot = slot,
@@ -699,17 +701,17 @@ std::size_t ConfirmByOperator(const Slot& slot, const std::string& actor, Ledger
   return confirmed;
 }
 
-ReleaseOutcome ReleaseByOperator(const KeyText& key, const ByWhom& by, const IsShown& is_shown,
+ReleaseOutcome ReleaseByOperator(const ResourceId& id, const ByWhom& by, const IsShown& is_shown,
                                  Ledger& ledger) {
-  auto owner = ledger.OwnerOf(key);
+  auto owner = ledger.OwnerOf(id);
   if (!owner) return {};
   ReleaseOutcome kept;
-  const std::vector<Agreement> agreements = ledger.AgreementsOf(key);
+  const std::vector<Agreement> agreements = ledger.AgreementsOf(id);
   if (const Agreement* mark = ProtectionIn(agreements)) {
     kept.mark = *mark;
     return kept;
   }
-  const std::vector<Row> rows = ledger.RowsOfKey(key);
+  const std::vector<Row> rows = ledger.RowsOf(id);
   for (const Row& row : rows) {
     const bool lives = row.root == owner->root && Manages(row) && row.id.state == RowState::kSeen &&
                        is_shown(row.slot);
@@ -721,8 +723,8 @@ ReleaseOutcome ReleaseByOperator(const KeyText& key, const ByWhom& by, const IsS
   if (kept.living) return kept;
   const std::string cause = "released by operator: " + by.reason;
   ledger.Audit({.action = AuditAction::kReleased,
-                .key = key,
-                .id = owner->id,
+                .key = owner->key,
+                .id = id,
                 .root = owner->root,
                 .cause = cause,
                 .actor = by.actor});
@@ -735,22 +737,27 @@ ReleaseOutcome ReleaseByOperator(const KeyText& key, const ByWhom& by, const IsS
   if (const auto heir = OldestOther(rows, owner->root)) {
     PassTo(*heir, {Heritage::kFreed, cause}, *std::move(owner), ledger);
   } else {
-    ledger.DropOwner(key);
+    ledger.DropOwner(id);
   }
   return {.done = true, .mark = {}, .living = {}};
 }
 
-bool Import(Owner imported, const std::string& actor, Ledger& ledger) {
-  const auto at = ResourceOf(imported.key, ledger);
-  // A list takes nothing from an owner, by whichever of its names.
-  if (at && (*at != imported.key || ledger.OwnerOf(*at))) return false;
+bool Import(const KeyText& name, Owner imported, const std::string& actor, Ledger& ledger) {
+  const auto named = ledger.Named(name);
+  // A list takes nothing from an owner, by whichever of its names; what is only observed it takes.
+  if (named && ledger.OwnerOf(named->resource)) return false;
+  if (named) {
+    imported.id = named->resource;
+  } else {
+    if (imported.id.empty()) imported.id = ledger.NewResource();
+    ledger.PutName({.name = name, .resource = imported.id, .sort = SortOf(name), .at = ledger.now()});
+  }
+  imported.key = name;
   imported.record = Record::kImported;
   imported.real = true;
   imported.since = ledger.now();
-  imported.shape = ShapeOf(imported.key);
-  if (imported.id.empty()) imported.id = ledger.NewId();
   ledger.Audit({.action = AuditAction::kAdministered,
-                .key = imported.key,
+                .key = name,
                 .id = imported.id,
                 .root = imported.root,
                 .cause = "imported: " + imported.record_reason,

@@ -30,10 +30,10 @@ std::unique_ptr<PostgresStore> OpenAt(const std::string& url) {
 constexpr const char* kForeignKey = "23503";
 constexpr const char* kUnique = "23505";
 
-// A first declaration of key `name`, that its taker knows to be free.
+// A first declaration of the resource `name`, that its taker knows to be free.
 DecideFn TakeUnlessOwned(const std::string& name, const std::string& uid, bool& won) {
   return [=, &won](const Facts& facts) {
-    won = !facts.OwnerOf(SampleKey(name)) && facts.RowsOfKey(SampleKey(name)).empty();
+    won = !facts.Named(SampleKey(name));
     return won ? SampleCreate(name, uid) : Changes{};
   };
 }
@@ -48,7 +48,7 @@ TEST(PostgresStore, I1OfTakersThroughTwoStoresExactlyOneWins) {
   for (int round = 0; round < kRounds; ++round) {
     const std::string name = "race" + std::to_string(round);
     Locks hints;
-    if (round % 2 == 0) hints.keys = {SampleKey(name)};  // with hints, and by discovery alone
+    if (round % 2 == 0) hints.names = {SampleKey(name)};  // with hints, and by discovery alone
     std::atomic<int> won = 0;
     std::latch start(kTakers);
     {
@@ -242,13 +242,13 @@ TEST(PostgresStore, I13IsHeldAgainstWhoeverWritesPastTheStore) {
   const StoreContents before = store->Contents().value();
   Outsider outsider(url);
   const std::string name = SampleName("a").name.text;
-  EXPECT_EQ(outsider.Run("INSERT INTO truce.names SELECT name, resource, sort, observed, at FROM "
-                         "truce.names"),
+  EXPECT_EQ(outsider.Run("INSERT INTO truce.names SELECT name, spelling, resource, sort, observed, at "
+                         "FROM truce.names"),
             kUnique);
   EXPECT_EQ(outsider.Run("UPDATE truce.names SET name = '" + name + "' WHERE name = '" +
                          SampleKey("b").text + "'"),
             kUnique);
-  EXPECT_EQ(outsider.Run("DELETE FROM truce.names WHERE sort = 'key'"), kForeignKey);
+  EXPECT_EQ(outsider.Run("UPDATE truce.names SET resource = resource + 1000"), kForeignKey);
   EXPECT_EQ(outsider.Run("DELETE FROM truce.resources"), kForeignKey);
   EXPECT_EQ(store->Contents().value(), before);
 }
@@ -273,16 +273,24 @@ TEST(PostgresStore, ANameThatCannotBeKeptIsNeitherFoundNorWritten) {
   const auto store = OpenAt(PostgresServer::Shared().MakeDatabase());
   for (const std::string& name :
        {std::string(3000, 'n'), std::string("\xFF"), std::string(1, '\0')}) {
-    EXPECT_EQ(OwnerIn(*store, SampleKey(name)), std::nullopt);
-    const auto refused = Write(*store, SampleCreate(name, "u1"));
-    ASSERT_FALSE(refused.ok());
-    EXPECT_EQ(refused.error().code, ErrorCode::kInternal);
+    const ReadFn look = [&](const Facts& facts) {
+      EXPECT_EQ(facts.Named(SampleKey(name)), std::nullopt);
+      EXPECT_EQ(facts.OwnerOf(SampleId(name)), std::nullopt);
+    };
+    ASSERT_TRUE(store->Read(look, Soon()).ok());
+    Changes of_name = SampleCreate("a", "u1");
+    of_name.put_names[0].name = SampleKey(name);
+    for (const Changes& changes : {of_name, SampleCreate(name, "u1")}) {
+      const auto refused = Write(*store, changes);
+      ASSERT_FALSE(refused.ok());
+      EXPECT_EQ(refused.error().code, ErrorCode::kInternal);
+    }
   }
   EXPECT_EQ(store->Contents().value(), StoreContents{});
   Changes odd = SampleCreate("a", "u1");
   odd.put_owners[0].service = std::string("a\0b\xFF", 4);
   ASSERT_TRUE(Write(*store, odd).ok());
-  EXPECT_EQ(OwnerIn(*store, SampleKey("a"))->service,
+  EXPECT_EQ(OwnerIn(*store, SampleId("a"))->service,
             "a\xEF\xBF\xBD"
             "b\xEF\xBF\xBD");
 }
@@ -303,7 +311,7 @@ TEST(PostgresStore, AConnectionThatWasCutIsReplaced) {
   EXPECT_EQ(store->Contents().value().owners.size(), 4U);
 }
 
-// As when a new version re-keys a registry: time by the number of things, not by its square.
+// As when a new version spells all names anew: time by the number of things, not by its square.
 TEST(PostgresStore, AChangeOfThousandsOfThingsIsWrittenInSeconds) {
   const auto store = OpenAt(PostgresServer::Shared().MakeDatabase());
   constexpr int kThings = 4000;
@@ -316,6 +324,7 @@ TEST(PostgresStore, AChangeOfThousandsOfThingsIsWrittenInSeconds) {
     append(all.put_owners, std::move(one.put_owners));
     append(all.put_rows, std::move(one.put_rows));
     append(all.put_objects, std::move(one.put_objects));
+    append(all.put_names, std::move(one.put_names));
     append(all.audit, std::move(one.audit));
   }
   const auto decide = [&](const AllFacts&) { return all; };

@@ -82,7 +82,7 @@ class EveryRule : public testing::Test {
         "s3/BucketPolicy", "aws", "", "us-west-2", {{"bucket", "prod-artifacts"}}};
     attachment_.name = "prod-artifacts";
     share_.id = {"share"};
-    share_.key = holder_.key;
+    share_.resource = holder_.id;
     share_.party = {"ns:prod-eu/team-b"};
     share_.level = ShareLevel::kAttach;
   }

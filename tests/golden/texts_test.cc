@@ -603,7 +603,7 @@ struct AttachmentTexts : Texts {
   void ShareUntil(Timestamp until) {
     Agreement share;
     share.id = {"share"};
-    share.key = clash.holder.key;
+    share.resource = clash.holder.id;
     share.party = {"slot:" + ToText(root)};
     share.level = ShareLevel::kAttach;
     share.until = until;

@@ -12,7 +12,6 @@
 
 #include "registry/ownership/ledger.h"
 #include "registry/ownership/names.h"
-#include "registry/ownership/rekey.h"
 #include "tests/model/scene.h"
 #include "tests/support/audit_only_grew.h"
 #include "tests/support/strict_store.h"
@@ -61,15 +60,15 @@ class NamesWorld {
     std::string text;
     const StoreContents contents = registry_.Contents();
     for (const Owner& owner : contents.owners) {
-      text += "\n  owner " + owner.key.text + " of " + owner.root.ns + " in " +
-              owner.identity.account + ", " + std::string(Name(owner.record));
+      text += "\n  owner " + owner.id.text + ", " + owner.key.text + " of " + owner.root.ns +
+              " in " + owner.identity.account + ", " + std::string(Name(owner.record));
     }
     for (const ResourceName& name : contents.names) {
-      text += "\n  name " + name.name.text + " of " + name.key.text +
+      text += "\n  name " + name.name.text + " of " + name.resource.text +
               (name.observed ? ", observed" : "");
     }
     for (const Row& row : contents.rows)
-      text += "\n  row of " + row.id.uid.text + " at " + row.id.key.text;
+      text += "\n  row of " + row.id.uid.text + " at " + row.id.resource.text;
     return text;
   }
 
@@ -182,11 +181,11 @@ class NamesWorld {
     config.known = true;
     log_.push_back("account of " + name + " is " + config.account);
     registry_.RunOnAll([&](const AllFacts& facts, Ledger& ledger) {
-      std::vector<KeyText> keys = facts.KeysAfter({}, 1000);
       if (!learns) return;
       Queue queue;
       queue.config = name;
-      (void)LocateResources(keys, {queue.ProvisionalAccount(), config.account}, ledger);
+      (void)LocateResources(facts.ResourcesAfter({}, 1000),
+                            {queue.ProvisionalAccount(), config.account}, ledger);
     });
     // Then all of it is read anew.
     for (auto& [slot, thing] : things_) {

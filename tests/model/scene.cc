@@ -103,6 +103,16 @@ ObjectRef RefTo(const Slot& slot, const std::string& uid) {
   return {slot.group, slot.kind, slot.ns, slot.name, {uid}};
 }
 
+ResourceId IdNamed(const KeyText& name, const Facts& facts) {
+  const auto named = facts.Named(name);
+  return named ? named->resource : ResourceId();
+}
+
+ResourceId IdNamed(const KeyText& name, const Ledger& ledger) {
+  const auto named = ledger.Named(name);
+  return named ? named->resource : ResourceId();
+}
+
 Decision Registry::Create(const ObjectFacts& object, const std::string& user, Mode mode) {
   ReviewRequest request;
   request.operation = Operation::kCreate;
@@ -165,11 +175,12 @@ void Registry::Absent(const RowId& row) {
   Run([&](Ledger& ledger) { truce::Absent(row, ledger); });
 }
 
-ReleaseOutcome Registry::Release(const KeyText& key, bool watched) {
+ReleaseOutcome Registry::Release(const KeyText& name, bool watched) {
   ReleaseOutcome outcome;
   const IsShown is_shown = [watched](const Slot& /*slot*/) { return watched; };
   Run([&](Ledger& ledger) {
-    outcome = ReleaseByOperator(key, {"operator", "moved away"}, is_shown, ledger);
+    outcome = ReleaseByOperator(scene::IdNamed(name, ledger), {"operator", "moved away"}, is_shown,
+                                ledger);
   });
   return outcome;
 }
@@ -200,28 +211,34 @@ StoreContents Registry::Contents() const {
   return contents.ok() ? std::move(contents).value() : StoreContents{};
 }
 
-std::optional<Owner> Registry::OwnerOf(const std::string& bucket) const {
-  std::optional<Owner> owner;
-  EXPECT_TRUE(
-      store_.Read([&](const Facts& facts) { owner = facts.OwnerOf(BucketKey(bucket)); }, Soon())
-          .ok());
-  return owner;
+ResourceId Registry::IdNamed(const KeyText& name) const {
+  ResourceId id;
+  Read([&](const Facts& facts) { id = scene::IdNamed(name, facts); });
+  return id;
 }
 
 std::optional<Owner> Registry::OwnerNamed(const KeyText& name) const {
   std::optional<Owner> owner;
-  EXPECT_TRUE(
-      store_.Read([&](const Facts& facts) { owner = OwnerByName(name, facts); }, Soon()).ok());
+  Read([&](const Facts& facts) { owner = OwnerByName(name, facts); });
   return owner;
 }
 
-std::vector<Row> Registry::RowsOf(const std::string& bucket) const {
+std::vector<Row> Registry::RowsNamed(const KeyText& name) const {
   std::vector<Row> rows;
-  EXPECT_TRUE(
-      store_.Read([&](const Facts& facts) { rows = facts.RowsOfKey(BucketKey(bucket)); }, Soon())
-          .ok());
+  Read([&](const Facts& facts) {
+    const auto named = facts.Named(name);
+    rows = named ? facts.RowsOf(named->resource) : std::vector<Row>();
+  });
   return rows;
 }
+
+std::vector<ResourceName> Registry::NamesOf(const ResourceId& id) const {
+  std::vector<ResourceName> names;
+  Read([&](const Facts& facts) { names = facts.NamesOf(id); });
+  return names;
+}
+
+void Registry::Read(const ReadFn& read) const { EXPECT_TRUE(store_.Read(read, Soon()).ok()); }
 
 void Registry::Apply(const DecideFn& decide) {
   const std::uint64_t ids = ids_;

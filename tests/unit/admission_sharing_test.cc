@@ -48,7 +48,7 @@ class AdmissionSharingTest : public AdmissionFixture {
     Agreement agreement;
     agreement.id = {"aaaaaaaaaaaaa"};
     agreement.kind = kind;
-    agreement.key = Contents().owners.at(0).key;
+    agreement.resource = Contents().owners.at(0).id;
     if (kind == AgreementKind::kShare) agreement.party = {"ns:local/team-b"};
     agreement.level = level;
     agreement.until = until;

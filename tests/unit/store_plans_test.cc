@@ -29,11 +29,13 @@ TEST(SqlitePlans, WhatPeopleFindByIndexPassesOverNoTable) {
   for (const Among among : {Among::kBeginning, Among::kService, Among::kNamespace, Among::kType}) {
     facts.KeysNamed({among, "orders", "dlq"}, 10);
   }
-  facts.KeysWithId({"id"}, 10);
+  facts.OwnerOf({"id"});
   facts.KeysWithName("orders", 10);
   facts.KeysWithArn("arn", 10);
   facts.KeysOfService("orders", {}, 10);
   facts.OwnersIn(OwnerList::kAll, {}, 10);
+  facts.OwnersIn(OwnerList::kContested, {}, 10);
+  facts.KeysAfter({}, 10);
   ASSERT_FALSE(facts.error()) << facts.error()->message;
   std::vector<std::string> questions;
   for (sqlite3_stmt* each = sqlite3_next_stmt(connection.handle(), nullptr); each != nullptr;
@@ -44,7 +46,7 @@ TEST(SqlitePlans, WhatPeopleFindByIndexPassesOverNoTable) {
       questions.push_back(sql);
     }
   }
-  EXPECT_EQ(questions.size(), 9U);
+  EXPECT_EQ(questions.size(), 11U);
   for (const std::string& sql : questions) {
     auto plan = connection.Prepare("EXPLAIN QUERY PLAN " + sql);
     ASSERT_TRUE(plan.ok()) << sql;

@@ -1,6 +1,7 @@
 // GET /denials and one of them.
 #include <algorithm>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -27,19 +28,20 @@ Aftermath AftermathOf(const Denial& denial, const Facts& facts) {
   const Slot slot{denial.root.cluster, denial.group, denial.kind, denial.ns, denial.name};
   const auto object = facts.ObjectBySlot(slot);
   if (!object) return {};
+  const auto meant = facts.Named(denial.key);
   std::optional<Row> other;
   for (Row& row : facts.RowsOfUid(object->uid)) {
     // What it declared before is no answer to the refusal.
     if (row.at < denial.last) continue;
-    if (row.id.key == denial.key) {
-      auto owner = facts.OwnerOf(row.id.key);
+    if (meant && row.id.resource == meant->resource) {
+      auto owner = facts.OwnerOf(row.id.resource);
       const bool is_own = owner && owner->root == row.root;
       return {is_own ? "owns" : "uses", std::move(owner)};
     }
     other = std::move(row);
   }
   if (!other) return {};
-  return {"another", facts.OwnerOf(other->id.key)};
+  return {"another", facts.OwnerOf(other->id.resource)};
 }
 
 void Write(const Denial& denial, const Aftermath& then, JsonWriter& json) {
@@ -70,11 +72,13 @@ class Denials final {
       return *std::move(refusal);
     }
     TRUCE_ASSIGN_OR_RETURN(const std::size_t limit, call.Limit());
-    const std::string key = call.Parameter("key");
+    const KeyText key{call.Parameter("key")};
     std::vector<Denial> denials = book_.All();
-    std::erase_if(denials, [&](const Denial& each) {
-      return (!ns.empty() && each.ns != ns) || (!key.empty() && each.key.text != key);
-    });
+    if (!key.empty()) {
+      TRUCE_ASSIGN_OR_RETURN(const auto names, NamesWith(key, call.deadline));
+      std::erase_if(denials, [&](const Denial& each) { return !names.contains(each.key); });
+    }
+    std::erase_if(denials, [&](const Denial& each) { return !ns.empty() && each.ns != ns; });
     if (denials.size() > limit) denials.resize(limit);
     TRUCE_ASSIGN_OR_RETURN(const auto then, AftermathsOf(denials, call.deadline));
     JsonWriter json;
@@ -105,6 +109,21 @@ class Denials final {
   }
 
  private:
+  // All names of what `name` names: it was refused by whichever was declared.
+  Result<std::set<KeyText>> NamesWith(const KeyText& name, Deadline deadline) const {
+    std::set<KeyText> names;
+    const auto look = [&](const Facts& facts) {
+      names = {name};
+      const auto named = facts.Named(name);
+      if (!named) return;
+      for (ResourceName& each : facts.NamesOf(named->resource)) {
+        names.insert(std::move(each.name));
+      }
+    };
+    TRUCE_RETURN_IF_ERROR(ports_.store.Read(look, deadline));
+    return names;
+  }
+
   // What became of each, in one state of the registry.
   Result<std::vector<Aftermath>> AftermathsOf(const std::vector<Denial>& denials,
                                               Deadline deadline) const {

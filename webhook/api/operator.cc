@@ -36,7 +36,7 @@ Result<std::string> OptionalText(const Json& json, const char* name) {
   return found->get<std::string>();
 }
 
-// Which reservations are meant: those of an object, or of a key.
+// Which reservations are meant: those of an object, or of what a name names.
 struct Reservations {
   std::string key;
   std::optional<Slot> slot;
@@ -78,7 +78,8 @@ Result<HttpResponse> Confirm(const OperatorPorts& ports, const HttpRequest& requ
     std::set<Slot> slots;
     if (slot) slots.insert(*slot);
     if (!slot) {
-      for (const Row& row : ledger.RowsOfKey({key})) {
+      const auto named = ledger.Named({key});
+      for (const Row& row : named ? ledger.RowsOf(named->resource) : std::vector<Row>()) {
         if (row.id.state == RowState::kReserved) slots.insert(row.slot);
       }
     }
@@ -89,7 +90,7 @@ Result<HttpResponse> Confirm(const OperatorPorts& ports, const HttpRequest& requ
   if (slot) {
     locks.slots.push_back(*slot);
   } else {
-    locks.keys.push_back({key});
+    locks.names.push_back({key});
   }
   TRUCE_RETURN_IF_ERROR(ports.store.Apply(locks, decide, InTime()));
   if (confirmed == 0) {

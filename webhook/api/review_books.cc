@@ -273,12 +273,12 @@ Result<void> DenialBook::Exchange(Store& store, Deadline deadline) {
 }
 
 std::vector<Denial> DenialBook::All() const {
-  return WithShortIds(
-      books_.With([](const Books& books) { return books.all.Find(nullptr, kDenialsKept); }));
+  return WithShortIds(books_.With([](const Books& books) { return books.all.All(kDenialsKept); }));
 }
 
-std::vector<Denial> DenialBook::OfKey(const KeyText& key, std::size_t limit) const {
-  return WithShortIds(books_.With([&](const Books& books) { return books.all.Find(&key, limit); }));
+std::vector<Denial> DenialBook::OfNames(const std::set<KeyText>& names, std::size_t limit) const {
+  return WithShortIds(
+      books_.With([&](const Books& books) { return books.all.OfNames(names, limit); }));
 }
 
 void TrialBook::OnReview(const ReviewRecord& record) {

@@ -194,7 +194,7 @@ LocatedWar Located(const TagWar& war, const Owner& owner) {
 
 std::optional<ThrottledPlace> PlaceOf(const Uid& uid, const Facts& facts) {
   for (const Row& row : facts.RowsOfUid(uid)) {
-    const auto owner = facts.OwnerOf(row.id.key);
+    const auto owner = facts.OwnerOf(row.id.resource);
     if (owner) return ThrottledPlace{row.slot, owner->identity.account, owner->identity.type};
   }
   return std::nullopt;

@@ -21,7 +21,6 @@ std::string ReasonOf(const ImportList& list, const ImportedResource& item) {
 // The owner that `item` makes; without what the registry adds.
 Owner OwnerOf(const ImportList& list, const ImportedResource& item) {
   Owner owner;
-  owner.key = item.resource.key;
   owner.root = ImportRoot(list.source);
   owner.party = PartyOf(owner.root);
   owner.service = item.service;
@@ -50,10 +49,10 @@ std::optional<Owner> Lookalike(const KeyText& key, const Facts& facts) {
   return std::nullopt;
 }
 
-// The list's claim on what another owner has at `key`.
-Row ClaimOf(const ImportList& list, const ImportedResource& item, const KeyText& key) {
+// The list's claim on what another owner has.
+Row ClaimOf(const ImportList& list, const ImportedResource& item, const ResourceId& id) {
   Row row;
-  row.id = {key, ImportUid(list.source), RowState::kSeen};
+  row.id = {id, ImportUid(list.source), RowState::kSeen};
   row.slot = row.root = ImportRoot(list.source);
   row.intent = Intent::kManages;
   row.managed = false;
@@ -83,24 +82,24 @@ void Claim(Row row, const Owner& holder, const std::string& reason, const std::s
   ledger.PutRow(std::move(row));
 }
 
-// The keys at which a line of the plan leaves a claim of the list.
-std::set<KeyText> ClaimedBy(const ImportPlan& plan) {
-  std::set<KeyText> keys;
+// The resources on which a line of the plan leaves a claim of the list.
+std::set<ResourceId> ClaimedBy(const ImportPlan& plan) {
+  std::set<ResourceId> ids;
   for (const ImportPlan::Line& line : plan.lines) {
-    if (line.action == ImportAction::kConflicting && line.holder) keys.insert(line.holder->key);
+    if (line.action == ImportAction::kConflicting && line.holder) ids.insert(line.holder->id);
   }
-  return keys;
+  return ids;
 }
 
 // The claims that the list had and has no more: it names another resource there by now, or nothing
 // and retires.
 std::vector<Row> EndedClaims(const ImportList& list, const ImportPlan& plan, const Facts& facts) {
-  const std::set<KeyText> claimed = ClaimedBy(plan);
+  const std::set<ResourceId> claimed = ClaimedBy(plan);
   std::set<ResourceIdentity> named;
   for (const ImportedResource& item : list.resources) named.insert(item.resource.identity);
   std::vector<Row> ended = facts.RowsOfUid(ImportUid(list.source));
   std::erase_if(ended, [&](const Row& row) {
-    return claimed.contains(row.id.key) || (!list.retire && !named.contains(row.identity));
+    return claimed.contains(row.id.resource) || (!list.retire && !named.contains(row.identity));
   });
   return ended;
 }
@@ -131,15 +130,17 @@ std::string_view Name(ImportAction action) {
 
 ImportPlan PlanImport(const ImportList& list, const AllFacts& facts) {
   ImportPlan plan;
-  std::set<KeyText> keys;
+  std::set<ResourceId> ids;
+  std::set<KeyText> fresh;
   for (const ImportedResource& item : list.resources) {
     ImportPlan::Line line = LineOf(list, item, facts);
-    const bool is_first = keys.insert(line.holder ? line.holder->key : item.resource.key).second;
+    const bool is_first = line.holder ? ids.insert(line.holder->id).second
+                                      : fresh.insert(item.resource.key).second;
     if (!is_first && line.action != ImportAction::kConflicting) line.action = ImportAction::kOwned;
     plan.lines.push_back(std::move(line));
   }
   for (const Row& row : EndedClaims(list, plan, facts)) {
-    if (auto holder = facts.OwnerOf(row.id.key)) plan.unclaimed.push_back(*std::move(holder));
+    if (auto holder = facts.OwnerOf(row.id.resource)) plan.unclaimed.push_back(*std::move(holder));
   }
   if (!list.retire) return plan;
   constexpr std::size_t kPage = 500;
@@ -149,8 +150,8 @@ ImportPlan PlanImport(const ImportList& list, const AllFacts& facts) {
     const bool is_last = page.size() < kPage;
     if (!page.empty()) after = page.back().key;
     for (Owner& owner : page) {
-      if (SourceOf(owner) != list.source || keys.contains(owner.key)) continue;
-      const std::vector<Agreement> agreements = facts.AgreementsOf(owner.key);
+      if (SourceOf(owner) != list.source || ids.contains(owner.id)) continue;
+      const std::vector<Agreement> agreements = facts.AgreementsOf(owner.id);
       const bool is_protected = ProtectionIn(agreements) != nullptr;
       (is_protected ? plan.kept : plan.retired).push_back(std::move(owner));
     }
@@ -165,11 +166,11 @@ void ApplyImport(const ImportList& list, const ImportPlan& plan, const std::stri
     const ImportPlan::Line& line = plan.lines[i];
     Owner owner = OwnerOf(list, list.resources[i]);
     if (line.action == ImportAction::kNew) {
-      Import(std::move(owner), actor, ledger);
+      Import(list.resources[i].resource.key, std::move(owner), actor, ledger);
       continue;
     }
     if (line.action == ImportAction::kConflicting && line.holder) {
-      Claim(ClaimOf(list, list.resources[i], line.holder->key), *line.holder, owner.record_reason,
+      Claim(ClaimOf(list, list.resources[i], line.holder->id), *line.holder, owner.record_reason,
             actor, ledger);
     }
     if (line.action != ImportAction::kChanged) continue;
@@ -197,7 +198,7 @@ void ApplyImport(const ImportList& list, const ImportPlan& plan, const std::stri
   for (const Owner& owner : plan.retired) {
     // No watch shows what a list names.
     ReleaseByOperator(
-        owner.key, {actor, "no longer in " + list.source},
+        owner.id, {actor, "no longer in " + list.source},
         [](const Slot& /*slot*/) { return false; }, ledger);
   }
 }

@@ -45,18 +45,22 @@ std::vector<PgStatement> ContentsStatements() {
   return {
       {"BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY", {}},
       {AllFrom(kOwnerColumns,
-               "owners o JOIN truce.names n ON n.resource = o.resource AND n.sort = 'key' ORDER BY "
-               "n.name"),
+               "owners o JOIN truce.resources r ON r.id = o.resource ORDER BY r.public_id"),
+       {}},
+      {AllFrom("r.public_id, r.key",
+               "resources r WHERE NOT EXISTS (SELECT FROM truce.owners o WHERE o.resource = r.id) "
+               "ORDER BY r.public_id"),
        {}},
       {AllFrom(kRowColumns,
-               "declarations d JOIN truce.resources r ON r.id = d.resource ORDER BY r.key, d.uid, "
-               "d.state"),
+               "declarations d JOIN truce.resources r ON r.id = d.resource ORDER BY r.public_id, "
+               "d.uid, d.state"),
        {}},
       {AllFrom(kObjectColumns, "objects b ORDER BY b.uid"), {}},
-      {AllFrom(kAgreementColumns, "agreements g ORDER BY g.id"), {}},
-      {AllFrom("n.name, r.key, n.sort, n.observed::integer, n.at",
-               "names n JOIN truce.resources r ON r.id = n.resource WHERE n.sort <> 'key' ORDER BY "
-               "n.name"),
+      {AllFrom(kAgreementColumns,
+               "agreements g JOIN truce.resources r ON r.id = g.resource ORDER BY g.id"),
+       {}},
+      {AllFrom(kNameColumns,
+               "names n JOIN truce.resources r ON r.id = n.resource ORDER BY n.name, n.spelling"),
        {}},
       {AllFrom(kAuditColumns, "audit l ORDER BY l.incarnation, l.tx, l.number"), {}},
       {AllFrom("s.name, s.value", "settings s ORDER BY s.name"), {}},
@@ -65,14 +69,18 @@ std::vector<PgStatement> ContentsStatements() {
 
 Result<void> ReadContents(const std::vector<PgAnswer>& answers, StoreContents& contents) {
   TRUCE_ASSIGN_OR_RETURN(contents.owners, AllOf<Owner>(answers[1], OwnerFrom<PgColumns>));
-  TRUCE_ASSIGN_OR_RETURN(contents.rows, AllOf<Row>(answers[2], RowFrom<PgColumns>));
-  TRUCE_ASSIGN_OR_RETURN(contents.objects, AllOf<Object>(answers[3], ObjectFrom<PgColumns>));
+  for (int row = 0; row < answers[2].row_count(); ++row) {
+    const PgColumns columns = answers[2].Row(row);
+    contents.observed.push_back({{std::string(columns.Text(0))}, {std::string(columns.Text(1))}});
+  }
+  TRUCE_ASSIGN_OR_RETURN(contents.rows, AllOf<Row>(answers[3], RowFrom<PgColumns>));
+  TRUCE_ASSIGN_OR_RETURN(contents.objects, AllOf<Object>(answers[4], ObjectFrom<PgColumns>));
   TRUCE_ASSIGN_OR_RETURN(contents.agreements,
-                         AllOf<Agreement>(answers[4], AgreementFrom<PgColumns>));
-  TRUCE_ASSIGN_OR_RETURN(contents.names, AllOf<ResourceName>(answers[5], NameFrom<PgColumns>));
-  TRUCE_ASSIGN_OR_RETURN(contents.audit, AllOf<AuditEntry>(answers[6], AuditFrom<PgColumns>));
-  for (int row = 0; row < answers[7].row_count(); ++row) {
-    const PgColumns columns = answers[7].Row(row);
+                         AllOf<Agreement>(answers[5], AgreementFrom<PgColumns>));
+  TRUCE_ASSIGN_OR_RETURN(contents.names, AllOf<ResourceName>(answers[6], NameFrom<PgColumns>));
+  TRUCE_ASSIGN_OR_RETURN(contents.audit, AllOf<AuditEntry>(answers[7], AuditFrom<PgColumns>));
+  for (int row = 0; row < answers[8].row_count(); ++row) {
+    const PgColumns columns = answers[8].Row(row);
     contents.settings.emplace_back(columns.Text(0), columns.Text(1));
   }
   return {};

@@ -18,20 +18,20 @@ namespace {
   "real, "                                                                                    \
   "record, record_reason, successor, state, leaf, contested, managed_once, left_slots"
 #define TRUCE_ROW_COLUMNS                                                                   \
-  "r.key, d.uid, d.state, d.slot, d.root, d.intent, d.terminating, d.managed, d.identity, " \
+  "r.public_id, d.uid, d.state, d.slot, d.root, d.intent, d.terminating, d.managed, d.identity, " \
   "d.review, d.digest, d.base, d.user, d.at, d.created, d.account_fields"
 #define TRUCE_OBJECT_COLUMNS                                                              \
   "uid, kind, namespace, name, parent, parent_uid, root, link, names, service, contact, " \
   "composes, own_party, transfer_to, told, stripped, at"
-#define TRUCE_NAME_COLUMNS "n.name, r.key, n.sort, n.observed, n.at"
-#define TRUCE_AGREEMENT_COLUMNS \
-  "id, kind, key, party, level, accepted, successor, reason, actor, at, until"
+#define TRUCE_NAME_COLUMNS "n.name, r.public_id, n.sort, n.observed, n.at, n.spelling"
+#define TRUCE_AGREEMENT_COLUMNS                                                               \
+  "a.id, a.kind, r.public_id, a.party, a.level, a.accepted, a.successor, a.reason, a.actor, " \
+  "a.at, a.until"
 #define TRUCE_AUDIT_COLUMNS "at, action, key, id, root, slot, uid, cause, actor, review"
 constexpr int kAuditColumns = 10;
 
 #define TRUCE_OWNERS "SELECT " TRUCE_OWNER_COLUMNS " FROM resources "
 #define TRUCE_OBJECTS "SELECT " TRUCE_OBJECT_COLUMNS " FROM objects "
-#define TRUCE_AGREEMENTS "SELECT " TRUCE_AGREEMENT_COLUMNS " FROM agreements "
 #define TRUCE_AUDIT "SELECT " TRUCE_AUDIT_COLUMNS ", seq FROM audit "
 // From the few to the many: what comes first is looked up, the other one follows from it.
 #define TRUCE_ROWS_OF_RESOURCES \
@@ -40,6 +40,8 @@ constexpr int kAuditColumns = 10;
   "SELECT " TRUCE_ROW_COLUMNS " FROM declarations d CROSS JOIN resources r ON r.id = d.resource "
 #define TRUCE_NAMES \
   "SELECT " TRUCE_NAME_COLUMNS " FROM names n CROSS JOIN resources r ON r.id = n.resource "
+#define TRUCE_AGREEMENTS \
+  "SELECT " TRUCE_AGREEMENT_COLUMNS " FROM agreements a CROSS JOIN resources r ON r.id = a.resource "
 
 Result<Owner> ReadOwner(const Statement& row) { return OwnerFrom(row); }
 Result<Row> ReadRow(const Statement& row) { return RowFrom(row); }
@@ -52,6 +54,10 @@ Result<std::pair<std::string, std::string>> ReadSetting(const Statement& row) {
   return std::pair(std::string(row.Text(0)), std::string(row.Text(1)));
 }
 Result<KeyText> ReadKey(const Statement& row) { return KeyText{std::string(row.Text(0))}; }
+Result<ResourceId> ReadId(const Statement& row) { return ResourceId{std::string(row.Text(0))}; }
+Result<ObservedResource> ReadObserved(const Statement& row) {
+  return ObservedResource{{std::string(row.Text(0))}, {std::string(row.Text(1))}};
+}
 Result<std::uint64_t> ReadCount(const Statement& row) {
   return static_cast<std::uint64_t>(row.Integer(0));
 }
@@ -121,22 +127,28 @@ auto SqliteFacts::First(const char* sql, const Read& read, const Values&... valu
   return found.empty() ? std::nullopt : std::optional(std::move(found.front()));
 }
 
-std::optional<Owner> SqliteFacts::OwnerOf(const KeyText& key) const {
-  return First(TRUCE_OWNERS "WHERE key = ?1 AND owned = 1", ReadOwner, key.text);
+std::vector<ResourceName> SqliteFacts::Spelt(const KeyText& name) const {
+  return Collect(TRUCE_NAMES "WHERE n.name = ?1 ORDER BY n.spelling DESC", ReadName, name.text);
 }
 
-bool SqliteFacts::HasOwner(const KeyText& key) const {
-  return First("SELECT 1 FROM resources WHERE key = ?1 AND owned = 1", ReadCount, key.text)
-      .has_value();
+std::vector<ResourceName> SqliteFacts::NamesOf(const ResourceId& id) const {
+  return Collect("SELECT " TRUCE_NAME_COLUMNS
+                 " FROM resources r CROSS JOIN names n ON n.resource = r.id "
+                 "WHERE r.public_id = ?1 ORDER BY n.name, n.spelling",
+                 ReadName, id.text);
 }
 
-std::vector<Row> SqliteFacts::RowsOfKey(const KeyText& key) const {
-  return Collect(TRUCE_ROWS_OF_RESOURCES "WHERE r.key = ?1 ORDER BY d.uid, d.state", ReadRow,
-                 key.text);
+std::optional<Owner> SqliteFacts::OwnerOf(const ResourceId& id) const {
+  return First(TRUCE_OWNERS "WHERE public_id = ?1 AND owned = 1", ReadOwner, id.text);
+}
+
+std::vector<Row> SqliteFacts::RowsOf(const ResourceId& id) const {
+  return Collect(TRUCE_ROWS_OF_RESOURCES "WHERE r.public_id = ?1 ORDER BY d.uid, d.state", ReadRow,
+                 id.text);
 }
 
 std::vector<Row> SqliteFacts::RowsOfUid(const Uid& uid) const {
-  return Collect(TRUCE_ROWS "WHERE d.uid = ?1 ORDER BY r.key, d.state", ReadRow, uid.text);
+  return Collect(TRUCE_ROWS "WHERE d.uid = ?1 ORDER BY r.public_id, d.state", ReadRow, uid.text);
 }
 
 std::optional<Object> SqliteFacts::ObjectByUid(const Uid& uid) const {
@@ -197,28 +209,20 @@ std::vector<Owner> SqliteFacts::OwnersOfShape(std::string_view shape, std::size_
                  shape, LimitOf(limit));
 }
 
-std::optional<ResourceName> SqliteFacts::FurtherName(const KeyText& name) const {
-  return First(TRUCE_NAMES "WHERE n.name = ?1", ReadName, name.text);
-}
-
-std::vector<ResourceName> SqliteFacts::FurtherNamesOf(const KeyText& key) const {
-  return Collect("SELECT " TRUCE_NAME_COLUMNS
-                 " FROM resources r CROSS JOIN names n ON n.resource = r.id WHERE r.key = ?1 "
-                 "ORDER BY n.name",
-                 ReadName, key.text);
-}
-
-std::vector<Agreement> SqliteFacts::AgreementsOf(const KeyText& key) const {
-  return Collect(TRUCE_AGREEMENTS "WHERE key = ?1 ORDER BY id", ReadAgreement, key.text);
+std::vector<Agreement> SqliteFacts::AgreementsOf(const ResourceId& id) const {
+  return Collect("SELECT " TRUCE_AGREEMENT_COLUMNS
+                 " FROM resources r CROSS JOIN agreements a ON a.resource = r.id "
+                 "WHERE r.public_id = ?1 ORDER BY a.id",
+                 ReadAgreement, id.text);
 }
 
 std::optional<Agreement> SqliteFacts::AgreementById(const PublicId& id) const {
-  return First(TRUCE_AGREEMENTS "WHERE id = ?1", ReadAgreement, id.text);
+  return First(TRUCE_AGREEMENTS "WHERE a.id = ?1", ReadAgreement, id.text);
 }
 
 std::vector<Agreement> SqliteFacts::AgreementsAfter(AgreementKind kind, const PublicId& after,
                                                     std::size_t limit) const {
-  return Collect(TRUCE_AGREEMENTS "WHERE kind = ?1 AND id > ?2 ORDER BY id LIMIT ?3", ReadAgreement,
+  return Collect(TRUCE_AGREEMENTS "WHERE a.kind = ?1 AND a.id > ?2 ORDER BY a.id LIMIT ?3", ReadAgreement,
                  kAgreementKinds.Of(kind), after.text, LimitOf(limit));
 }
 
@@ -231,9 +235,11 @@ std::optional<std::string> SqliteFacts::Setting(std::string_view name) const {
   return First("SELECT value FROM settings WHERE name = ?1", ReadText, name);
 }
 
-std::vector<KeyText> SqliteFacts::KeysAfter(const KeyText& after, std::size_t limit) const {
-  return Collect("SELECT key FROM resources WHERE key > ?1 ORDER BY key LIMIT ?2", ReadKey,
-                 after.text, LimitOf(limit));
+std::vector<ResourceId> SqliteFacts::ResourcesAfter(const ResourceId& after,
+                                                    std::size_t limit) const {
+  return Collect(
+      "SELECT public_id FROM resources WHERE public_id > ?1 ORDER BY public_id LIMIT ?2", ReadId,
+      after.text, LimitOf(limit));
 }
 
 // In the order of slots; `after` is "namespace/name/uid" of the last one.
@@ -269,9 +275,9 @@ std::vector<std::pair<std::string, std::string>> SqliteFacts::SettingsAfter(
 std::vector<Row> SqliteFacts::ReservedBefore(Timestamp before, const RowId& after,
                                              std::size_t limit) const {
   return Collect(TRUCE_ROWS
-                 "WHERE d.state = 'reserved' AND d.at < ?1 AND (r.key, d.uid) > (?2, ?3) "
-                 "ORDER BY r.key, d.uid LIMIT ?4",
-                 ReadRow, Milliseconds(before), after.key.text, after.uid.text, LimitOf(limit));
+                 "WHERE d.state = 'reserved' AND d.at < ?1 AND (r.public_id, d.uid) > (?2, ?3) "
+                 "ORDER BY r.public_id, d.uid LIMIT ?4",
+                 ReadRow, Milliseconds(before), after.resource.text, after.uid.text, LimitOf(limit));
 }
 
 std::uint64_t SqliteFacts::CountSeen(std::string_view cluster) const {
@@ -284,9 +290,9 @@ std::uint64_t SqliteFacts::CountSeen(std::string_view cluster) const {
 
 std::vector<Row> SqliteFacts::ObserversAfter(const RowId& after, std::size_t limit) const {
   return Collect(TRUCE_ROWS
-                 "WHERE d.intent = 'observes' AND (r.key, d.uid, d.state) > (?1, ?2, ?3) "
-                 "ORDER BY r.key, d.uid, d.state LIMIT ?4",
-                 ReadRow, after.key.text, after.uid.text, kRowStates.Of(after.state),
+                 "WHERE d.intent = 'observes' AND (r.public_id, d.uid, d.state) > (?1, ?2, ?3) "
+                 "ORDER BY r.public_id, d.uid, d.state LIMIT ?4",
+                 ReadRow, after.resource.text, after.uid.text, kRowStates.Of(after.state),
                  LimitOf(limit));
 }
 
@@ -305,9 +311,9 @@ std::vector<PlaceCount> SqliteFacts::PlacesOf(std::string_view type, std::size_t
       read, type, LimitOf(limit));
 }
 
-std::vector<KeyText> SqliteFacts::KeysWithId(const PublicId& id, std::size_t limit) const {
-  return Collect("SELECT key FROM resources WHERE public_id = ?1 ORDER BY key LIMIT ?2", ReadKey,
-                 id.text, LimitOf(limit));
+std::vector<KeyText> SqliteFacts::KeysAfter(const KeyText& after, std::size_t limit) const {
+  return Collect("SELECT DISTINCT key FROM resources WHERE key > ?1 ORDER BY key LIMIT ?2", ReadKey,
+                 after.text, LimitOf(limit));
 }
 
 std::vector<KeyText> SqliteFacts::KeysWithName(std::string_view name, std::size_t limit) const {
@@ -419,12 +425,15 @@ Result<StoreContents> ContentsOf(Connection& connection) {
     });
   };
   TRUCE_RETURN_IF_ERROR(
-      all(TRUCE_OWNERS "WHERE owned = 1 ORDER BY key", contents.owners, ReadOwner));
+      all(TRUCE_OWNERS "WHERE owned = 1 ORDER BY public_id", contents.owners, ReadOwner));
   TRUCE_RETURN_IF_ERROR(
-      all(TRUCE_ROWS_OF_RESOURCES "ORDER BY r.key, d.uid, d.state", contents.rows, ReadRow));
+      all("SELECT public_id, key FROM resources WHERE owned = 0 ORDER BY public_id",
+          contents.observed, ReadObserved));
+  TRUCE_RETURN_IF_ERROR(
+      all(TRUCE_ROWS_OF_RESOURCES "ORDER BY r.public_id, d.uid, d.state", contents.rows, ReadRow));
   TRUCE_RETURN_IF_ERROR(all(TRUCE_OBJECTS "ORDER BY uid", contents.objects, ReadObject));
-  TRUCE_RETURN_IF_ERROR(all(TRUCE_AGREEMENTS "ORDER BY id", contents.agreements, ReadAgreement));
-  TRUCE_RETURN_IF_ERROR(all(TRUCE_NAMES "ORDER BY n.name", contents.names, ReadName));
+  TRUCE_RETURN_IF_ERROR(all(TRUCE_AGREEMENTS "ORDER BY a.id", contents.agreements, ReadAgreement));
+  TRUCE_RETURN_IF_ERROR(all(TRUCE_NAMES "ORDER BY n.name, n.spelling", contents.names, ReadName));
   TRUCE_RETURN_IF_ERROR(all(TRUCE_AUDIT "ORDER BY seq", contents.audit, ReadAudit));
   TRUCE_RETURN_IF_ERROR(
       all("SELECT name, value FROM settings ORDER BY name", contents.settings, ReadSetting));

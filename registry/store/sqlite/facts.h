@@ -29,9 +29,10 @@ class SqliteFacts final : public AllFacts {
 
   const std::optional<Error>& error() const { return error_; }
 
-  std::optional<Owner> OwnerOf(const KeyText& key) const override;
-  bool HasOwner(const KeyText& key) const override;
-  std::vector<Row> RowsOfKey(const KeyText& key) const override;
+  std::vector<ResourceName> Spelt(const KeyText& name) const override;
+  std::vector<ResourceName> NamesOf(const ResourceId& id) const override;
+  std::optional<Owner> OwnerOf(const ResourceId& id) const override;
+  std::vector<Row> RowsOf(const ResourceId& id) const override;
   std::vector<Row> RowsOfUid(const Uid& uid) const override;
   std::optional<Object> ObjectByUid(const Uid& uid) const override;
   std::optional<Object> ObjectBySlot(const Slot& slot) const override;
@@ -40,9 +41,7 @@ class SqliteFacts final : public AllFacts {
                             std::size_t limit) const override;
   std::uint64_t CountOwned(const OwnedRange& range) const override;
   std::vector<Owner> OwnersOfShape(std::string_view shape, std::size_t limit) const override;
-  std::optional<ResourceName> FurtherName(const KeyText& name) const override;
-  std::vector<ResourceName> FurtherNamesOf(const KeyText& key) const override;
-  std::vector<Agreement> AgreementsOf(const KeyText& key) const override;
+  std::vector<Agreement> AgreementsOf(const ResourceId& id) const override;
   std::optional<Agreement> AgreementById(const PublicId& id) const override;
   std::vector<Agreement> AgreementsAfter(AgreementKind kind, const PublicId& after,
                                          std::size_t limit) const override;
@@ -50,7 +49,7 @@ class SqliteFacts final : public AllFacts {
                               std::size_t limit) const override;
   std::optional<std::string> Setting(std::string_view name) const override;
 
-  std::vector<KeyText> KeysAfter(const KeyText& after, std::size_t limit) const override;
+  std::vector<ResourceId> ResourcesAfter(const ResourceId& after, std::size_t limit) const override;
   ObjectPage ObjectsOfKind(const Slot& slot, std::string_view after,
                            std::size_t limit) const override;
   std::vector<Object> ObjectsAfter(const Uid& after, std::size_t limit) const override;
@@ -62,7 +61,7 @@ class SqliteFacts final : public AllFacts {
 
   std::vector<Row> ObserversAfter(const RowId& after, std::size_t limit) const override;
   std::vector<PlaceCount> PlacesOf(std::string_view type, std::size_t limit) const override;
-  std::vector<KeyText> KeysWithId(const PublicId& id, std::size_t limit) const override;
+  std::vector<KeyText> KeysAfter(const KeyText& after, std::size_t limit) const override;
   std::vector<KeyText> KeysWithName(std::string_view name, std::size_t limit) const override;
   std::vector<KeyText> KeysWithArn(std::string_view arn, std::size_t limit) const override;
   std::optional<std::vector<KeyText>> KeysNamed(const NameSearch& search,
@@ -89,7 +88,7 @@ class SqliteFacts final : public AllFacts {
   mutable std::optional<Error> error_;
 };
 
-// Everything that a connection shows, each list in key order.
+// Everything that a connection shows.
 Result<StoreContents> ContentsOf(Connection& connection);
 
 // How many ownerships there are by state, counted by indexes.

@@ -2,8 +2,10 @@
 
 #include <algorithm>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "registry/store/adapter.h"
 #include "registry/store/columns.h"
@@ -35,8 +37,13 @@ Result<RowNumber> Find(Connection& writer, const char* sql, const auto&... value
   return number;
 }
 
-Result<RowNumber> FindResource(Connection& writer, const KeyText& key) {
-  return Find(writer, "SELECT id FROM resources WHERE key = ?1", key.text);
+// What refers to a resource, `what`, does so by its number.
+Result<std::int64_t> ResourceNumber(Connection& writer, const ResourceId& id,
+                                    std::string_view constraint, std::string_view what) {
+  TRUCE_ASSIGN_OR_RETURN(const RowNumber number,
+                         Find(writer, "SELECT id FROM resources WHERE public_id = ?1", id.text));
+  if (!number) return BrokenConstraint(constraint, what);
+  return *number;
 }
 
 Result<std::int64_t> PlaceNumber(Connection& writer, const Place& place) {
@@ -56,31 +63,31 @@ Result<std::int64_t> PlaceNumber(Connection& writer, const Place& place) {
 
 Result<void> PutOwner(Connection& writer, const Owner& owner) {
   TRUCE_ASSIGN_OR_RETURN(const std::int64_t place, PlaceNumber(writer, PlaceOf(owner)));
-  // The row of the key, and whether no column of an index changes but those of its lists.
+  // The row of the resource, and whether no column of an index changes but those of its lists.
   RowNumber number;
   bool is_found_alike = false;
   const auto read = [&](const Statement& row) -> Result<bool> {
     number = row.Integer(0);
-    is_found_alike = row.Text(1) == owner.id.text && row.Text(2) == owner.name &&
+    is_found_alike = row.Text(1) == owner.key.text && row.Text(2) == owner.name &&
                      row.Text(3) == owner.arn && row.Text(4) == owner.shape &&
                      row.Text(5) == owner.service && row.Integer(6) == place;
     return false;
   };
   TRUCE_RETURN_IF_ERROR(writer.Visit(
-      "SELECT id, public_id, name, arn, shape, service, place FROM resources WHERE key = ?1", read,
-      owner.key.text));
+      "SELECT id, key, name, arn, shape, service, place FROM resources WHERE public_id = ?1", read,
+      owner.id.text));
   if (!number) {
     return writer.Run(
         "INSERT OR ROLLBACK INTO resources (root, party, contact, identity, since, real, record, "
-        "record_reason, successor, state, leaf, contested, managed_once, left_slots, public_id, "
-        "name, arn, shape, service, place, key, owned) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, "
+        "record_reason, successor, state, leaf, contested, managed_once, left_slots, key, name, "
+        "arn, shape, service, place, public_id, owned) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, "
         "?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20, ?21, 1)",
         ToText(owner.root), owner.party.text, owner.contact, ToText(owner.identity),
         Milliseconds(owner.since), owner.real, kRecords.Of(owner.record), owner.record_reason,
         owner.successor, kHolderStates.Of(owner.state), LeafBeside(owner.root, owner.leaf),
-        owner.contested, owner.managed_once, SlotLines(owner.left), OrNull(owner.id.text),
+        owner.contested, owner.managed_once, SlotLines(owner.left), owner.key.text,
         OrNull(owner.name), OrNull(owner.arn), OrNull(owner.shape), owner.service, place,
-        owner.key.text);
+        owner.id.text);
   }
   TRUCE_RETURN_IF_ERROR(writer.Run(
       "UPDATE OR ROLLBACK resources SET (root, party, contact, identity, since, real, record, "
@@ -92,43 +99,44 @@ Result<void> PutOwner(Connection& writer, const Owner& owner) {
       owner.contested, owner.managed_once, SlotLines(owner.left), *number));
   if (is_found_alike) return {};
   return writer.Run(
-      "UPDATE OR ROLLBACK resources SET (public_id, name, arn, shape, service, place, owned) = "
+      "UPDATE OR ROLLBACK resources SET (key, name, arn, shape, service, place, owned) = "
       "(?1, ?2, ?3, ?4, ?5, ?6, 1) WHERE id = ?7",
-      OrNull(owner.id.text), OrNull(owner.name), OrNull(owner.arn), OrNull(owner.shape),
+      owner.key.text, OrNull(owner.name), OrNull(owner.arn), OrNull(owner.shape),
       owner.service, place, *number);
 }
 
 // Its observers' rows may stay; ForgetResource takes what nothing points to.
-Result<void> DropOwner(Connection& writer, const KeyText& key) {
+Result<void> DropOwner(Connection& writer, const ResourceId& id) {
   return writer.Run(
-      "UPDATE OR ROLLBACK resources SET (owned, public_id, root, party, service, contact, arn, "
-      "name, identity, shape, place, since, real, record, record_reason, successor, state, leaf, "
-      "contested, managed_once, left_slots) = (0, NULL, '', '', '', '', NULL, NULL, '', NULL, "
-      "NULL, 0, 0, 'none', '', '', 'reserved', NULL, 0, 0, '') WHERE key = ?1",
-      key.text);
+      "UPDATE OR ROLLBACK resources SET (owned, root, party, service, contact, arn, name, "
+      "identity, shape, place, since, real, record, record_reason, successor, state, leaf, "
+      "contested, managed_once, left_slots) = (0, '', '', '', '', NULL, NULL, '', NULL, NULL, 0, "
+      "0, 'none', '', '', 'reserved', NULL, 0, 0, '') WHERE public_id = ?1",
+      id.text);
 }
 
-Result<std::int64_t> ResourceOf(Connection& writer, const KeyText& key) {
-  TRUCE_ASSIGN_OR_RETURN(const RowNumber number, FindResource(writer, key));
-  if (number) return *number;
-  TRUCE_RETURN_IF_ERROR(writer.Run(
-      "INSERT OR ROLLBACK INTO resources (key, owned, root, party, service, contact, identity, "
-      "since, real, record, record_reason, successor, state, contested, managed_once, left_slots) "
-      "VALUES (?1, 0, '', '', '', '', '', 0, 0, 'none', '', '', 'reserved', 0, 0, '')",
-      key.text));
-  return writer.LastId();
+// What has an owner stays owned.
+Result<void> PutObserved(Connection& writer, const ObservedResource& observed) {
+  return writer.Run(
+      "INSERT OR ROLLBACK INTO resources (public_id, key, owned, root, party, service, contact, "
+      "identity, since, real, record, record_reason, successor, state, contested, managed_once, "
+      "left_slots) VALUES (?1, ?2, 0, '', '', '', '', '', 0, 0, 'none', '', '', 'reserved', 0, 0, "
+      "'') ON CONFLICT (public_id) DO UPDATE SET key = ?2 WHERE owned = 0",
+      observed.id.text, observed.key.text);
 }
 
 // One that has neither owner nor row any more.
-Result<void> ForgetResource(Connection& writer, const KeyText& key) {
+Result<void> ForgetResource(Connection& writer, const ResourceId& id) {
   return writer.Run(
-      "DELETE FROM resources WHERE key = ?1 AND owned = 0 AND NOT EXISTS "
+      "DELETE FROM resources WHERE public_id = ?1 AND owned = 0 AND NOT EXISTS "
       "(SELECT 1 FROM declarations WHERE resource = resources.id)",
-      key.text);
+      id.text);
 }
 
 Result<void> PutRow(Connection& writer, const Row& row) {
-  TRUCE_ASSIGN_OR_RETURN(const std::int64_t resource, ResourceOf(writer, row.id.key));
+  TRUCE_ASSIGN_OR_RETURN(
+      const std::int64_t resource,
+      ResourceNumber(writer, row.id.resource, "a row has its resource", row.id.uid.text));
   const std::optional<std::int64_t> created =
       row.created ? std::optional(Milliseconds(*row.created)) : std::nullopt;
   return writer.Run(
@@ -146,19 +154,26 @@ Result<void> PutRow(Connection& writer, const Row& row) {
 
 Result<void> DropRow(Connection& writer, const RowId& id) {
   return writer.Run(
-      "DELETE FROM declarations WHERE resource = (SELECT id FROM resources WHERE key = ?1) AND "
-      "uid = ?2 AND state = ?3",
-      id.key.text, id.uid.text, kRowStates.Of(id.state));
+      "DELETE FROM declarations WHERE resource = (SELECT id FROM resources WHERE public_id = ?1) "
+      "AND uid = ?2 AND state = ?3",
+      id.resource.text, id.uid.text, kRowStates.Of(id.state));
 }
 
 Result<void> PutName(Connection& writer, const ResourceName& name) {
-  TRUCE_ASSIGN_OR_RETURN(const RowNumber resource, FindResource(writer, name.key));
-  if (!resource) return BrokenConstraint("a name has its resource", name.name.text);
+  TRUCE_ASSIGN_OR_RETURN(
+      const std::int64_t resource,
+      ResourceNumber(writer, name.resource, "a name has its resource", name.name.text));
   return writer.Run(
-      "INSERT OR ROLLBACK INTO names (name, resource, sort, observed, at) "
-      "VALUES (?1, ?2, ?3, ?4, ?5) ON CONFLICT (name) DO UPDATE SET (resource, sort, observed, at) "
-      "= (?2, ?3, ?4, ?5)",
-      name.name.text, *resource, kNameSorts.Of(name.sort), name.observed, Milliseconds(name.at));
+      "INSERT OR ROLLBACK INTO names (name, spelling, resource, sort, observed, at) "
+      "VALUES (?1, ?2, ?3, ?4, ?5, ?6) ON CONFLICT (name, spelling) DO UPDATE SET "
+      "(resource, sort, observed, at) = (?3, ?4, ?5, ?6)",
+      name.name.text, std::int64_t{name.spelling}, resource, kNameSorts.Of(name.sort),
+      name.observed, Milliseconds(name.at));
+}
+
+Result<void> DropName(Connection& writer, const NameId& id) {
+  return writer.Run("DELETE FROM names WHERE name = ?1 AND spelling = ?2", id.name.text,
+                    std::int64_t{id.spelling});
 }
 
 Result<void> PutObject(Connection& writer, const Object& object) {
@@ -192,13 +207,16 @@ Result<void> PutObject(Connection& writer, const Object& object) {
 }
 
 Result<void> PutAgreement(Connection& writer, const Agreement& agreement) {
+  TRUCE_ASSIGN_OR_RETURN(const std::int64_t resource,
+                         ResourceNumber(writer, agreement.resource, "an agreement has its resource",
+                                        agreement.id.text));
   const std::optional<std::int64_t> until =
       agreement.until ? std::optional(Milliseconds(*agreement.until)) : std::nullopt;
   return writer.Run(
-      "INSERT OR REPLACE INTO agreements (id, kind, key, party, level, accepted, successor, "
+      "INSERT OR REPLACE INTO agreements (id, kind, resource, party, level, accepted, successor, "
       "reason, actor, at, until) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)",
-      agreement.id.text, kAgreementKinds.Of(agreement.kind), agreement.key.text,
-      agreement.party.text, kShareLevels.Of(agreement.level), agreement.accepted,
+      agreement.id.text, kAgreementKinds.Of(agreement.kind), resource, agreement.party.text,
+      kShareLevels.Of(agreement.level), agreement.accepted,
       agreement.successor, agreement.reason, agreement.actor, Milliseconds(agreement.at), until);
 }
 
@@ -213,47 +231,67 @@ Result<void> AddAudit(Connection& writer, const std::optional<std::int64_t>& num
       entry.actor, entry.review.text);
 }
 
-bool IsPutLater(const std::vector<ResourceName>& names, std::size_t i) {
-  return std::any_of(names.begin() + static_cast<std::ptrdiff_t>(i) + 1, names.end(),
-                     [&](const ResourceName& later) { return later.name == names[i].name; });
+// Of two puts of one thing the last one counts, whatever the other one refers to.
+template <typename T, typename IsSame>
+bool IsPutLater(const std::vector<T>& puts, const T& put, const IsSame& is_same) {
+  const std::span<const T> later(&put + 1, puts.data() + puts.size());
+  return std::any_of(later.begin(), later.end(),
+                     [&](const T& each) { return is_same(each, put); });
 }
 
-bool Puts(const Changes& changes, const KeyText& owner) {
+bool IsOneName(const ResourceName& a, const ResourceName& b) {
+  return a.name == b.name && a.spelling == b.spelling;
+}
+bool IsOneAgreement(const Agreement& a, const Agreement& b) { return a.id == b.id; }
+
+bool Puts(const Changes& changes, const ResourceId& owner) {
   return std::any_of(changes.put_owners.begin(), changes.put_owners.end(),
-                     [&owner](const Owner& put) { return put.key == owner; });
+                     [&owner](const Owner& put) { return put.id == owner; });
 }
 
 }  // namespace
 
-// In an order that keeps the schema's triggers content: an owner stands before its reservations
-// come, and goes after they went; a name may become a key, a key a name, and names move before
-// their resource goes.
+// In an order that keeps the schema content: a resource is there before what belongs to it comes,
+// and goes after that went; an owner, too, before its reservations come, and after they went.
 Result<void> WriteChanges(Connection& writer, const Changes& changes) {
-  for (const KeyText& name : changes.drop_names) {
-    TRUCE_RETURN_IF_ERROR(writer.Run("DELETE FROM names WHERE name = ?1", name.text));
+  for (const NameId& id : changes.drop_names) TRUCE_RETURN_IF_ERROR(DropName(writer, id));
+  for (const PublicId& id : changes.drop_agreements) {
+    TRUCE_RETURN_IF_ERROR(writer.Run("DELETE FROM agreements WHERE id = ?1", id.text));
   }
   for (const RowId& id : changes.drop_rows) TRUCE_RETURN_IF_ERROR(DropRow(writer, id));
   for (const Owner& owner : changes.put_owners) TRUCE_RETURN_IF_ERROR(PutOwner(writer, owner));
+  for (const ObservedResource& observed : changes.put_observed) {
+    TRUCE_RETURN_IF_ERROR(PutObserved(writer, observed));
+  }
   for (const Row& row : changes.put_rows) TRUCE_RETURN_IF_ERROR(PutRow(writer, row));
-  for (const KeyText& key : changes.drop_owners) {
-    if (!Puts(changes, key)) TRUCE_RETURN_IF_ERROR(DropOwner(writer, key));
+  for (const ResourceId& id : changes.drop_owners) {
+    if (!Puts(changes, id)) TRUCE_RETURN_IF_ERROR(DropOwner(writer, id));
   }
-  for (std::size_t i = 0; i < changes.put_names.size(); ++i) {
-    if (IsPutLater(changes.put_names, i)) continue;
-    TRUCE_RETURN_IF_ERROR(PutName(writer, changes.put_names[i]));
+  // Of those, too, whose owner went.
+  for (const ObservedResource& observed : changes.put_observed) {
+    TRUCE_RETURN_IF_ERROR(PutObserved(writer, observed));
   }
-  for (const RowId& id : changes.drop_rows) TRUCE_RETURN_IF_ERROR(ForgetResource(writer, id.key));
-  for (const KeyText& key : changes.drop_owners) TRUCE_RETURN_IF_ERROR(ForgetResource(writer, key));
+  for (const ResourceName& name : changes.put_names) {
+    if (IsPutLater(changes.put_names, name, IsOneName)) continue;
+    TRUCE_RETURN_IF_ERROR(PutName(writer, name));
+  }
+  for (const Agreement& agreement : changes.put_agreements) {
+    if (IsPutLater(changes.put_agreements, agreement, IsOneAgreement)) continue;
+    TRUCE_RETURN_IF_ERROR(PutAgreement(writer, agreement));
+  }
+  for (const RowId& id : changes.drop_rows) {
+    TRUCE_RETURN_IF_ERROR(ForgetResource(writer, id.resource));
+  }
+  for (const ResourceId& id : changes.drop_owners) {
+    TRUCE_RETURN_IF_ERROR(ForgetResource(writer, id));
+  }
+  for (const ObservedResource& observed : changes.put_observed) {
+    TRUCE_RETURN_IF_ERROR(ForgetResource(writer, observed.id));
+  }
   for (const Uid& uid : changes.drop_objects) {
     TRUCE_RETURN_IF_ERROR(writer.Run("DELETE FROM objects WHERE uid = ?1", uid.text));
   }
   for (const Object& object : changes.put_objects) TRUCE_RETURN_IF_ERROR(PutObject(writer, object));
-  for (const PublicId& id : changes.drop_agreements) {
-    TRUCE_RETURN_IF_ERROR(writer.Run("DELETE FROM agreements WHERE id = ?1", id.text));
-  }
-  for (const Agreement& agreement : changes.put_agreements) {
-    TRUCE_RETURN_IF_ERROR(PutAgreement(writer, agreement));
-  }
   std::optional<std::int64_t> number;
   if (changes.audit_from != 0) number = static_cast<std::int64_t>(changes.audit_from);
   for (const AuditEntry& entry : changes.audit) {

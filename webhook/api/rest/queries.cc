@@ -40,8 +40,8 @@ std::string PrefixFor(const ResourceFilter& filter, const Catalogue& catalogue) 
   return type == nullptr ? std::string() : PercentEncode(type->space) + "|";
 }
 
-bool IsShared(const KeyText& key, const Facts& facts, Timestamp now) {
-  const std::vector<Agreement> agreements = facts.AgreementsOf(key);
+bool IsShared(const ResourceId& id, const Facts& facts, Timestamp now) {
+  const std::vector<Agreement> agreements = facts.AgreementsOf(id);
   return std::any_of(agreements.begin(), agreements.end(), [&](const Agreement& each) {
     return each.kind == AgreementKind::kShare && HoldsAt(each, now);
   });
@@ -94,7 +94,7 @@ std::vector<Owner> Listed(const ResourceFilter& filter, const KeyText& after, st
   if (filter.service.empty()) return facts.OwnersIn(ListFor(filter), after, limit);
   std::vector<Owner> owners;
   for (const KeyText& key : facts.KeysOfService(filter.service, after, limit)) {
-    if (auto owner = facts.OwnerOf(key)) owners.push_back(*std::move(owner));
+    if (auto owner = OwnerByName(key, facts)) owners.push_back(*std::move(owner));
   }
   return owners;
 }
@@ -108,7 +108,7 @@ struct Visited {
 Visited VisitedFor(Owner owner, const ResourceQuery& query, const Facts& facts) {
   const std::optional<bool>& shared = query.filter.shared;
   const bool fits =
-      Fits(owner, query.filter) && (!shared || *shared == IsShared(owner.key, facts, query.now));
+      Fits(owner, query.filter) && (!shared || *shared == IsShared(owner.id, facts, query.now));
   return {std::move(owner), fits};
 }
 
@@ -184,7 +184,7 @@ Result<bool> RegistryQueries::Walk(const ResourceQuery& query, const Catalogue& 
       const auto begin = std::upper_bound(keys->begin(), keys->end(), after);
       const auto count =
           std::min<std::ptrdiff_t>(keys->end() - begin, static_cast<std::ptrdiff_t>(limit));
-      found.keys.assign(begin, begin + count);
+      found.names.assign(begin, begin + count);
     }
     std::vector<Visited> page;
     const auto look = [&](const AllFacts& facts) {
@@ -192,15 +192,15 @@ Result<bool> RegistryQueries::Walk(const ResourceQuery& query, const Catalogue& 
       const auto take = [&](Owner owner) {
         page.push_back(VisitedFor(std::move(owner), query, facts));
       };
-      for (const KeyText& key : found.keys) {
-        if (auto owner = facts.OwnerOf(key)) take(*std::move(owner));
+      for (const KeyText& key : found.names) {
+        if (auto owner = OwnerByName(key, facts)) take(*std::move(owner));
       }
       if (keys) return;
       for (Owner& owner : Listed(filter, after, limit, facts)) take(std::move(owner));
     };
     TRUCE_RETURN_IF_ERROR(store_.Read(found, look, deadline));
-    const std::size_t looked_at = keys ? found.keys.size() : page.size();
-    if (!found.keys.empty()) after = found.keys.back();
+    const std::size_t looked_at = keys ? found.names.size() : page.size();
+    if (!found.names.empty()) after = found.names.back();
     if (!keys && !page.empty()) after = page.back().owner.key;
     for (Visited& each : page) {
       // Keys are in order: behind the last of the type there is no other.
@@ -269,22 +269,19 @@ Result<ResourcePage> RegistryQueries::ListSorted(const ResourceQuery& query,
 namespace {
 
 ResourceView ViewOf(Owner owner, const Facts& facts) {
-  const KeyText key = owner.key;
-  return {std::move(owner), facts.RowsOfKey(key), facts.AgreementsOf(key),
-          facts.FurtherNamesOf(key)};
+  const ResourceId id = owner.id;
+  return {std::move(owner), facts.RowsOf(id), facts.AgreementsOf(id), facts.NamesOf(id)};
 }
 
 }  // namespace
 
-std::optional<Owner> OwnerWithId(const PublicId& id, const AllFacts& facts) {
-  const std::vector<KeyText> keys = facts.KeysWithId(id, 1);
-  if (!keys.empty()) return facts.OwnerOf(keys.front());
+std::optional<Owner> OwnerWithId(const ResourceId& id, const Facts& facts) {
+  if (auto owner = facts.OwnerOf(id)) return owner;
   // An id of a resource that became one with another goes on working in links.
-  const auto name = facts.FurtherName(FormerIdName(id));
-  return name ? facts.OwnerOf(name->key) : std::nullopt;
+  return OwnerByName(FormerIdName(id), facts);
 }
 
-Result<ResourceView> RegistryQueries::ById(const PublicId& id, Deadline deadline) const {
+Result<ResourceView> RegistryQueries::ById(const ResourceId& id, Deadline deadline) const {
   std::optional<ResourceView> found;
   const auto look = [&](const AllFacts& facts) {
     found.reset();
@@ -310,11 +307,11 @@ Result<std::vector<AgreementView>> RegistryQueries::Dealings(const Dealers& deal
         if (more) after = page.back().id;
         for (const Agreement& each : page) {
           if (!share && each.accepted) continue;
-          const auto owner = facts.OwnerOf(each.key);
+          const auto owner = facts.OwnerOf(each.resource);
           const bool theirs = owner && !share && owner->service == dealers.service;
           const PartyId party = Bound(each.party, dealers.rules);
           if (!owner || (!theirs && !dealers.parties.contains(party))) continue;
-          found.push_back({each, *owner, facts.RowsOfKey(each.key)});
+          found.push_back({each, *owner, facts.RowsOf(each.resource)});
         }
       }
     }
@@ -342,17 +339,19 @@ Result<ObservedViews> RegistryQueries::ObservedBy(const std::string& service, st
     std::optional<RowId> before;  // seen and reserved rows of one object count once
     for (std::size_t i = 0; i < std::min(rows.size(), kScanMax); ++i) {
       const Row& row = rows[i];
-      const bool is_same = before && before->key == row.id.key && before->uid == row.id.uid;
+      const bool is_same =
+          before && before->resource == row.id.resource && before->uid == row.id.uid;
       before = row.id;
       if (is_same || !is_ours(row.root)) continue;
-      auto owner = facts.OwnerOf(row.id.key);
+      auto owner = facts.OwnerOf(row.id.resource);
       if (!owner || owner->service == service) continue;
-      if (found.items.size() == limit) {
-        found.complete = false;
-        return;
-      }
       found.items.push_back({*std::move(owner), row.slot});
     }
+    std::stable_sort(found.items.begin(), found.items.end(),
+                     [](const auto& a, const auto& b) { return a.owner.key < b.owner.key; });
+    if (found.items.size() <= limit) return;
+    found.complete = false;
+    found.items.erase(found.items.begin() + static_cast<std::ptrdiff_t>(limit), found.items.end());
   };
   TRUCE_RETURN_IF_ERROR(store_.Read(look, deadline));
   return found;
@@ -360,7 +359,7 @@ Result<ObservedViews> RegistryQueries::ObservedBy(const std::string& service, st
 
 std::set<std::string> ServicesManaging(const Owner& owner, const Facts& facts) {
   std::set<std::string> services = {owner.service};
-  for (const Row& row : facts.RowsOfKey(owner.key)) {
+  for (const Row& row : facts.RowsOf(owner.id)) {
     if (!Manages(row) || row.root == owner.root) continue;
     const auto root = facts.ObjectBySlot(row.root);
     services.insert(root ? root->service : std::string());

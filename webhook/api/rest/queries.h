@@ -69,7 +69,7 @@ struct ResourcePage {
 std::set<std::string> ServicesManaging(const Owner& owner, const Facts& facts);
 
 // The owner of that id, also by an id that its resource had before it merged (N3).
-std::optional<Owner> OwnerWithId(const PublicId& id, const AllFacts& facts);
+std::optional<Owner> OwnerWithId(const ResourceId& id, const Facts& facts);
 
 // Thread-safe. Errors of all: those of the store.
 class RegistryQueries final {
@@ -83,7 +83,7 @@ class RegistryQueries final {
   Result<ResourcePage> List(const ResourceQuery& query, const Catalogue& catalogue,
                             Deadline deadline) const;
   // The resource of OwnerWithId. Errors: kNotFound.
-  Result<ResourceView> ById(const PublicId& id, Deadline deadline) const;
+  Result<ResourceView> ById(const ResourceId& id, Deadline deadline) const;
 
   // What the service has to do with others by agreement: what is shared with one of `parties`, and
   // the transfers that nobody accepted yet from the service or to one of `parties`. Of the first
@@ -95,8 +95,8 @@ class RegistryQueries final {
   };
   Result<std::vector<AgreementView>> Dealings(const Dealers& dealers, Deadline deadline) const;
 
-  // What roots of the service observe and others own. Of the first kScanMax observers in the order
-  // of keys, and at most `limit`.
+  // What roots of the service observe and others own, by key, at most `limit`. Of kScanMax
+  // observers.
   Result<ObservedViews> ObservedBy(const std::string& service, std::size_t limit,
                                    Deadline deadline) const;
 

@@ -379,9 +379,9 @@ class Imports final {
     }
     Locks locks;
     for (const ImportedResource& item : request.list.resources) {
-      locks.keys.push_back(item.resource.key);
+      locks.names.push_back(item.resource.key);
     }
-    for (const Owner& owner : planned.retired) locks.keys.push_back(owner.key);
+    for (const Owner& owner : planned.retired) locks.resources.push_back(owner.id);
     TRUCE_RETURN_IF_ERROR(ports_.store.Apply(locks, decide, call.deadline));
     if (outcome == Outcome::kChanged) {
       return ProblemResponse(ProblemType::kPreconditionFailed, "the plan is another one by now");

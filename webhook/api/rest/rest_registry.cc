@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "registry/base/result.h"
-#include "registry/ownership/lists/key_copy.h"
+#include "registry/ownership/lists/resource_copy.h"
 #include "webhook/api/resource_json.h"
 #include "webhook/api/rest/operations.h"
 #include "webhook/wire/json_writer.h"
@@ -100,14 +100,15 @@ void WriteAgreed(const Agreement& agreement, JsonWriter& json) {
   json.EndObject();
 }
 
-void WriteFurtherName(const ResourceName& name, JsonWriter& json) {
+void WriteName(const ResourceName& name, JsonWriter& json) {
   json.BeginObject().Field("name", name.name.text).Field("sort", Name(name.sort));
   Say(json, "observed", name.observed);
+  if (name.spelling != 0) json.NumberField("spelling", name.spelling);
   SayTime(json, "at", name.at);
   json.EndObject();
 }
 
-void WriteKeyCopy(const KeyCopy& copy, JsonWriter& json) {
+void WriteCopy(const ResourceCopy& copy, JsonWriter& json) {
   const auto list = [&](const char* name, const auto& items, auto write) {
     if (items.empty()) return;
     json.Key(name).BeginArray();
@@ -119,13 +120,13 @@ void WriteKeyCopy(const KeyCopy& copy, JsonWriter& json) {
   list("rows", copy.rows, WriteRow);
   list("objects", copy.objects, WriteKnownObject);
   list("agreements", copy.agreements, WriteAgreed);
-  list("names", copy.names, WriteFurtherName);
+  list("names", copy.names, WriteName);
   json.EndObject();
 }
 
 // One page of an export.
 struct Page {
-  std::vector<KeyCopy> copies;
+  std::vector<ResourceCopy> copies;
   std::vector<std::optional<Owner>> owners;  // with what copies leave out
   KeyText next;
   bool more = false;
@@ -185,10 +186,10 @@ class Registry final {
       page.copies.clear();
       page.owners.clear();
       for (const KeyText& key : keys) {
-        KeyCopy copy = CopyOf(key, facts);
-        if (!copy.owner && copy.rows.empty()) continue;
-        page.copies.push_back(std::move(copy));
-        page.owners.push_back(facts.OwnerOf(key));
+        const auto named = facts.Named(key);
+        if (!named) continue;
+        page.copies.push_back(CopyOf(named->resource, facts));
+        page.owners.push_back(facts.OwnerOf(named->resource));
       }
     };
     TRUCE_RETURN_IF_ERROR(ports_.store.Read(look, call.deadline));
@@ -210,7 +211,7 @@ class Registry final {
         json.EndObject();
       }
       json.Key("keyCopy");
-      WriteKeyCopy(page.copies[i], json);
+      WriteCopy(page.copies[i], json);
       json.EndObject();
     }
     json.EndArray();
