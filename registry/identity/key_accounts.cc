@@ -45,21 +45,6 @@ KeyText WithAccount(const KeyText& name, std::string_view account) {
   return out;
 }
 
-std::string ProvisionalAccountIn(const KeyText& key) {
-  constexpr int kProvisionalAccountSlashes = 4;  // ?cluster/group/kind/namespace/name
-  std::string account = AccountIn(key);
-  if (!account.starts_with('?')) return account;
-  std::size_t end = 0;
-  for (int slash = 0; slash <= kProvisionalAccountSlashes && end != std::string::npos; ++slash) {
-    end = account.find('/', end + 1);
-  }
-  return account.substr(0, end);
-}
-
-bool IsAside(const KeyText& key) {
-  return ProvisionalAccountIn(key).size() < AccountIn(key).size();
-}
-
 std::optional<KeyText> WithoutAccount(const KeyText& name) {
   const AccountField field = FieldIn(name);
   if (field.end == std::string::npos || field.end == field.begin || IsAssignedName(name)) {

@@ -19,13 +19,6 @@ std::string AccountIn(const KeyText& name);
 // The same name under another account ("111111111111", "?<provisional account>").
 KeyText WithAccount(const KeyText& name, std::string_view account);
 
-// What a resource is kept under that a status alone locates and whose provisional account is
-// another one's: that provisional account with the account behind it. No declaration says such a
-// name.
-bool IsAside(const KeyText& key);
-// The account in a key, of one that is kept aside its provisional account.
-std::string ProvisionalAccountIn(const KeyText& key);
-
 // The same name without its account; nothing where it has none. So is kept what a catalogue
 // recorded to which the type's names had no accounts, until its own is known: it stands for each of
 // them.

@@ -103,10 +103,8 @@ CREATE INDEX declarations_reserved ON declarations (namespace, (CASE WHEN namesp
 WHERE state = 'reserved';
 CREATE INDEX declarations_observing ON declarations (resource) WHERE intent = 'observes';
 
--- I1, I2: a reservation is an answer "allowed"; while one that manages stands, its resource
--- has an owner.
--- ROLLBACK, not ABORT: the writer takes the whole transaction back, and SQLite keeps no journal of
--- each statement.
+-- I1, I2: a reservation is an answer "allowed"; while one that manages stands, its resource has an owner. ROLLBACK, not
+-- ABORT: the writer takes the whole transaction back, and SQLite keeps no journal of each statement.
 CREATE TRIGGER reservation_has_owner BEFORE INSERT ON declarations
 WHEN NEW.state = 'reserved' AND NEW.intent <> 'observes'
   AND (SELECT owned FROM resources WHERE id = NEW.resource) IS NOT 1

@@ -227,8 +227,8 @@ TEST_P(FactsContract, PagesThroughResourcesAndKeysOfOwnersAndRows) {
   }
   WriteAll(changes);
   OnFacts([](const AllFacts& facts) {
-    const std::vector<ResourceId> ids = {SampleId("a"), SampleId("b"), SampleId("c"),
-                                         SampleId("d"), SampleId("e")};
+    const std::vector<ResourceId> ids = {SampleId("a"), SampleId("b"), SampleId("c"), SampleId("d"),
+                                         SampleId("e")};
     EXPECT_EQ(facts.ResourcesAfter({}, 9), ids);
     EXPECT_EQ(facts.ResourcesAfter(SampleId("b"), 2), (std::vector{SampleId("c"), SampleId("d")}));
     EXPECT_TRUE(facts.ResourcesAfter(SampleId("e"), 2).empty());

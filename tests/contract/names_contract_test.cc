@@ -79,6 +79,7 @@ TEST_P(NamesContract, OfTwoSpellingsTheNewerOneCounts) {
   WriteAll(pass);
   const auto check = [&] {
     OnFacts([&](const Facts& facts) {
+      EXPECT_EQ(facts.Spelt(text), (std::vector{newest, newer, SampleName("a")}));
       EXPECT_EQ(facts.Named(text), newest);
       EXPECT_EQ(facts.NamesOf(SampleId("a")),
                 (std::vector{SampleName("a"), newest, SampleKeyName("a")}));
@@ -95,6 +96,7 @@ TEST_P(NamesContract, OfTwoSpellingsTheNewerOneCounts) {
   WriteAll(drop);
   OnFacts([&](const Facts& facts) {
     EXPECT_EQ(facts.Named(text), SampleName("a"));
+    EXPECT_EQ(facts.Spelt(text), std::vector{SampleName("a")});
     EXPECT_EQ(facts.NamesOf(SampleId("b")), std::vector{SampleKeyName("b")});
   });
 }

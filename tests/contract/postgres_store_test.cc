@@ -242,9 +242,10 @@ TEST(PostgresStore, I13IsHeldAgainstWhoeverWritesPastTheStore) {
   const StoreContents before = store->Contents().value();
   Outsider outsider(url);
   const std::string name = SampleName("a").name.text;
-  EXPECT_EQ(outsider.Run("INSERT INTO truce.names SELECT name, spelling, resource, sort, observed, at "
-                         "FROM truce.names"),
-            kUnique);
+  EXPECT_EQ(
+      outsider.Run("INSERT INTO truce.names SELECT name, spelling, resource, sort, observed, at "
+                   "FROM truce.names"),
+      kUnique);
   EXPECT_EQ(outsider.Run("UPDATE truce.names SET name = '" + name + "' WHERE name = '" +
                          SampleKey("b").text + "'"),
             kUnique);

@@ -269,8 +269,7 @@ TEST(StoreDiskInABatch, I3AnAnswerBehindAWriteOfItsBatchWaitsForTheCommit) {
     EXPECT_EQ(facts.NamesOf(SampleId("new")),
               (std::vector{SampleName("new"), SampleKeyName("new")}));
   });
-  submit_look(4,
-              [](const Facts& facts) { EXPECT_TRUE(facts.NamesOf(SampleId("going")).empty()); });
+  submit_look(4, [](const Facts& facts) { EXPECT_TRUE(facts.NamesOf(SampleId("going")).empty()); });
   submit_look(5, [](const Facts& facts) {
     EXPECT_EQ(facts.Named(SampleName("old").name), SampleName("old"));
     EXPECT_EQ(facts.NamesOf(SampleId("old")),

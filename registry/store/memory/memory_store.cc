@@ -337,9 +337,7 @@ class MemoryStore::State final : public AllFacts {
   template <typename Map>
   void Set(Map& map, const typename Map::key_type& key,
            std::optional<typename Map::mapped_type> value);
-  bool Exists(const ResourceId& id) const {
-    return owners_.contains(id) || observed_.contains(id);
-  }
+  bool Exists(const ResourceId& id) const { return owners_.contains(id) || observed_.contains(id); }
   bool IsPromised(const ResourceId& id) const;
   void PutAndDrop(const Changes& changes);
   void PutAndDropOwners(const Changes& changes);

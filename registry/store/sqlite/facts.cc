@@ -17,7 +17,7 @@ namespace {
   "key, owned, public_id, root, party, service, contact, arn, name, identity, shape, since, " \
   "real, "                                                                                    \
   "record, record_reason, successor, state, leaf, contested, managed_once, left_slots"
-#define TRUCE_ROW_COLUMNS                                                                   \
+#define TRUCE_ROW_COLUMNS                                                                         \
   "r.public_id, d.uid, d.state, d.slot, d.root, d.intent, d.terminating, d.managed, d.identity, " \
   "d.review, d.digest, d.base, d.user, d.at, d.created, d.account_fields"
 #define TRUCE_OBJECT_COLUMNS                                                              \
@@ -40,8 +40,9 @@ constexpr int kAuditColumns = 10;
   "SELECT " TRUCE_ROW_COLUMNS " FROM declarations d CROSS JOIN resources r ON r.id = d.resource "
 #define TRUCE_NAMES \
   "SELECT " TRUCE_NAME_COLUMNS " FROM names n CROSS JOIN resources r ON r.id = n.resource "
-#define TRUCE_AGREEMENTS \
-  "SELECT " TRUCE_AGREEMENT_COLUMNS " FROM agreements a CROSS JOIN resources r ON r.id = a.resource "
+#define TRUCE_AGREEMENTS            \
+  "SELECT " TRUCE_AGREEMENT_COLUMNS \
+  " FROM agreements a CROSS JOIN resources r ON r.id = a.resource "
 
 Result<Owner> ReadOwner(const Statement& row) { return OwnerFrom(row); }
 Result<Row> ReadRow(const Statement& row) { return RowFrom(row); }
@@ -222,8 +223,8 @@ std::optional<Agreement> SqliteFacts::AgreementById(const PublicId& id) const {
 
 std::vector<Agreement> SqliteFacts::AgreementsAfter(AgreementKind kind, const PublicId& after,
                                                     std::size_t limit) const {
-  return Collect(TRUCE_AGREEMENTS "WHERE a.kind = ?1 AND a.id > ?2 ORDER BY a.id LIMIT ?3", ReadAgreement,
-                 kAgreementKinds.Of(kind), after.text, LimitOf(limit));
+  return Collect(TRUCE_AGREEMENTS "WHERE a.kind = ?1 AND a.id > ?2 ORDER BY a.id LIMIT ?3",
+                 ReadAgreement, kAgreementKinds.Of(kind), after.text, LimitOf(limit));
 }
 
 std::vector<Owner> SqliteFacts::OwnersIn(OwnerList list, const KeyText& after,
@@ -237,9 +238,8 @@ std::optional<std::string> SqliteFacts::Setting(std::string_view name) const {
 
 std::vector<ResourceId> SqliteFacts::ResourcesAfter(const ResourceId& after,
                                                     std::size_t limit) const {
-  return Collect(
-      "SELECT public_id FROM resources WHERE public_id > ?1 ORDER BY public_id LIMIT ?2", ReadId,
-      after.text, LimitOf(limit));
+  return Collect("SELECT public_id FROM resources WHERE public_id > ?1 ORDER BY public_id LIMIT ?2",
+                 ReadId, after.text, LimitOf(limit));
 }
 
 // In the order of slots; `after` is "namespace/name/uid" of the last one.
@@ -277,7 +277,8 @@ std::vector<Row> SqliteFacts::ReservedBefore(Timestamp before, const RowId& afte
   return Collect(TRUCE_ROWS
                  "WHERE d.state = 'reserved' AND d.at < ?1 AND (r.public_id, d.uid) > (?2, ?3) "
                  "ORDER BY r.public_id, d.uid LIMIT ?4",
-                 ReadRow, Milliseconds(before), after.resource.text, after.uid.text, LimitOf(limit));
+                 ReadRow, Milliseconds(before), after.resource.text, after.uid.text,
+                 LimitOf(limit));
 }
 
 std::uint64_t SqliteFacts::CountSeen(std::string_view cluster) const {

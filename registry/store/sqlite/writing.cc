@@ -101,8 +101,8 @@ Result<void> PutOwner(Connection& writer, const Owner& owner) {
   return writer.Run(
       "UPDATE OR ROLLBACK resources SET (key, name, arn, shape, service, place, owned) = "
       "(?1, ?2, ?3, ?4, ?5, ?6, 1) WHERE id = ?7",
-      owner.key.text, OrNull(owner.name), OrNull(owner.arn), OrNull(owner.shape),
-      owner.service, place, *number);
+      owner.key.text, OrNull(owner.name), OrNull(owner.arn), OrNull(owner.shape), owner.service,
+      place, *number);
 }
 
 // Its observers' rows may stay; ForgetResource takes what nothing points to.
@@ -216,8 +216,8 @@ Result<void> PutAgreement(Connection& writer, const Agreement& agreement) {
       "INSERT OR REPLACE INTO agreements (id, kind, resource, party, level, accepted, successor, "
       "reason, actor, at, until) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)",
       agreement.id.text, kAgreementKinds.Of(agreement.kind), resource, agreement.party.text,
-      kShareLevels.Of(agreement.level), agreement.accepted,
-      agreement.successor, agreement.reason, agreement.actor, Milliseconds(agreement.at), until);
+      kShareLevels.Of(agreement.level), agreement.accepted, agreement.successor, agreement.reason,
+      agreement.actor, Milliseconds(agreement.at), until);
 }
 
 // `number`: nothing: the next one.
@@ -235,8 +235,7 @@ Result<void> AddAudit(Connection& writer, const std::optional<std::int64_t>& num
 template <typename T, typename IsSame>
 bool IsPutLater(const std::vector<T>& puts, const T& put, const IsSame& is_same) {
   const std::span<const T> later(&put + 1, puts.data() + puts.size());
-  return std::any_of(later.begin(), later.end(),
-                     [&](const T& each) { return is_same(each, put); });
+  return std::any_of(later.begin(), later.end(), [&](const T& each) { return is_same(each, put); });
 }
 
 bool IsOneName(const ResourceName& a, const ResourceName& b) {
