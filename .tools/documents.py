@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Checks the documents: none is too long, every link leads somewhere, every page is in the manual's table of contents.
+"""Checks the documents: none is too long, every link leads somewhere, every page is in the manual's table of contents,
+and no sentence has "what" or "who" as its subject.
 
 Prints file:line: what is wrong; exit 1 on a finding.
 """
@@ -20,6 +21,9 @@ SIZES = [
     (r".*", 8 * 1024),
 ]
 NOTES_WORDS_MAX = 15_000
+# Sentences that have to be read twice: "What lies in no known account counts for no account". Questions are none.
+RIDDLE = re.compile(r"(?:^|[.:;] |[|*] ?)(?:What|Who|Whose|Whoever|That which)\b[^.?|]*(?:[.|]|$)"
+                    r"|\b(?:stands|is told|of which)\b")
 LINK = re.compile(r"\[[^\]\n]*\]\(([^)\s]+)\)")
 
 
@@ -56,6 +60,10 @@ def main() -> int:
         if most and len(text.encode()) > most:
             found.append(f"{name}:1: {len(text.encode())} bytes, more than {most}")
         found += check_links(name, text)
+        if not name.startswith(("docs/notes/", "docs/reference/")):
+            prose = re.sub(r"```.*?```", lambda block: "\n" * block[0].count("\n"), text, flags=re.S)
+            found += [f"{name}:{number}: name the thing, one verb, who does it: {riddle[0].strip()[:60]}"
+                      for number, line in enumerate(prose.splitlines(), 1) if (riddle := RIDDLE.search(line))]
     words = sum(len(text.split()) for name, text in texts.items() if name.startswith("docs/notes/"))
     if words > NOTES_WORDS_MAX:
         found.append(f"docs/notes:1: {words} words, more than {NOTES_WORDS_MAX}")

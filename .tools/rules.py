@@ -36,8 +36,10 @@ def main() -> int:
             continue
         rule, held_by = row.groups()
         if rule in defined:
-            found.append(f"DESIGN.md:{number}: {rule} stands twice")
+            found.append(f"DESIGN.md:{number}: {rule} is defined twice")
         defined[rule] = number
+        if not re.search(r"`[^`]+`|[a-z]\d+-", held_by):
+            found.append(f"DESIGN.md:{number}: no test or mutant fails without {rule}")
         for word in re.findall(r"`([^`]+)`", held_by):
             if word not in tests and not any(Path(name).name == word for name in texts):
                 found.append(f"DESIGN.md:{number}: no test is called {word}")

@@ -26,7 +26,7 @@ struct CertificateFiles {
   std::filesystem::path certificate;  // tls.crt: the leaf
   std::filesystem::path key;          // tls.key, mode 0600
   bool renewed = false;               // something was written by this call
-  // Of that, an authority in the place of one that was there: who trusts the old one alone must
+  // An authority was written in the place of another one: clients that trust only the old one must
   // learn of it.
   bool replaced_authority = false;
 

@@ -1,4 +1,4 @@
-// CheckJudgement: what stands against all that one OwnershipCheck asks about.
+// CheckJudgement: the findings about everything that one OwnershipCheck asks about.
 #ifndef TRUCE_POLICIES_CHECK_JUDGEMENT_H_
 #define TRUCE_POLICIES_CHECK_JUDGEMENT_H_
 

@@ -25,12 +25,12 @@ struct Declarant {
 // External synchronization.
 class DeclaredTwice final {
  public:
-  // Who declared `resource` first, when that was another one than `here`. What only observes, and
-  // what has no key, declares nothing.
+  // The first declarant of `resource`, unless that is `here`. A declaration that only observes, or
+  // has no key, does not count.
   std::optional<Declarant> FirstOf(const DeclaredResource& resource, const Declarant& here);
   void Forget() { first_.clear(); }
 
-  // The worst that can be said of it: what may be another resource only warns.
+  // Its strictest mode: a declaration that may be of another resource only warns.
   static Mode WorstOf(const DeclaredResource& resource) {
     return resource.sure ? Mode::kEnforce : Mode::kWarn;
   }

@@ -16,7 +16,7 @@
 
 namespace truce {
 
-// Every rule there is. Ids are stable: they stand in metrics, logs and configuration.
+// Every rule there is. Ids are stable, because metrics, logs and configuration use them.
 enum class Rule : std::uint8_t {
   kDuplicateOwnership,    // "duplicate-ownership"
   kResourceName,          // "resource-name"
@@ -47,9 +47,9 @@ std::optional<Rule> RuleFromName(std::string_view name);
 struct Finding {
   Rule rule = Rule::kDuplicateOwnership;
   Mode mode = Mode::kEnforce;
-  Mode at_most = Mode::kEnforce;  // whatever is configured: what warns in any mode says so here
+  Mode at_most = Mode::kEnforce;  // whatever is configured: kWarn if it only warns in any mode
   std::string resource;           // what it is about: S3 bucket "prod-artifacts"
-  std::string cause;              // one sentence: what is wrong
+  std::string cause;              // one sentence: the fault
   std::string remedy;             // what the reader can do
   std::string suggestion;         // the name that the remedy proposes; empty: none
   std::string link;               // a URL; empty: none
@@ -70,8 +70,9 @@ void MakePrintable(Finding& finding);
 
 // The text of a denial for `findings` (not empty): cause, remedy, link of each, a line each, and at
 // its end the rule in brackets, "[aws-name]"; with several a first line that names all resources,
-// or the one name to take instead where all of them propose it. The first line can stand alone, and
-// the lines can be joined by spaces. At most kMessageBytesMax bytes: what does not fit is counted.
+// or the one name to take instead where all of them propose it. The first line makes sense alone,
+// and the lines can be joined by spaces. At most kMessageBytesMax bytes: what does not fit is
+// counted.
 std::string DenialText(std::span<const Finding> findings);
 
 // The warnings of `findings`, without repetitions, together at most kWarningsBytesMax bytes.

@@ -28,15 +28,16 @@ class Facts;
 struct Clash;
 struct Decision;
 
-// One review to be judged, as whoever took it from its document hands it over.
+// One review to be judged, in the form that its reader gives.
 struct ReviewCase {
-  ReviewRequest request;  // who asks and what is declared; the judgement adds what the policy says
+  ReviewRequest request;  // the asker and its declarations; the judgement adds the policy
   NameEvidence evidence;
   std::optional<Question> question;  // nothing: an admission
-  // UPDATE: what the object has written into AWS (spec.forProvider, spec.initProvider) changes.
+  // UPDATE: the fields that the object writes into AWS (spec.forProvider, spec.initProvider)
+  // change.
   bool rewrites = false;
-  // What the object is composed as (annotation crossplane.io/composition-resource-name), of what a
-  // composite controller creates.
+  // The object's name in its composition (annotation crossplane.io/composition-resource-name), if a
+  // composite controller creates it.
   std::string composed_as = {};
 };
 
@@ -63,18 +64,18 @@ class Judgement final {
   const ReviewRequest& request() const { return review_.request; }
   const ReviewCase& review() const { return review_; }
 
-  // A question: what is asked before it in the same check (null: nothing), which must outlive the
-  // judgement; and adds what it asks for itself, of the last Judge, to `check`.
+  // A question: the questions before it in the same check (null: none), which must outlive the
+  // judgement; the second adds its own ownerships, of the last Judge, to `check`.
   void AskAfter(const AskedOwnerships* before);
   void AddAskedTo(AskedOwnerships& check) const;
 
-  // What the registry decides on `facts`, and whether all rules let it stand: one that refuses is
-  // enough that nothing is written. Pure; may be called again on other facts, with the ids that it
+  // The registry's decision on `facts`, and whether all rules accept it: if one rule refuses,
+  // nothing is written. Pure; may be called again on other facts, with the ids that it
   // drew then.
   Decision Judge(const Facts& facts, const IdSource& fresh);
 
-  // Keys of which Judge probably asks whether they are taken, to propose a name where it refuses
-  // one: for stores that bring facts beforehand.
+  // The keys that Judge will probably look up to propose a free name in place of a refused one: for
+  // stores that load facts beforehand.
   std::vector<KeyText> KeysToPropose() const;
 
   // Objects without which a rule cannot refuse (of the last Judge): to be looked at once, then
@@ -122,7 +123,7 @@ class Judgement final {
   std::optional<LiveObjects> live_;  // as SetLive said
 };
 
-// One change of a status, as whoever took it from its review hands it over.
+// One change of a status, in the form that its reader gives.
 struct StatusCase {
   Slot object;
   Requester requester;

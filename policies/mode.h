@@ -47,7 +47,7 @@ std::string TargetText(const Override& what);
 using Labels = std::vector<std::pair<std::string, std::string>>;
 
 // What an entry of a rule's modes, or an exemption, is limited to. All conditions that are set must
-// hold. A pattern is a text in which '*' stands for any run of characters.
+// hold. A pattern is a text in which '*' matches any run of characters.
 struct RuleScope {
   std::string type;     // "s3/Bucket"
   std::string ns;       // pattern: namespace of the root, or of the object while it has none
@@ -66,7 +66,7 @@ struct ModeEntry {
   RuleScope scope;                 // empty: everything
   std::optional<Timestamp> from;   // first moment at which it holds; none: since ever
   std::optional<Timestamp> until;  // first moment at which it no longer holds; none: for ever
-  std::string location;            // where it stands: "truce.yaml:12"; no part of what it says
+  std::string location;            // its place, "truce.yaml:12"; no part of its meaning
 
   bool operator==(const ModeEntry& other) const {
     return mode == other.mode && scope == other.scope && from == other.from && until == other.until;

@@ -46,10 +46,10 @@ NameEvidence ReadEvidence(Value object, const ObjectFacts& facts, const Admissio
 // In what follows `c.evidence` and the names of its policy are not null.
 
 // The rules aws-name and naming-convention about every name that `c.object` adds, in the order of
-// its resources. They judge pairs of a name and who declares it, not objects: what the party or the
-// chain has already (IsHeld) is not asked for again, whatever object declares it, and a question
-// about it is warned at most. Resources that are only observed, that are not known yet, or whose
-// names AWS gives, have no finding; nor has anything where the policy's names are null.
+// its resources. They judge pairs of a name and its party, not objects: a name that the party or
+// the chain has already (IsHeld) is not judged again, whatever object declares it, and a question
+// about it warns at most. Resources that are only observed, that are not known yet, or whose names
+// AWS gives, have no finding; nor has anything where the policy's names are null.
 std::vector<Finding> JudgeNames(const RuleCase& c);
 
 // Whether neither AWS nor the convention, where it is on, objects to `name` for `resource`.

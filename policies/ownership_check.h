@@ -27,11 +27,11 @@ struct AskedObject {
   Value object;
 };
 
-// As a question about `asked`: an OwnershipCheck acts for the party of its namespace, by what
-// spec.declarations and spec.values (by the mapping rule spec.mapping, else the configuration's)
-// would declare, in this order; anything else is a manifest.
-// Errors: kInvalidArgument: an object that concerns the registry without uid or name, or a check
-// that cannot be understood: "spec.declarations[0].type: what is wrong; how to mend it".
+// As a question about `asked`: an OwnershipCheck acts for the party of its namespace, with the
+// declarations of spec.declarations and spec.values (by the mapping rule spec.mapping, else the
+// configuration's), in this order; anything else is a manifest. Errors: kInvalidArgument: an object
+// that concerns the registry without uid or name, or a check that cannot be understood:
+// "spec.declarations[0].type: what is wrong; how to mend it".
 Result<ReviewCase> QuestionOf(const AskedObject& asked, const AdmissionPolicy& policy);
 
 // What the OwnershipCheck `check` asks: first about its declarations and values, then about each of

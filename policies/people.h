@@ -25,12 +25,12 @@ void AppendObject(const Slot& slot, std::string& out);  // the same, behind `out
 std::string ObjectBeside(const Slot& slot, const Slot& other);
 bool OnlyGroupsDiffer(const Slot& a, const Slot& b);
 
-// What an object says of itself, on one line: without backquotes, which in a text stand around
-// commands of ours alone.
+// A text that an object says of itself, on one line and without backquotes, because a text has
+// backquotes only around commands of ours.
 std::string Said(std::string_view text);
 void AppendSaid(std::string_view text, std::string& out);  // the same, behind `out`
 
-// Parts of commands, for a shell as they stand.
+// Parts of commands, which a shell can take as they are.
 
 // Whether `text` needs no quotes there.
 bool IsPlainWord(std::string_view text);
@@ -52,8 +52,8 @@ std::string KeepCommand(const Slot& slot);
 // Behind it the deletion, which is not run where that failed.
 std::string LetGoCommand(const Slot& slot);
 // `root` as truce.dev/transfer-to takes it: "ObjectStorage/team-b/files", of a cluster-scoped one
-// "Bucket.s3.aws.upbound.io/files". Placeholders as in KubectlTarget, here and below, where a group
-// stands too when it alone tells the successor from the owner.
+// "Bucket.s3.aws.upbound.io/files". Placeholders as in KubectlTarget, here and below, where the
+// group is added if only it distinguishes the successor from the owner.
 std::string SuccessorWord(const Slot& root);
 // `truce transfer RESOURCE --to team-a --successor … --force --reason '…'`, in backticks: what an
 // operator runs where no owner is left that could hand it over. `word`: the resource's.

@@ -21,7 +21,7 @@ namespace truce {
 
 class Quotas;
 
-// Port: what the watch of the cluster knows at the moment of a review. Thread-safe; never blocks.
+// Port: the knowledge of the cluster's watch at the moment of a review. Thread-safe; never blocks.
 class WatchedNow {
  public:
   virtual ~WatchedNow() = default;
@@ -56,8 +56,8 @@ struct AdmissionPolicy {
   // Why recovery mode is on, in which nothing is denied, only warned of, because the registry may
   // be behind; empty: it is not.
   std::string recovery;
-  // Types of which a served kind is not listed yet: a key without owner may be taken. False: that
-  // is unknown; true: it takes too long, so it is allowed with a warning.
+  // Types with a served kind that is not listed yet: a key without owner may be taken. False: the
+  // verdict is unknown; true: listing takes too long, so it is allowed with a warning.
   std::map<std::string, bool, std::less<>> unlisted;
   std::set<GroupKind> unwatched;  // kinds that cannot be read now: they count for no cap
   // Kinds of claims and composites whose new objects Crossplane does not see, and since when.

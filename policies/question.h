@@ -8,10 +8,10 @@ namespace truce {
 
 class AskedOwnerships;
 
-// What who asks has on record already is only warned of; nothing is ever written.
+// A conflict that the asker has on record already only warns; nothing is ever written.
 struct Question {
-  // It acts for the party of its namespace, as an OwnershipCheck does: what that owns it may
-  // declare. Else for its object alone, as a manifest does.
+  // It acts for the party of its namespace, as an OwnershipCheck does, and may declare that party's
+  // resources. Else for its object alone, as a manifest does.
   bool for_party = false;
   // What is asked before it in the same check, and would be there by then; null: nothing.
   const AskedOwnerships* before = nullptr;

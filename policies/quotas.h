@@ -24,8 +24,8 @@ namespace truce {
 class PeopleFacts;
 struct RuleCase;
 
-// As configuration says it. A pattern, in which '*' stands for any run of characters, gives each
-// account, region, namespace or service that it matches a quota of its own; empty: all together.
+// As configuration says it. A pattern, in which '*' matches any run of characters, gives each
+// account, region, namespace or service that it matches its own quota; empty: all together.
 struct Quota {
   std::string type;     // "s3/Bucket"
   std::string account;  // pattern; what is not known to be in an account counts for none
@@ -34,7 +34,7 @@ struct Quota {
   std::string service;  // pattern: of those that `parties` binds to namespaces
   std::uint64_t max = 1;
   unsigned warn_at = 80;  // percent of `max` from which whoever declares one more is warned
-  std::string location;   // where it stands: "truce.yaml:12"; no part of what it says
+  std::string location;   // its place, "truce.yaml:12"; no part of its meaning
 
   bool operator==(const Quota& other) const;
 };
@@ -106,7 +106,7 @@ struct QuotaReached {
   QuotaSpot spot;
   std::uint64_t used = 0;    // before the review
   std::uint64_t added = 1;   // by the review
-  std::uint64_t before = 0;  // by what is asked before it in the same check
+  std::uint64_t before = 0;  // by the questions before it in the same check
 };
 // Rule quota: beyond the quota a finding in mode enforce, from warnAt on one in mode warn; else
 // nothing.
@@ -120,13 +120,13 @@ struct AskedOwnership {
   KeyText key;
   Place place;
 };
-// Those of the question `c`, which nothing stands against. Pure.
+// Those of the question `c`, about which there is no finding. Pure.
 std::vector<AskedOwnership> AskedBy(const RuleCase& c);
 
 // What the parts of one check would bring, one after the other. External synchronization.
 class AskedOwnerships final {
  public:
-  // Those of the next part. What was asked for already is not asked for twice.
+  // Those of the next part. Each ownership is counted once, even if several parts ask for it.
   void Add(const std::vector<AskedOwnership>& part, const Quotas& quotas);
   bool Has(const KeyText& key) const { return keys_.contains(key); }
   // How many of them the quota at `index` of Quotas::all() counts in `spot`.
@@ -141,7 +141,7 @@ class AskedOwnerships final {
 inline constexpr std::size_t kPlacesMax = 100'000;
 
 // Every use of every quota, in the order of configuration, the fullest spot first; a quota without
-// patterns stands there with 0 too. Takes time in proportion to the places in use, not to the
+// patterns is listed with 0, too. Takes time in proportion to the places in use, not to the
 // ownerships.
 std::vector<QuotaUse> QuotaUses(const Quotas& quotas, const PeopleFacts& facts);
 

@@ -1,5 +1,4 @@
-// RuleCase: one object under one policy, as every rule sees it; and what becomes of what a rule
-// found.
+// RuleCase: one object under one policy, as every rule sees it; and the handling of its findings.
 #ifndef TRUCE_POLICIES_RULE_CASE_H_
 #define TRUCE_POLICIES_RULE_CASE_H_
 
@@ -81,14 +80,14 @@ void Keep(const RuleCase& c, Finding finding, const AppliedMode& applied,
 bool BringsWhatExists(const RuleCase& c);
 
 // Whether the party or the chain of the object has the resource called `name` already, by a
-// declaration or a record: rules about what is new do not ask it again. False where nobody asks,
-// and for a name that a status alone tells: whoever may write that could take it.
+// declaration or a record: rules about new names do not apply to it again. False without a
+// registry, and for a name that only a status shows: anyone who may write that could take it.
 bool IsHeld(const RuleCase& c, const KeyText& name);
 
 // What all rules of `entry` find, in the order of RuleList.
 std::vector<Finding> JudgeByRules(Entry entry, const RuleCase& c);
 
-// Whether a rule of `entry` that configuration names may have a say, which only the registry tells.
+// Whether a rule of `entry` that configuration names may apply, which only the registry shows.
 bool WaitsForRegistry(Entry entry, const RuleCase& c);
 
 // Objects that must be looked at before one of these rules may refuse, at most kLookedAtMax. None

@@ -1,4 +1,4 @@
-// RuleList: every rule, in the order in which findings are told and modes are printed.
+// RuleList: every rule, in the order of findings in texts and of modes in prints.
 #ifndef TRUCE_POLICIES_RULE_LIST_H_
 #define TRUCE_POLICIES_RULE_LIST_H_
 
@@ -16,7 +16,7 @@ namespace truce {
 struct RuleCase;
 
 // Which reviews a rule is asked about; each kind has an entry of its own in the webhook
-// configuration; what only names of composed resources change in, and creations of claims and
+// configuration; updates that change only names of composed resources, and creations of claims and
 // composites, come with the declarations.
 enum class Entry : std::uint8_t {
   kDeclarations,
@@ -40,6 +40,7 @@ struct RuleSpec {
   Rule rule;
   std::string_view id;     // "naming-convention": stable, in metrics, logs and configuration
   std::string_view about;  // one line, for people
+  std::string_view settings = {};  // its parameters, "`quotas`"; its mode and exemptions aside
   Entry entry = Entry::kDeclarations;
   When when = When::kAlways;
   // Pure, without the registry: whether the rule has anything to say of this case. Null: it may.
@@ -53,9 +54,9 @@ struct RuleSpec {
   bool opt_in = false;       // off until configuration names it
   bool exemptible = false;   // an exemption that names no rule means it too
   bool warns = false;        // at most, until configuration names it
-  bool added = false;        // refuses pairs that a request adds alone: of what terminates too (E6)
-  bool forbids = false;      // a denial by it has code 403, whoever is denied
-  bool explains = false;     // where it refuses what has an owner, its text alone is told
+  bool added = false;    // refuses only pairs that a request adds, of a terminating object too (E6)
+  bool forbids = false;  // a denial by it has code 403, whoever is denied
+  bool explains = false;  // if it refuses an owned name, only its text is shown
 };
 
 // Ordered as the enumerators of Rule.

@@ -106,7 +106,7 @@ Finding PerhapsTaken(const DeclaredResource& resource, const Wording& wording);
 std::optional<Finding> AccountOfOthers(const DeclaredResource& resource,
                                        const AccountParties& parties, const Wording& wording);
 
-// Rule status-names: somebody who is no provider changes what names are read from.
+// Rule status-names: somebody who is no provider changes a field that names are read from.
 struct StatusWrite {
   std::string_view field;  // "status.atProvider.arn"
   std::string_view user;

@@ -71,8 +71,8 @@ bool MayBeOneHand(const Owner& holder, const Slot& root, const Catalogue& catalo
 
 // Whether `holder` is another party than that of the root in `c`, and another root.
 bool IsOfOthers(const Owner& holder, const RuleCase& c);
-// Keeps what `rule` finds about `use`, of which `c` tells all but the use, its holder and whether
-// it existed.
+// Keeps what `rule` finds about `use`. `c` has everything but the use, its holder and whether it
+// existed.
 void KeepUse(const RuleCase& c, UseFacts use,
              std::optional<Finding> (*rule)(const UseFacts&, const Wording&),
              std::vector<Finding>& out);
@@ -81,7 +81,7 @@ void KeepUse(const RuleCase& c, UseFacts use,
 // kShareNotice warns. One that has ended refuses new attachments and warns those that existed;
 // without any share those that existed are none of this rule's business, but for changes of one
 // that was there before the holder (`anew`). Otherwise a finding in mode enforce; at most a warning
-// while both were written by hand, cluster-scoped: then nothing tells whether their authors are two
+// while both were written by hand, cluster-scoped: then nothing shows whether their authors are two
 // (audit when both name one service).
 std::optional<Finding> ForeignAttachment(const UseFacts& facts, const Wording& wording);
 
@@ -105,7 +105,7 @@ struct DeletionFacts {
 };
 
 // Rule deletion-protection: the deletion of an object would delete a resource
-// that is protected, that another side of a conflict has (a manager, a list, whoever left it
+// that is protected, that another side of a conflict has (a manager, a list, a party that left it
 // orphaned), shared, or observed by other parties. In mode enforce.
 std::optional<Finding> DeletionProtection(const DeletionFacts& facts, const Wording& wording);
 

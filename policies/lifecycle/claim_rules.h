@@ -1,4 +1,4 @@
-// Rules about claims and the composites they stand for: claim-binding, claim-takeover. Crossplane
+// Rules about claims and their composites: claim-binding, claim-takeover. Crossplane
 // binds a composite to one claim, for ever: a second one gets nothing, and loses what it believes
 // to have when the first is deleted.
 #ifndef TRUCE_POLICIES_LIFECYCLE_CLAIM_RULES_H_
@@ -29,7 +29,7 @@ std::vector<Slot> CompositeToLookAt(const RuleCase& c);
 std::vector<Finding> JudgeClaimBindings(const RuleCase& c);
 std::vector<Finding> JudgeClaimTakeovers(const RuleCase& c);
 
-// Whether nothing stands in the slot of a claim, as far as a watch of its kind shows.
+// Whether no object is in the slot of a claim, as far as a watch of its kind shows.
 bool IsGone(const Slot& claim, const RuleCase& c);
 
 // A claim whose composite another one has. The pointees must live during the call only.
@@ -38,8 +38,8 @@ struct BoundElsewhere {
   Slot holder;                   // the claim that has it
   std::string_view service;      // of the holder; empty: not known
   const Owner* owner = nullptr;  // of a resource that the composite made; null: none is known
-  bool is_own_party = false;     // the holder is of the asking party: everything may be told
-  bool is_gone = false;          // nothing stands in its slot
+  bool is_own_party = false;     // the holder is of the asking party: the text may name everything
+  bool is_gone = false;          // no object is in its slot
 };
 
 // The texts. In mode enforce, but for the composite that does not exist, which warns: a restore
@@ -52,7 +52,7 @@ struct ClaimChange {
   std::string_view user;
   Slot from;
   std::optional<Slot> to;  // nothing: to none
-  bool is_gone = false;    // nothing stands in the slot of `from`
+  bool is_gone = false;    // no object is in the slot of `from`
 };
 Finding ClaimTakeover(const ClaimChange& change, const Wording& wording);
 

@@ -34,8 +34,8 @@ struct CompositionChange {
 };
 
 // Reads templates of spec.resources and of steps whose input is function-patch-and-transform's.
-// What another function makes cannot be told: where such a step is new or changed nothing counts as
-// dropped. Whatever else the objects hold is not read. Pure; takes time in proportion to both.
+// The output of other functions is unknown: if such a step is new or changed, nothing counts as
+// dropped. Nothing else of the objects is read. Pure; takes time in proportion to both.
 CompositionChange ReadCompositionChange(Value object, Value old_object);
 
 // Of the composites of a kind, and what their resourceRefs name.
@@ -62,7 +62,7 @@ class ConcernedCount final {
   std::size_t names_ = 0;
 };
 
-// One update of a Composition, and whom it concerns.
+// One update of a Composition, and the composites that it concerns.
 struct CompositionCase {
   Slot composition;
   Requester requester;

@@ -31,14 +31,16 @@ struct LiveObject {
 };
 LiveObject ReadLiveObject(Value object);
 
-// What was looked at; nothing: no such object exists. What is missing could not be read.
+// The slots that were looked at; nothing: no object exists there. A slot that could not be read is
+// missing here.
 using LiveObjects = std::map<Slot, std::optional<LiveObject>>;
 
 // More objects are not looked at for one review: of them is only warned.
 inline constexpr std::size_t kLookedAtMax = 16;
 
-// What must be looked at before orphaning-update and restored-twin may refuse (RuleSpec::look_at),
-// each object once: what a composite controller drops; restored objects that have what it creates.
+// The objects to look at before orphaning-update and restored-twin may refuse (RuleSpec::look_at),
+// each once: those that a composite controller drops; restored ones with a resource that it
+// creates.
 std::vector<Slot> DroppedToLookAt(const RuleCase& c);
 std::vector<Slot> EldersToLookAt(const RuleCase& c);
 

@@ -2,8 +2,8 @@
 // by it. Words for people are in naming_convention.cc.
 //
 // A template such as "{service}-{env}-{type}[-{suffix}]" is literal text, variables in braces, and
-// parts that may be missing in brackets. Between two variables stands literal text, so that a name
-// can be read from the left: the first part that is wrong is always the same one.
+// parts that may be missing in brackets. Two variables always have literal text between them, so
+// that a name can be read from the left: the first wrong part is always the same one.
 #ifndef TRUCE_POLICIES_NAMES_NAMING_H_
 #define TRUCE_POLICIES_NAMES_NAMING_H_
 
@@ -94,11 +94,11 @@ struct NameFacts {
 // How a name departs from its template.
 struct NamingFault {
   std::string part;      // the first part that is wrong: "env", "begin", "end", "length"
-  std::string got;       // what stands there; empty: nothing
+  std::string got;       // the text found there; empty: nothing
   std::string expected;  // completes "must …": be "prod" (from label env)
   std::string form;      // the template
   // A conforming name that AWS takes; empty when a value is not known: then `pattern` has it in
-  // angle brackets, "payments-<env>-bucket", and `choice` says what may stand there.
+  // angle brackets, "payments-<env>-bucket", and `choice` says what fits there.
   std::string suggestion;
   std::string pattern;
   std::string choice;

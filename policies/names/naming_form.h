@@ -32,7 +32,7 @@ using FormElements = std::vector<FormElement>;
 // what is wrong, without a path.
 Result<std::vector<FormElements>> ParseForm(std::string_view text);
 
-// What may stand for a variable: one value that is known, a vocabulary, or whatever fits a pattern.
+// The values that a variable may have: one that is known, a vocabulary, or all that fit a pattern.
 struct Wanted {
   std::vector<std::string>
       known;  // spellings of the one value, the usual one first; empty: unknown
@@ -47,7 +47,7 @@ using WantedValues = std::array<Wanted, kNamingVariableCount>;
 struct FormReading {
   bool matches = false;
   std::size_t element = 0;  // the first that is wrong
-  std::size_t begin = 0;    // where what stands for it begins
+  std::size_t begin = 0;    // where its value begins
   std::size_t end = 0;
   // What was read for each variable before.
   std::array<std::optional<std::string_view>, kNamingVariableCount> read;

@@ -2,7 +2,7 @@
 //
 // One flat array in document order; a Value is a cursor into it. Adapters (webhook/wire for JSON,
 // libyaml for manifests) fill it through Builder, whole or in part: texts, objects and arrays may
-// stand as they are written until somebody asks, so that what nobody reads is never built.
+// stay as they are written until somebody asks, so that parts that nobody reads are never built.
 #ifndef TRUCE_REGISTRY_BASE_DOCUMENT_H_
 #define TRUCE_REGISTRY_BASE_DOCUMENT_H_
 
@@ -25,16 +25,16 @@ namespace truce {
 class Builder;
 class Value;
 
-// Immutable after Builder::Finish. Text is viewed, not copied: what was given to the builder must
-// outlive the document, except texts passed through Builder::Own. External synchronization where
-// it has values as written (Builder::Written), which are read when they are first asked for.
+// Immutable after Builder::Finish. Text is viewed, not copied: the texts given to the builder must
+// outlive the document, except texts passed through Builder::Own. External synchronization where it
+// has values as written (Builder::Written), which are read when they are first asked for.
 class Document final {
  public:
   enum class Kind : std::uint8_t { kMissing, kNull, kBool, kNumber, kString, kArray, kObject };
 
   // What `written`, a text of a document, says; replaces `said`.
   using TextReader = void (*)(std::string_view written, std::string& said);
-  // Builds what `written`, an object or array that stands under `key`, says.
+  // Builds `written`, the object or array under `key`.
   using TreeReader = void (*)(std::string_view written, std::string_view key, Builder& builder);
 
   Document() = default;
@@ -54,7 +54,7 @@ class Document final {
     mutable std::string_view text;  // string contents; number and bool as written; see is_written
     std::uint32_t end = 0;          // index after the last descendant
     Kind kind = Kind::kMissing;
-    // Its text is yet to be read; of an object or array: it is all that stands here of it.
+    // Its text is yet to be read; of an object or array nothing else is here.
     mutable bool is_written = false;
   };
 
@@ -64,12 +64,12 @@ class Document final {
   std::string_view Read(const Node& node) const;
   bool HaveSameText(const Node& node, const Document& other, const Node& others) const;
   std::string_view Own(std::string_view text) const;
-  // The object or array at `index`, which stands as it is written.
+  // The object or array at `index`, which is kept as it is written.
   const Document& Open(std::uint32_t index) const;
 
   std::vector<Node> nodes_;
   TextReader read_ = nullptr;
-  TreeReader build_ = nullptr;  // null: no object or array stands as it is written
+  TreeReader build_ = nullptr;  // null: no object or array is kept as it is written
   mutable std::map<std::uint32_t, std::unique_ptr<Document>> opened_;  // by the index of their node
   // Texts behind each other; none is ever grown beyond its capacity, which would move it. Unlike a
   // deque, an empty list owns no memory.
@@ -99,7 +99,7 @@ class Value final {
   std::string_view text() const {
     return document_ == nullptr ? std::string_view{} : document_->TextOf(node());
   }
-  // The member name under which this value stands.
+  // The member name of this value.
   std::string_view key() const { return document_ == nullptr ? std::string_view{} : node().key; }
 
   // The member `name` of an object; missing otherwise.
@@ -115,8 +115,8 @@ class Value final {
   std::size_t size() const;
 
   // Whether both are the same tree: kinds, texts, and members in the same order. Their own keys do
-  // not count. Arrays that stand as they are written, and what lies deep in a document that has
-  // such values, are the same only where they are written alike.
+  // not count. Arrays that are kept as they are written, and deep parts of a document that has
+  // such values, are the same only if they are written alike.
   bool Equals(const Value& other) const;
 
  private:
@@ -124,7 +124,7 @@ class Value final {
   friend class Document;
   Value(const Document* document, std::uint32_t index) : document_(document), index_(index) {}
   const Document::Node& node() const { return document_->nodes_[index_]; }
-  // Of an object or array: where its children stand.
+  // Of an object or array: the place of its children.
   Value Tree() const { return node().is_written ? document_->Open(index_).root() : *this; }
   bool EqualsInDepth(const Value& other, int opened) const;
 
@@ -162,8 +162,8 @@ class Builder final {
  private:
   static constexpr std::uint32_t kNone = 0xFFFFFFFF;
 
-  // Written where it stands: a node that is copied there is read before its stores are through,
-  // and the processor waits for them.
+  // Written in place: the processor would read a copied node before its stores are through, and
+  // wait for them.
   Document::Node& Add(Kind kind, std::string_view key, std::uint32_t end) {
     Document::Node& node = document_.nodes_.emplace_back();
     node.key = key;

@@ -1,5 +1,5 @@
 // Fingerprint: 64 bits of texts (FNV-1a), the same on every machine and in every version, unlike
-// std::hash. Against chance, not against whoever wants two texts to have one.
+// std::hash. Against chance, not against somebody who wants two texts to have one.
 #ifndef TRUCE_REGISTRY_BASE_FINGERPRINT_H_
 #define TRUCE_REGISTRY_BASE_FINGERPRINT_H_
 

@@ -33,8 +33,8 @@ class Guarded {
   T value_;
 };
 
-// An immutable value that many read and few replace. Thread-safe. Whoever took the present one may
-// keep it: it never changes.
+// An immutable value that many read and few replace. Thread-safe. A reader may keep the value that
+// it took: it never changes.
 template <typename T>
 class InForce {
  public:

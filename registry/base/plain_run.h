@@ -51,7 +51,7 @@ std::size_t PlainRun(std::string_view text) {
   for (; text.size() - plain >= sizeof(std::uint64_t); plain += sizeof(std::uint64_t)) {
     std::uint64_t eight = 0;
     std::memcpy(&eight, text.data() + plain, sizeof eight);
-    // Over '~'; below ' '. What borrows or carries into its neighbour is odd itself.
+    // Over '~'; below ' '. A byte that borrows or carries into its neighbour is odd itself.
     std::uint64_t odd = eight | (eight + kEach) | ~((eight | kHigh) - ' ' * kEach);
     if constexpr (kQuotes == Quotes::kOdd) {
       odd |= zeros(eight ^ ('"' * kEach)) | zeros(eight ^ ('\\' * kEach));

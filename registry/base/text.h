@@ -65,7 +65,7 @@ std::string Joined(const Texts& texts, std::string_view separator = ", ") {
   return list;
 }
 
-// `text` between quotation marks, as it stands: for what is known to be one printable line.
+// `text` between quotation marks, unchanged: for text that is known to be one printable line.
 std::string InQuotes(std::string_view text);
 
 // "Bucket.s3.aws.upbound.io"; the kind alone when the group is the core one, "".
@@ -101,7 +101,7 @@ std::string HexOf(std::uint64_t number);
 // As many upper-case digits as `number` needs, and no fewer than `digits_min`.
 std::string UpperHexOf(std::uint32_t number, std::size_t digits_min);
 
-// Percent-encoding (RFC 3986, section 2.1). Which bytes stand for themselves is the caller's.
+// Percent-encoding (RFC 3986, section 2.1). The caller says which bytes stay as they are.
 
 using ByteSet = std::array<bool, 256>;
 
@@ -135,7 +135,7 @@ void AppendPercentEncoded(std::string_view text, std::string& out) {
   }
 }
 
-// `text` as a part of any URI: only what RFC 3986 calls unreserved stands for itself.
+// `text` as a part of any URI: only characters that RFC 3986 calls unreserved stay as they are.
 std::string UriEncoded(std::string_view text);
 
 // UTF-8 (RFC 3629): no overlong form, no surrogate, nothing above U+10FFFF.
@@ -174,7 +174,7 @@ bool MatchesGlob(std::string_view text, std::string_view pattern);
 // Whether all of `text` is UTF-8.
 bool IsUtf8(std::string_view text);
 
-// How many characters stand in `text`, which is UTF-8: the room that they take in a table.
+// How many characters `text` has, which is UTF-8: the room that they take in a table.
 std::size_t CharacterCount(std::string_view text);
 
 }  // namespace truce

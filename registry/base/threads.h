@@ -1,4 +1,4 @@
-// How threads share the processors: what a pool is told, who is woken, who comes first.
+// How threads share the processors: a pool's inputs, the thread to wake, the order.
 #ifndef TRUCE_REGISTRY_BASE_THREADS_H_
 #define TRUCE_REGISTRY_BASE_THREADS_H_
 

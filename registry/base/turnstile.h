@@ -10,7 +10,7 @@
 
 namespace truce {
 
-// Thread-safe. Nobody waits: whoever finds no place goes without.
+// Thread-safe. Nobody waits: a caller who finds no place goes without.
 class Turnstile final {
  public:
   // `of_one`: as many have a place of one asker, so that one who asks without end leaves places to

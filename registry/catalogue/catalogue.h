@@ -71,9 +71,9 @@ struct KeyPart {
 
   // The type ("ec2/VPC") whose resource this value names; "" if none or several. The normalised
   // value then equals the only key part of that resource (its name or its assigned id). An ARN, a
-  // URL or another of that type's forms counts as the name that it tells; where it tells a part
-  // that stands beside this one, too (a function's qualifier), and no field states that, it is
-  // this.
+  // URL or another of that type's forms counts as the name that it shows; if it also shows a part
+  // that comes beside this one (a function's qualifier), and no field states that part, it counts,
+  // too.
   std::string refers_to;
 
   // The type of whose forms the value has one, or it names nothing: without, any text would be an
@@ -86,7 +86,7 @@ struct KeyPart {
   std::string within;
 
   // The value counts only where that of `part`, of the same type, is one of `values` (ports, under
-  // a protocol that has some); elsewhere the default stands. Said by `parts`, for both flavours.
+  // a protocol that has some); elsewhere the default holds. Said by `parts`, for both flavours.
   struct Condition {
     std::string part;
     std::vector<std::string> values;
@@ -132,8 +132,8 @@ struct Attachment {
 
   std::string parent;  // type name; "account" = the account itself; "*" = a resource of any type
   Mode mode = Mode::kExclusive;
-  // Covers every key part of `parent`, or is empty: then the parent's key cannot be told from the
-  // declaration ("account", "*", a parent named by something its key does not hold).
+  // Covers every key part of `parent`, or is empty: then the declaration does not show the parent's
+  // key ("account", "*", a parent named by something its key does not hold).
   std::vector<Link> links;
 };
 
@@ -177,7 +177,7 @@ struct TypeSpec {
   std::string default_quota;      // for people; "" = not known
   std::string if_already_exists;  // for people: what creating a taken name does; "" = not known
   std::string note;               // for people
-  std::string origin;             // where the row stands: "schema/aws-types.tsv:17"
+  std::string origin;             // the row's place: "schema/aws-types.tsv:17"
 
   // Whether the key text carries the account, the region. (Partition and parts always.)
   bool KeyHasAccount() const;

@@ -232,6 +232,7 @@ class Assembly {
 
   void AddPart(DeclaredResource& resource, const Reading& reading, const Element& element) const {
     resource.identity.parts.emplace_back(reading.part->name, element.value);
+    resource.replaced = resource.replaced || reading.replaced;
     const std::string_view shown = ForReaders(element);
     if (shown.empty() || reading.part->source == KeyPart::Source::kConstant) return;
     if (!IsSaid(*reading.part, *draft_.type)) return;
@@ -409,6 +410,19 @@ bool Resolve(DeclaredResource& resource, const Reference& reference, std::string
   return LeaveOthers(resource, resource.shown_arn);
 }
 
+void Restore(DeclaredResource& resource, std::string_view name, const TypeSpec& spec) {
+  const auto part = std::find_if(spec.parts.begin(), spec.parts.end(), IsExternalName);
+  std::string* const value =
+      part == spec.parts.end() ? nullptr : FindPart(resource.identity, part->name);
+  if (value == nullptr || *value == name) return;
+  *value = name;
+  resource.name = name;
+  std::erase_if(resource.further,
+                [](const FurtherName& other) { return !IsAssignedName(other.text); });
+  resource.key = {};
+  FillNames(resource, spec);
+}
+
 void AddZoneSpelling(DeclaredResource& resource, const KeyPart& within, std::string_view zone,
                      const TypeSpec& spec) {
   if (resource.key.empty() || IsAssignedName(resource.key) || zone.empty()) return;
@@ -560,20 +574,35 @@ constexpr std::string_view kExternalNameInWords = "external name";
 
 }  // namespace
 
-KeyText ShownKey(std::string_view arn, const Draft& draft) {
+KeyText ShownKey(const ObjectView& view, const Draft& draft) {
   const TypeSpec& type = *draft.type;
-  if (type.arn_template.empty() || !arn.starts_with("arn:")) return {};
-  const Result<NameForm> form = NameForm::Parse(type.arn_template);
-  const auto reading = form.ok() ? form.value().Read(arn) : std::nullopt;
-  if (!reading || !TellsAll(draft, *reading) || MayBeTheSame(draft, *reading)) return {};
-  ResourceIdentity shown = draft.place;
-  shown.type = type.name;
-  shown.account = type.KeyHasAccount() ? reading->account : std::string();
-  if (!reading->region.empty()) shown.region = reading->region;
-  if (!reading->partition.empty()) shown.partition = reading->partition;
-  for (const KeyPart& part : type.parts)
-    shown.parts.emplace_back(part.name, ToldOf(part, *reading));
-  return KeyOf(shown, type).value_or(KeyText{});
+  const auto told = [&](std::string_view text) -> std::optional<NameReading> {
+    auto reading = ReadForm(text, type);
+    if (reading && TellsAll(draft, *reading)) return reading;
+    if (type.arn_template.empty() || !text.starts_with("arn:")) return std::nullopt;
+    const Result<NameForm> form = NameForm::Parse(type.arn_template);
+    if (!form.ok()) return std::nullopt;
+    reading = form.value().Read(text);
+    return reading && TellsAll(draft, *reading) ? reading : std::nullopt;
+  };
+  // The id first: an ARN may leave out how a name begins.
+  for (const std::string_view field : {"id", "url", "arn"}) {
+    const std::string_view text = StringOf(view.at_provider.Child(field));
+    const auto reading = text.empty() ? std::nullopt : told(text);
+    if (!reading) continue;
+    if (MayBeTheSame(draft, *reading)) return {};
+    ResourceIdentity shown = draft.place;
+    shown.type = type.name;
+    if (!type.KeyHasAccount()) shown.account.clear();
+    if (!reading->account.empty()) shown.account = reading->account;
+    if (!reading->region.empty()) shown.region = reading->region;
+    if (!reading->partition.empty()) shown.partition = reading->partition;
+    for (const KeyPart& part : type.parts) {
+      shown.parts.emplace_back(part.name, ToldOf(part, *reading));
+    }
+    return KeyOf(shown, type).value_or(KeyText{});
+  }
+  return {};
 }
 
 ExternalName ReadExternalName(const ObjectView& view, const TypeSpec& type,

@@ -67,9 +67,9 @@ struct ExternalName {
   std::string finding;                 // see ObjectFacts::name_finding
 };
 
-// The resource that `arn` names by the type's template, where what the draft knows of it differs;
-// empty: the same, or not told. To be asked with the draft's parts read.
-KeyText ShownKey(std::string_view arn, const Draft& draft);
+// The resource that the status of `view` names by an id, a URL or an ARN, where what the draft
+// knows of it differs; empty: the same, or not told. To be asked with the draft's parts read.
+KeyText ShownKey(const ObjectView& view, const Draft& draft);
 
 // Reads the annotation of `view` for a resource that lies at `place` (of `account` where one is
 // known, else empty). A text that looks like an ARN or a URL and is none of the type, or one of

@@ -259,10 +259,12 @@ void ReadManaged(const ObjectView& view, const KindEntry& kind, const IdentityRu
     facts.account_disagreement =
         "status.atProvider.arn names another resource: " + Printable(draft.own_arn);
   }
-  const std::string_view shown_arn = outside == nullptr ? OwnArn(view) : std::string_view();
-  const auto is_shown = [&](const DeclaredResource& resource) { return resource.arn == shown_arn; };
-  if (!other && std::none_of(facts.resources.begin(), facts.resources.end(), is_shown)) {
-    facts.shown_key = ShownKey(shown_arn, draft);
+  const std::string_view shown_arn = OwnArn(view);
+  const auto is_shown = [&](const DeclaredResource& resource) {
+    return !shown_arn.empty() && resource.arn == shown_arn;
+  };
+  if (outside == nullptr && !other && std::ranges::none_of(facts.resources, is_shown)) {
+    facts.shown_key = ShownKey(view, draft);
   }
   if (other) AppendResources(*other, facts.resources, facts.bad_names);
 }

@@ -70,6 +70,9 @@ struct DeclaredResource {
   bool late = false;    // name assigned by the provider: the annotation appears by UPDATE
   bool bound = false;   // the external name tells a name that the fields do not
   bool mapped = false;  // declared through a mapping rule, not by a managed resource itself
+  // The provider has written an id over the external name: metadata.name stands for it, unless the
+  // registry knows which name the object had (Restore).
+  bool replaced = false;
   bool further_observed = false;  // the object's own status alone tells `further_account`
 
   bool operator==(const DeclaredResource&) const = default;
@@ -141,8 +144,8 @@ struct ObjectFacts {
   bool real = false;          // an ARN or id in status.atProvider, or Ready=True
   bool deleting = false;      // Ready=False reason Deleting and Synced=True
   std::string shown_account;  // 12 digits, of the ARN in its status; else empty
-  // The resource whose ARN its status shows, where that is another than its fields name: `real` is
-  // said of that one. Empty: the same, or nobody can tell.
+  // The resource that its status shows by an id, a URL or an ARN, where that is another than its
+  // fields name: `real` is said of that one. Empty: the same, or nobody can tell.
   KeyText shown_key;
   // Of a managed resource: IdentityRules::account_fields of its ProviderConfig; "none": there is no
   // such; empty: not known.
@@ -260,6 +263,9 @@ ResourceIdentity DeclaredIdentity(const DeclaredResource& resource);
 // `resource.references`, which is removed. False: the object's status is of another resource.
 bool Resolve(DeclaredResource& resource, const Reference& reference, std::string_view value,
              const TypeSpec& spec);
+
+// Names `resource`, whose name was replaced, `name` as before.
+void Restore(DeclaredResource& resource, std::string_view name, const TypeSpec& spec);
 
 // Adds the other spelling of a name within a zone as a further name of `resource`: with the name of
 // `zone` where the part `within` leaves it out, else without it. Nothing without key.

@@ -335,8 +335,8 @@ void ReadExternalName(Reading& reading, const ObjectView& view, const PartContex
     if (const std::string_view told = ToldByAddress(part, context); !told.empty()) {
       name = told;
     } else if (!assigned && !context.external->id.empty()) {
-      // The provider writes the id over the name, once there is one.
       name = view.name;
+      reading.replaced = true;
       where = "metadata.name";
     } else if (!assigned && context.external->parts.empty()) {
       reading.missing.assign(where).append(" names what lies in no account");

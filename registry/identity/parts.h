@@ -26,6 +26,7 @@ struct Reading {
   std::string missing;            // why there is nothing (more) to know; empty when all is known
   std::optional<Reference> reference;
   bool by_default = false;  // no field states it
+  bool replaced = false;    // DeclaredResource::replaced
   // What the last value tells beside the name: read by the forms of the type that the part refers
   // to, or as an ARN. Views of the object's document.
   std::optional<NameReading> told;

@@ -25,16 +25,19 @@ std::optional<Slot> SlotOf(const Reference& reference, const TypeSpec& type, Fla
   return std::nullopt;
 }
 
-// The name of the resource of `type` that the object at `slot` declares.
-std::optional<std::string> NameAt(const Slot& slot, const std::string& type, const Facts& facts) {
-  const auto object = facts.ObjectBySlot(slot);
-  if (!object) return std::nullopt;
-  for (const Row& row : facts.RowsOfUid(object->uid)) {
+// The name of the resource of `type` that the object declares.
+std::optional<std::string> NameOf(const Uid& uid, const std::string& type, const Facts& facts) {
+  for (const Row& row : facts.RowsOfUid(uid)) {
     if (row.identity.type == type && !row.identity.parts.empty()) {
       return row.identity.parts.front().second;
     }
   }
   return std::nullopt;
+}
+
+std::optional<std::string> NameAt(const Slot& slot, const std::string& type, const Facts& facts) {
+  const auto object = facts.ObjectBySlot(slot);
+  return object ? NameOf(object->uid, type, facts) : std::nullopt;
 }
 
 const std::string* PartOf(const ResourceIdentity& identity, std::string_view name) {
@@ -89,10 +92,14 @@ std::string ZoneNameOf(const ResourceIdentity& identity, const Catalogue& catalo
 void ResolveReferences(const Catalogue& catalogue, const Facts& facts, ObjectFacts& object) {
   const KindEntry* own = nullptr;
   for (DeclaredResource& resource : object.resources) {
-    if (resource.references.empty()) continue;
+    if (resource.references.empty() && !resource.replaced) continue;
     if (own == nullptr) own = catalogue.FindKind(object.slot.group, object.slot.kind);
     const TypeSpec* spec = catalogue.FindType(resource.identity.type);
     if (own == nullptr || spec == nullptr) continue;
+    if (resource.replaced) {
+      const auto name = NameOf(object.uid, spec->name, facts);
+      if (name) Restore(resource, *name, *spec);
+    }
     const std::vector<Reference> references = resource.references;
     for (const Reference& reference : references) {
       const TypeSpec* type = reference.type.empty() ? nullptr : catalogue.FindType(reference.type);

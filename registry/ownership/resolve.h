@@ -14,8 +14,9 @@ class Facts;
 // Fills each part of `object` that is a reference by name (`bucketRef.name`) to an object the
 // registry knows, and makes the keys that become complete. Otherwise the part stays unknown until
 // the provider resolves it by UPDATE, which is decided on then. Selectors are never resolved here.
-// A name within a zone that the registry knows gets its other spelling, with or without the zone's
-// name (N8). Reads nothing when the object has neither an unresolved reference nor such a name.
+// A name that the provider has replaced by an id is the one that the object had before. A name
+// within a zone that the registry knows gets its other spelling, with or without the zone's name
+// (N8). Reads nothing when the object has none of these.
 void ResolveReferences(const Catalogue& catalogue, const Facts& facts, ObjectFacts& object);
 
 // The same for the version before `object`, of which nothing is resolved yet: only references that

@@ -310,21 +310,6 @@ struct Changes {
   bool operator==(const Changes&) const = default;
 };
 
-// Everything in the registry at one moment, each list in the order of what identifies its entries:
-// for tests and checks.
-struct StoreContents {
-  std::vector<Owner> owners;
-  std::vector<ObservedResource> observed;
-  std::vector<Row> rows;
-  std::vector<Object> objects;
-  std::vector<Agreement> agreements;
-  std::vector<ResourceName> names;
-  std::vector<AuditEntry> audit;  // in the order written
-  std::vector<std::pair<std::string, std::string>> settings;
-
-  bool operator==(const StoreContents&) const = default;
-};
-
 }  // namespace truce
 
 #endif  // TRUCE_REGISTRY_OWNERSHIP_ROWS_H_

@@ -76,8 +76,8 @@ class ColumnReader {
   }
 
   template <typename T>
-  Result<T> Finish(T value) && {
-    if (error_.empty()) return value;
+  Result<T> Finish(T&& value) && {
+    if (error_.empty()) return std::move(value);
     return Error{ErrorCode::kDataLoss, std::move(error_)};
   }
 

@@ -18,7 +18,6 @@
 namespace truce {
 
 struct Changes;
-struct StoreContents;
 
 // Decides on facts that nobody else can change, returns what to write. May run more than once (a
 // store may retry; after changes that may have been written only where they are `repeatable`): only
@@ -88,9 +87,6 @@ class Store {
 
   // Number of ownerships by state, as of lately. Blocks for two seconds at most.
   virtual StoreCounts Counts() const = 0;
-
-  // One consistent copy of everything; O(size). Errors: kUnavailable, kDataLoss.
-  virtual Result<StoreContents> Contents() const = 0;
 
   // Whether the last write worked: ok, or the error that the next write would probably meet. Never
   // blocks.

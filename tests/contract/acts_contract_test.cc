@@ -10,6 +10,7 @@
 #include "tests/support/admission_fixture.h"
 #include "tests/support/operator_calls.h"
 #include "tests/support/service_policy.h"
+#include "tests/support/store_contents.h"
 #include "tests/support/validate_now.h"
 #include "webhook/api/rest/operations.h"
 #include "webhook/serve/ownership/ownership_grants.h"
@@ -61,7 +62,9 @@ class ActsContract : public AdmissionFixture, public ::testing::WithParamInterfa
     EXPECT_EQ(done.status, status) << path << " " << done.body;
     return json::parse(done.body, nullptr, false);
   }
-  std::vector<Agreement> Agreements() const { return kind_->store().Contents().value().agreements; }
+  std::vector<Agreement> Agreements() const {
+    return ContentsOf(kind_->store()).value().agreements;
+  }
 
   const std::unique_ptr<StoreKind> kind_ = GetParam().make();
   ServicePolicy policy_{service_};

@@ -12,6 +12,7 @@
 #include "registry/ownership/sight.h"
 #include "tests/contract/every_store.h"
 #include "tests/support/json_document.h"
+#include "tests/support/store_contents.h"
 #include "tests/support/store_samples.h"
 
 namespace truce::testing {
@@ -56,13 +57,13 @@ TEST_P(ClustersContract, OfOneUidAreTwoObjectsInOneRegistry) {
   Run([](Ledger& ledger) { See(Bucket("west", "west-files"), false, ledger); });
   EXPECT_EQ(OwnerOf("east-files"), "east") << "what west shows says nothing of it";
   EXPECT_EQ(OwnerOf("west-files"), "west");
-  const StoreContents contents = store().Contents().value();
+  const StoreContents contents = ContentsOf(store()).value();
   ASSERT_EQ(contents.objects.size(), 2U);
   EXPECT_EQ(contents.objects[0].uid.text, "east/4f1d");
   EXPECT_EQ(contents.objects[1].uid.text, "west/4f1d");
   Run([](Ledger& ledger) { SeeDeleted(Bucket("west", "west-files"), {}, ledger); });
   EXPECT_EQ(OwnerOf("east-files"), "east");
-  EXPECT_EQ(store().Contents().value().objects.size(), 1U);
+  EXPECT_EQ(ContentsOf(store()).value().objects.size(), 1U);
 }
 
 INSTANTIATE_TEST_SUITE_P(Stores, ClustersContract, EveryStore(), NameOfStore);

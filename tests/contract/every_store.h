@@ -16,6 +16,7 @@
 #include "registry/store/sqlite/sqlite_store.h"
 #include "tests/support/last_run.h"
 #include "tests/support/postgres_server.h"
+#include "tests/support/store_contents.h"
 #include "tests/support/store_samples.h"
 #include "tests/support/strict_store.h"
 #include "tests/support/temporary_folder.h"
@@ -112,7 +113,7 @@ class StoreContract : public ::testing::TestWithParam<Named> {
 
   Store& store() { return kind_->store(); }
   StoreContents Contents() {
-    auto contents = store().Contents();
+    auto contents = ContentsOf(store());
     EXPECT_TRUE(contents.ok());
     return std::move(contents).value();
   }

@@ -14,6 +14,7 @@
 #include "registry/ownership/rows.h"
 #include "registry/store/postgres/postgres_store.h"
 #include "tests/support/postgres_server.h"
+#include "tests/support/store_contents.h"
 #include "tests/support/store_samples.h"
 
 namespace truce::testing {
@@ -159,7 +160,7 @@ TEST(PostgresAudit, AnotherPlaceIsAnotherIncarnationBehindAllLinesOfTheOneBefore
   EXPECT_EQ(again.causes(),
             (std::vector<std::string>{"first", "second", "third, of a busy server", "fourth"}));
   EXPECT_EQ(again.last()->incarnation, 2U);
-  const StoreContents contents = store->Contents().value();
+  const StoreContents contents = ContentsOf(*store).value();
   EXPECT_EQ(contents.audit.back().cause, "fourth");
 }
 

@@ -15,6 +15,7 @@
 
 #include "registry/store/postgres/postgres_store.h"
 #include "tests/support/postgres_server.h"
+#include "tests/support/store_contents.h"
 #include "tests/support/store_samples.h"
 
 namespace truce::testing {
@@ -288,7 +289,7 @@ TEST_F(PostgresLease, OneOfThoseThatShareWatchesAtATime) {
   ExpectRefused(two_->watch_store(), "b");
   EXPECT_TRUE(Writes(*one_, "c"));
   EXPECT_TRUE(Writes(*two_, "d"));
-  EXPECT_EQ(two_->watch_store().Contents().value(), one_->Contents().value());
+  EXPECT_EQ(ContentsOf(two_->watch_store()).value(), ContentsOf(*one_).value());
   // Given back, it is the next one's at once.
   one_->GiveWatchBack();
   ASSERT_FALSE(two_->TakeWatch("two", Soon()).value().has_value());
@@ -330,7 +331,7 @@ TEST_F(PostgresLease, WhoLostTheWatchWritesNothingByItAndAnswersReviews) {
   });
   done.wait();
   EXPECT_EQ(told->error().code, ErrorCode::kConflict);
-  EXPECT_TRUE(two_->Contents().value().owners.empty());
+  EXPECT_TRUE(ContentsOf(*two_).value().owners.empty());
   EXPECT_TRUE(Writes(*one_, "b"));
   EXPECT_TRUE(Writes(two_->watch_store(), "c"));
 }

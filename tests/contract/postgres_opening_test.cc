@@ -13,6 +13,7 @@
 #include "registry/store/postgres/setup.h"
 #include "tests/support/certificates.h"
 #include "tests/support/postgres_server.h"
+#include "tests/support/store_contents.h"
 #include "tests/support/store_samples.h"
 
 namespace truce::testing {
@@ -207,7 +208,7 @@ TEST(PostgresOpening, TheTablesBelongToTheirOwnerAndItsUsersGetTheirRights) {
   Changes let_go;
   let_go.put_settings = {{"audit.let-go", "1000"}};
   ASSERT_TRUE(Write(*opened.value(), let_go).ok());
-  EXPECT_EQ(opened.value()->Contents().value().audit.size(), 1U);
+  EXPECT_EQ(ContentsOf(*opened.value()).value().audit.size(), 1U);
   Outsider as_server(server.url + " password=right");
   EXPECT_EQ(as_server.Run("DELETE FROM truce.audit"), "42501");
   EXPECT_EQ(as_server.Run("CREATE TABLE truce.more (a integer)"), "42501");

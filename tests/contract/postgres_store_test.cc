@@ -16,6 +16,7 @@
 #include "registry/store/postgres/postgres_store.h"
 #include "tests/model/world.h"
 #include "tests/support/postgres_server.h"
+#include "tests/support/store_contents.h"
 #include "tests/support/store_samples.h"
 
 namespace truce::testing {
@@ -69,8 +70,8 @@ TEST(PostgresStore, I1OfTakersThroughTwoStoresExactlyOneWins) {
     winners += won;
   }
   EXPECT_EQ(winners, kRounds);
-  EXPECT_EQ(one->Contents().value().owners.size(), std::size_t{kRounds});
-  EXPECT_EQ(one->Contents().value(), other->Contents().value());
+  EXPECT_EQ(ContentsOf(*one).value().owners.size(), std::size_t{kRounds});
+  EXPECT_EQ(ContentsOf(*one).value(), ContentsOf(*other).value());
 }
 
 // Locks are taken in the order in which they are discovered, which differs: nobody waits out of
@@ -103,7 +104,7 @@ TEST(PostgresStore, DecisionsThatMeetInAnyOrderAllEnd) {
     }
   }
   int sum = 0;
-  const StoreContents contents = store->Contents().value();
+  const StoreContents contents = ContentsOf(*store).value();
   for (const auto& [name, value] : contents.settings) sum += std::stoi(value);
   EXPECT_EQ(sum, kWriters * kRounds * 3) << "an increment was lost";
 }
@@ -128,7 +129,7 @@ TEST(PostgresStore, ADecisionThatReadsAListSeesNobodyBesideIt) {
       });
     }
   }
-  EXPECT_EQ(store->Contents().value().owners.size(), std::size_t{kWriters * 10});
+  EXPECT_EQ(ContentsOf(*store).value().owners.size(), std::size_t{kWriters * 10});
 }
 
 // A count is no soft fact: it is read under a lock that all who count the same take.
@@ -172,7 +173,7 @@ TEST(PostgresStore, OfThoseWhoTakeAQuotasLastPlaceThroughTwoStoresExactlyOneGets
     }
     EXPECT_EQ(won, 1) << region;
   }
-  EXPECT_EQ(one->Contents().value().owners.size(), kRounds * kMax);
+  EXPECT_EQ(ContentsOf(*one).value().owners.size(), kRounds * kMax);
 }
 
 TEST(PostgresStore, ACountWaitsForNobodyWhoCountsSomethingElse) {
@@ -201,7 +202,7 @@ TEST(PostgresStore, I1AndI2AreHeldAgainstWhoeverWritesPastTheStore) {
   const std::string url = PostgresServer::Shared().MakeDatabase();
   const auto store = OpenAt(url);
   ASSERT_TRUE(Write(*store, SampleCreate("a", "u1")).ok());
-  const StoreContents before = store->Contents().value();
+  const StoreContents before = ContentsOf(*store).value();
   Outsider outsider(url);
   EXPECT_EQ(outsider.Run("INSERT INTO truce.owners SELECT * FROM truce.owners"), kUnique);
   EXPECT_EQ(outsider.Run("DELETE FROM truce.owners"), kForeignKey) << "a reservation stands";
@@ -229,9 +230,9 @@ TEST(PostgresStore, I1AndI2AreHeldAgainstWhoeverWritesPastTheStore) {
   }
   EXPECT_EQ(outsider.Run("COMMIT"), "");
   reserves.join();
-  EXPECT_TRUE(store->Contents().value().owners.empty());
-  EXPECT_TRUE(store->Contents().value().rows.empty());
-  EXPECT_EQ(store->Contents().value().audit, before.audit);
+  EXPECT_TRUE(ContentsOf(*store).value().owners.empty());
+  EXPECT_TRUE(ContentsOf(*store).value().rows.empty());
+  EXPECT_EQ(ContentsOf(*store).value().audit, before.audit);
 }
 
 TEST(PostgresStore, I13IsHeldAgainstWhoeverWritesPastTheStore) {
@@ -239,7 +240,7 @@ TEST(PostgresStore, I13IsHeldAgainstWhoeverWritesPastTheStore) {
   const auto store = OpenAt(url);
   ASSERT_TRUE(Write(*store, SampleNamedCreate("a", "u1")).ok());
   ASSERT_TRUE(Write(*store, SampleCreate("b", "u2")).ok());
-  const StoreContents before = store->Contents().value();
+  const StoreContents before = ContentsOf(*store).value();
   Outsider outsider(url);
   const std::string name = SampleName("a").name.text;
   EXPECT_EQ(
@@ -251,7 +252,7 @@ TEST(PostgresStore, I13IsHeldAgainstWhoeverWritesPastTheStore) {
             kUnique);
   EXPECT_EQ(outsider.Run("UPDATE truce.names SET resource = resource + 1000"), kForeignKey);
   EXPECT_EQ(outsider.Run("DELETE FROM truce.resources"), kForeignKey);
-  EXPECT_EQ(store->Contents().value(), before);
+  EXPECT_EQ(ContentsOf(*store).value(), before);
 }
 
 TEST(PostgresStore, I12TheAuditLogOnlyGrows) {
@@ -262,11 +263,11 @@ TEST(PostgresStore, I12TheAuditLogOnlyGrows) {
   Outsider outsider(url);
   EXPECT_NE(outsider.Run("UPDATE truce.audit SET cause = 'another'"), "");
   EXPECT_NE(outsider.Run("DELETE FROM truce.audit"), "");
-  EXPECT_EQ(store->Contents().value().audit.size(), 2U);
+  EXPECT_EQ(ContentsOf(*store).value().audit.size(), 2U);
   Changes let_go;
   let_go.put_settings = {{"audit.let-go", "1000"}};
   ASSERT_TRUE(Write(*store, let_go).ok());
-  EXPECT_EQ(store->Contents().value().audit.size(), 1U) << "the newest line stays";
+  EXPECT_EQ(ContentsOf(*store).value().audit.size(), 1U) << "the newest line stays";
 }
 
 // What the tables cannot keep never becomes another name.
@@ -287,7 +288,7 @@ TEST(PostgresStore, ANameThatCannotBeKeptIsNeitherFoundNorWritten) {
       EXPECT_EQ(refused.error().code, ErrorCode::kInternal);
     }
   }
-  EXPECT_EQ(store->Contents().value(), StoreContents{});
+  EXPECT_EQ(ContentsOf(*store).value(), StoreContents{});
   Changes odd = SampleCreate("a", "u1");
   odd.put_owners[0].service = std::string("a\0b\xFF", 4);
   ASSERT_TRUE(Write(*store, odd).ok());
@@ -309,7 +310,7 @@ TEST(PostgresStore, AConnectionThatWasCutIsReplaced) {
     const auto written = Write(*store, SampleCreate("b" + std::to_string(i), "u2"));
     EXPECT_TRUE(written.ok()) << written.error().message;
   }
-  EXPECT_EQ(store->Contents().value().owners.size(), 4U);
+  EXPECT_EQ(ContentsOf(*store).value().owners.size(), 4U);
 }
 
 // As when a new version spells all names anew: time by the number of things, not by its square.
@@ -331,7 +332,7 @@ TEST(PostgresStore, AChangeOfThousandsOfThingsIsWrittenInSeconds) {
   const auto decide = [&](const AllFacts&) { return all; };
   const auto written = store->Apply({}, decide, In(std::chrono::seconds{20}));
   ASSERT_TRUE(written.ok()) << written.error().message;
-  EXPECT_EQ(store->Contents().value().owners.size(), std::size_t{kThings});
+  EXPECT_EQ(ContentsOf(*store).value().owners.size(), std::size_t{kThings});
 }
 
 // The same history leaves the same registry here and in the reference.
@@ -350,7 +351,7 @@ TEST(PostgresStore, AgreesWithTheReferenceOnTheModelWorld) {
     run(reference);
     const auto store = OpenAt(PostgresServer::Shared().MakeDatabase());
     run(*store);
-    EXPECT_TRUE(store->Contents().value() == reference.Contents().value()) << "seed " << seed;
+    EXPECT_TRUE(ContentsOf(*store).value() == ContentsOf(reference).value()) << "seed " << seed;
   }
 }
 

@@ -13,6 +13,7 @@
 #include "registry/store/postgres/postgres_store.h"
 #include "tests/support/postgres_proxy.h"
 #include "tests/support/postgres_server.h"
+#include "tests/support/store_contents.h"
 #include "tests/support/store_samples.h"
 
 namespace truce::testing {
@@ -62,7 +63,7 @@ class PostgresTrouble : public ::testing::Test {
         store_(OpenAt({proxy_.url()})) {}
 
   void ExpectOneGrant() {
-    const StoreContents contents = store_->Contents().value();
+    const StoreContents contents = ContentsOf(*store_).value();
     EXPECT_EQ(contents.owners.size(), 1U);
     EXPECT_EQ(contents.rows.size(), 1U);
     EXPECT_EQ(contents.audit.size(), 1U);
@@ -109,7 +110,7 @@ TEST_F(PostgresTrouble, WhatMayNotBeDecidedTwiceStaysInDoubt) {
     EXPECT_EQ(applied.error().code, ErrorCode::kDeadlineExceeded) << applied.error().message;
     EXPECT_LE(runs, 2) << "it ran again for what it had missed, and no more";
   }
-  EXPECT_EQ(store_->Contents().value().settings.size(), 1U) << "of two, the one that was done";
+  EXPECT_EQ(ContentsOf(*store_).value().settings.size(), 1U) << "of two, the one that was done";
 }
 
 TEST_F(PostgresTrouble, ADoubtThatNobodyEndsIsToldAtTheDeadline) {
@@ -192,7 +193,7 @@ TEST_F(PostgresStandby, ACommitWithAWarningIsInDoubtUntilTheStandbyHasIt) {
   WaitForStandby(false);
   review.join();
   EXPECT_TRUE(applied.ok()) << applied.error().message;
-  EXPECT_EQ(store_->Contents().value().audit.size(), 1U);
+  EXPECT_EQ(ContentsOf(*store_).value().audit.size(), 1U);
   // What may not be decided twice is told as it is.
   WaitForStandby(true);
   std::jthread write([&] { applied = Write(*store_, SampleCreate("b", "u2")); });
@@ -268,7 +269,7 @@ TEST_F(PostgresTrouble, AServerThatGivesFewConnectionsServesAllByThem) {
       });
     }
   }
-  EXPECT_EQ(store->Contents().value().owners.size(), std::size_t{kWriters * 5});
+  EXPECT_EQ(ContentsOf(*store).value().owners.size(), std::size_t{kWriters * 5});
 }
 
 TEST_F(PostgresStandby, ALockTableThatIsFullMakesAnswersUnknownUntilItIsNot) {
@@ -291,7 +292,7 @@ TEST_F(PostgresStandby, ALockTableThatIsFullMakesAnswersUnknownUntilItIsNot) {
     applied = store_->Apply({}, Review("b", runs), until);
   }
   ASSERT_TRUE(applied.ok()) << applied.error().message;
-  EXPECT_EQ(store_->Contents().value().owners.size(), 2U);
+  EXPECT_EQ(ContentsOf(*store_).value().owners.size(), 2U);
 }
 
 // The server is killed and comes back: its connections are all dead at once.
@@ -327,7 +328,7 @@ TEST_F(PostgresTrouble, WhatIsOnlyReadTakesAnotherConnectionWhereOneDiedMeanwhil
   EXPECT_TRUE(read.ok()) << read.error().message;
   EXPECT_TRUE(owned);
   CutAll(outsider);
-  EXPECT_TRUE(store_->Contents().ok());
+  EXPECT_TRUE(ContentsOf(*store_).ok());
 }
 
 // A write that failed on the way says nothing of the next one once the way is free.

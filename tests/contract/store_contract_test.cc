@@ -14,6 +14,7 @@
 #include "registry/store/memory/memory_store.h"
 #include "tests/contract/every_store.h"
 #include "tests/support/recount.h"
+#include "tests/support/store_contents.h"
 #include "tests/support/store_samples.h"
 
 namespace truce::testing {
@@ -558,7 +559,7 @@ TEST_P(RandomChangesContract, AgreesWithTheReference) {
     if (!expected.ok()) {
       ASSERT_EQ(actual.error().code, expected.error().code);
     }
-    ASSERT_EQ(kind->store().Contents().value(), reference.Contents().value()) << "step " << step;
+    ASSERT_EQ(ContentsOf(kind->store()).value(), ContentsOf(reference).value()) << "step " << step;
     ASSERT_EQ(kind->store().Counts(), reference.Counts()) << "step " << step;
     ASSERT_EQ(Miscounts(kind->store()), std::vector<std::string>()) << "step " << step;
     for (const char* name : {"a", "b", "c", "d", "e"}) {
@@ -570,7 +571,7 @@ TEST_P(RandomChangesContract, AgreesWithTheReference) {
     }
   }
   if (!kind->Reopen()) return;
-  ASSERT_EQ(kind->store().Contents().value(), reference.Contents().value());
+  ASSERT_EQ(ContentsOf(kind->store()).value(), ContentsOf(reference).value());
   ASSERT_EQ(kind->store().Counts(), reference.Counts());
   ASSERT_EQ(Miscounts(kind->store()), std::vector<std::string>());
 }

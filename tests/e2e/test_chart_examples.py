@@ -1,17 +1,31 @@
 """The examples of the server chart are what the chart takes, and render what docs/clusters.md promises of them."""
 
+import os
 import re
 import shlex
+import subprocess
 
 import pytest
 import yaml
 
+from support.cluster import PEERS
 from support.helm import NAMESPACE, SERVER_CHART, Helm, the
 
 pytestmark = pytest.mark.slow(1.8)
 
 EXAMPLES = SERVER_CHART / "examples"
 PAGE = SERVER_CHART.parents[1] / "docs/clusters.md"
+ROOT = SERVER_CHART.parents[1]
+# `helm install` and `upgrade` as `helm template`, which keeps the words of a page's former command, as
+# --reset-then-reuse-values does.
+HELM = """
+shift
+words=() now=()
+[ ! -f words ] || mapfile -t words < words
+for word in "$@"; do [[ "$word" == --reset-then-reuse-values || "$word" == --create-namespace ]] || now+=("$word"); done
+printf '%s\\n' "${now[@]:2}" >> words
+exec {helm} template "${now[@]}" "${words[@]}"
+"""
 CHART = yaml.safe_load((SERVER_CHART / "Chart.yaml").read_text())
 
 
@@ -123,6 +137,33 @@ def test_flux_and_argo_cd_give_values_that_the_chart_takes(helm):
     assert webhook["metadata"]["annotations"]["argocd.argoproj.io/sync-wave"] == "1"
     for ignored in application["spec"]["ignoreDifferences"]:
         the(objects, ignored["kind"], ignored["name"])
+
+
+def installations() -> list[tuple[str, str]]:
+    """The blocks of the documents that install or upgrade the chart."""
+    pages = [ROOT / "README.md", SERVER_CHART / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+    return [(page.name, block) for page in pages
+            for block in re.findall(r"^```\w*\n(.*?)^```", page.read_text(), re.M | re.S)
+            if re.search(r"^helm (install|upgrade) truce charts/truce", block, re.M)]
+
+
+@pytest.mark.parametrize("page, block", installations())
+def test_an_installation_of_the_documents_renders(page, block, tmp_path):
+    """With all that it sets; kubectl and the other programs do nothing here."""
+    programs = tmp_path / "bin"
+    programs.mkdir()
+    (tmp_path / "charts").symlink_to(SERVER_CHART.parent)
+    scripts = dict.fromkeys(("kubectl", "gcloud", "truce", "psql", "make"),
+                            "cat >/dev/null; echo '-----BEGIN CERTIFICATE----- MA== -----END CERTIFICATE-----'")
+    scripts["helm"] = HELM.replace("{helm}", str(PEERS / "helm4"))
+    for name, script in scripts.items():
+        (programs / name).write_text(f"#!/usr/bin/env bash\n{script}\n")
+        (programs / name).chmod(0o755)
+    done = subprocess.run(
+        ["bash", "-euc", block], cwd=tmp_path, capture_output=True, text=True, check=False, stdin=subprocess.DEVNULL,
+        env=os.environ | {"PATH": f"{programs}:{os.environ['PATH']}", "HOME": str(tmp_path), "TMPDIR": str(tmp_path)})
+    assert done.returncode == 0, done.stderr
+    assert "kind: Deployment" in done.stdout, (page, done.stdout)
 
 
 def test_the_page_names_values_that_exist():

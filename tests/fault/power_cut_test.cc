@@ -27,6 +27,7 @@
 #include "registry/store/sqlite/migrations.h"
 #include "registry/store/sqlite/sqlite_store.h"
 #include "tests/support/power_disk.h"
+#include "tests/support/store_contents.h"
 #include "tests/support/store_samples.h"
 #include "tests/support/temporary_folder.h"
 
@@ -204,7 +205,7 @@ void Recover(const TemporaryFolder& folder, PowerDisk& disk, const std::set<std:
   {
     auto opened = SqliteStore::Open({.data_dir = path, .disk = disk.disk(), .full_check = false});
     ASSERT_TRUE(opened.ok()) << opened.error().message;
-    const auto contents = opened.value()->Contents();
+    const auto contents = ContentsOf(*opened.value());
     ASSERT_TRUE(contents.ok()) << contents.error().message;
     ExpectWhole(contents.value());
     ExpectAcknowledged(contents.value(), notes);
@@ -377,7 +378,7 @@ struct Registry {
 };
 
 std::set<std::string> NamesOf(const Store& store) {
-  const auto contents = store.Contents();
+  const auto contents = ContentsOf(store);
   EXPECT_TRUE(contents.ok());
   return contents.ok() ? NamesIn(contents.value()) : std::set<std::string>();
 }

@@ -16,6 +16,7 @@
 #include "registry/store/sqlite/sqlite_store.h"
 #include "tests/support/faulty_vfs.h"
 #include "tests/support/small_disk.h"
+#include "tests/support/store_contents.h"
 #include "tests/support/store_samples.h"
 #include "tests/support/temporary_folder.h"
 
@@ -81,7 +82,7 @@ TEST_P(StoreDisk, AnswersWhatNeedsNoWriteAndRecoversByItself) {
   };
   EXPECT_TRUE(store.Apply({}, unchanged, Soon()).ok());
   EXPECT_TRUE(found);
-  const auto contents = store.Contents();
+  const auto contents = ContentsOf(store);
   ASSERT_TRUE(contents.ok());
   EXPECT_EQ(contents.value().owners.size(), 1U);
   disk.Heal();
@@ -118,7 +119,7 @@ TEST_P(StoreDisk, I3NothingAcknowledgedIsLostWhicheverOperationFails) {
           const std::string name = "n" + std::to_string(i);
           const Result<void> written = Write(*opened.value(), SampleNamedCreate(name, name));
           if (written.ok()) acknowledged.insert(name);
-          const auto contents = opened.value()->Contents();
+          const auto contents = ContentsOf(*opened.value());
           ASSERT_TRUE(contents.ok());
           ExpectWhole(contents.value());
           EXPECT_EQ(Has(contents.value(), name), written.ok());
@@ -135,7 +136,7 @@ TEST_P(StoreDisk, I3NothingAcknowledgedIsLostWhicheverOperationFails) {
       auto reopened = SqliteStore::Open(OptionsFor(folder, disk));
       ASSERT_TRUE(reopened.ok()) << reopened.error().message;
       EXPECT_FALSE(reopened.value()->FatalFailure().has_value());
-      const auto contents = reopened.value()->Contents();
+      const auto contents = ContentsOf(*reopened.value());
       ASSERT_TRUE(contents.ok());
       ExpectWhole(contents.value());
       for (const std::string& name : acknowledged) EXPECT_TRUE(Has(contents.value(), name)) << name;
@@ -220,7 +221,7 @@ TEST(StoreDiskInABatch, I3AReadThatFailsFailsWhatTheBatchHasWritten) {
   EXPECT_EQ(code_of(3), std::nullopt);
   EXPECT_FALSE(OwnerIn(store, SampleId("before")).has_value());
   EXPECT_TRUE(OwnerIn(store, SampleId("after")).has_value());
-  const auto contents = store.Contents();
+  const auto contents = ContentsOf(store);
   ASSERT_TRUE(contents.ok());
   EXPECT_FALSE(Has(contents.value(), "before"));
   EXPECT_TRUE(Has(contents.value(), "after"));
@@ -327,7 +328,7 @@ TEST(StoreRealDisk, AFullOneAnswersWhatNeedsNoWriteAndRecoversByItself) {
                     .Apply(
                         {}, [](const Facts&) { return Changes{}; }, Soon())
                     .ok());
-    const auto contents = store.Contents();
+    const auto contents = ContentsOf(store);
     ASSERT_TRUE(contents.ok());
     ExpectWhole(contents.value());
     EXPECT_EQ(contents.value().owners.size(), acknowledged.size());
@@ -341,7 +342,7 @@ TEST(StoreRealDisk, AFullOneAnswersWhatNeedsNoWriteAndRecoversByItself) {
   }
   auto reopened = SqliteStore::Open(OptionsOn(disk));
   ASSERT_TRUE(reopened.ok()) << reopened.error().message;
-  const auto contents = reopened.value()->Contents();
+  const auto contents = ContentsOf(*reopened.value());
   ASSERT_TRUE(contents.ok());
   ExpectWhole(contents.value());
   for (const std::string& name : acknowledged) EXPECT_TRUE(Has(contents.value(), name)) << name;

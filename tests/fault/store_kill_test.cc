@@ -19,6 +19,7 @@
 #include "registry/ownership/rows.h"
 #include "registry/store/sqlite/log_look.h"
 #include "registry/store/sqlite/sqlite_store.h"
+#include "tests/support/store_contents.h"
 #include "tests/support/store_samples.h"
 #include "tests/support/temporary_folder.h"
 
@@ -150,7 +151,7 @@ TEST_P(StoreKill, I3NoAcknowledgedGrantIsLost) {
     EXPECT_EQ(TakeUpLog(options.data_dir).value(), "");
     auto opened = SqliteStore::Open(options);
     ASSERT_TRUE(opened.ok()) << opened.error().message;
-    const auto contents = opened.value()->Contents();
+    const auto contents = ContentsOf(*opened.value());
     ASSERT_TRUE(contents.ok());
     Check(contents.value(), fates);
     EXPECT_EQ(opened.value()->Counts().owners, contents.value().owners.size());

@@ -13,6 +13,7 @@
 #include "registry/store/sqlite/connection.h"
 #include "registry/store/sqlite/integrity.h"
 #include "registry/store/sqlite/sqlite_store.h"
+#include "tests/support/store_contents.h"
 #include "tests/support/store_samples.h"
 #include "tests/support/temporary_folder.h"
 
@@ -148,14 +149,14 @@ TEST_F(StoreOpen, RefusesAnUnknownWord) {
   Fill(1);
   Tamper("PRAGMA ignore_check_constraints = ON; UPDATE resources SET state = 'odd'");
   const auto store = Open(Options());
-  EXPECT_EQ(store->Contents().error().code, ErrorCode::kDataLoss);
+  EXPECT_EQ(ContentsOf(*store).error().code, ErrorCode::kDataLoss);
 }
 
 // Each page in turn is overwritten: a store that opens all the same must not crash, nor answer
 // wrongly, and its check finds the damage.
 TEST_F(StoreOpen, SurvivesEveryDamagedPage) {
   Fill(120);
-  const StoreContents filled = Open(Options())->Contents().value();
+  const StoreContents filled = ContentsOf(*Open(Options())).value();
   std::string sound;
   {
     std::ifstream file(File(), std::ios::binary);
@@ -171,7 +172,7 @@ TEST_F(StoreOpen, SurvivesEveryDamagedPage) {
       EXPECT_EQ(opened.error().code, ErrorCode::kDataLoss) << opened.error().message;
       continue;
     }
-    const auto contents = opened.value()->Contents();
+    const auto contents = ContentsOf(*opened.value());
     if (contents.ok()) {
       EXPECT_EQ(contents.value(), filled) << "page " << page;
     } else {

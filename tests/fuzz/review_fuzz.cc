@@ -11,6 +11,7 @@
 #include "registry/ownership/rows.h"
 #include "registry/store/memory/memory_store.h"
 #include "tests/support/plain_review.h"
+#include "tests/support/store_contents.h"
 #include "tests/support/validate_now.h"
 #include "webhook/admission/codec.h"
 #include "webhook/admission/service.h"
@@ -78,10 +79,10 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   service.SetReady(true);
   const truce::HttpResponse first = Answer(service, body);
   if (first.status != 200) return 0;
-  const auto before = store.Contents();
+  const auto before = ContentsOf(store);
   const truce::HttpResponse second = Answer(service, body);
   TRUCE_ASSERT(second.status == 200);
-  TRUCE_ASSERT(before.ok() && store.Contents().value() == before.value());
+  TRUCE_ASSERT(before.ok() && ContentsOf(store).value() == before.value());
   truce::ReviewReader reader;
   std::string answer = first.body;
   // The answer is JSON of an AdmissionReview; only its lack of a request is complained of.

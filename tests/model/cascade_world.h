@@ -21,6 +21,7 @@
 #include "registry/ownership/rows.h"
 #include "tests/model/cascade_reality.h"
 #include "tests/model/scene.h"
+#include "tests/support/store_contents.h"
 #include "tests/support/strict_store.h"
 
 namespace truce {
@@ -38,7 +39,6 @@ class TellingStore final : public Store {
     return store_.memory().Read(read, deadline);  // what looks at the world notes what it finds
   }
   StoreCounts Counts() const override { return store_.Counts(); }
-  Result<StoreContents> Contents() const override { return store_.Contents(); }
   Result<void> Health() const override { return store_.Health(); }
   const std::string& complaint() const { return complaint_; }
 

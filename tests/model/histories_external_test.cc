@@ -376,6 +376,134 @@ TEST_P(HistoriesOfIds, AConflictGivesTheOwnerNoId) {
 
 INSTANTIATE_TEST_SUITE_P(Group, HistoriesOfIds, ::testing::Values(kGroup));
 
+// 16: the provider writes the id over the name, which need not be the object's own.
+TEST(HistoriesOfReplacedNames, TheNameStaysAndEndsWithItsResource) {
+  testing::StrictStore store;
+  scene::Registry registry(store);
+  const auto object = [&](const std::string& external, std::uint64_t version) {
+    const Document document = DocumentFromJson(
+        R"({"metadata":{"name":"x","namespace":"team-a","uid":"u","resourceVersion":")" +
+        std::to_string(version) + R"(","annotations":{"crossplane.io/external-name":")" + external +
+        R"("}},"spec":{"forProvider":{}}})");
+    IdentityRules rules;
+    rules.account_fields.emplace();  // ProviderConfigs are watched, and there are none
+    rules.cluster = "local";
+    rules.catalogue = &Catalogue::BuiltIn();
+    rules.accounts = {
+        {{"aws.m.upbound.io", "ClusterProviderConfig", "", "default"}, "111111111111"}};
+    ObjectFacts facts =
+        Identify(document.root(), {"cloudfront.aws.m.upbound.io", "OriginRequestPolicy"}, rules);
+    registry.Run(
+        [&](Ledger& ledger) { ResolveReferences(Catalogue::BuiltIn(), ledger.facts(), facts); });
+    return facts;
+  };
+  const KeyText name{"cloudfront/OriginRequestPolicy|aws|111111111111||name=shop"};
+  const std::string id = "0a1b2c3d-4e5f-6071-8293-a4b5c6d7e8f9";
+  ObjectFacts first = object("shop", 10);
+  ASSERT_TRUE(registry.Create(first).allowed);
+  registry.See(first);
+  ObjectFacts made = object(id, 11);
+  made.created_marks = "made";
+  ASSERT_TRUE(registry.Update(first, made, scene::kProvider).allowed);
+  registry.See(made);
+  ObjectFacts last = object(id, 12);
+  last.real = true;
+  registry.See(last);
+  ASSERT_EQ(registry.Contents().owners.size(), 1U);
+  ASSERT_TRUE(registry.OwnerNamed(name));
+  EXPECT_EQ(registry.OwnerNamed(name)->record, Record::kNone);
+  EXPECT_TRUE(registry.OwnerNamed({"cloudfront/OriginRequestPolicy|aws|||@id=" + id}));
+  last.terminating = last.deleting = true;
+  registry.SeeDeleted(last);
+  EXPECT_TRUE(registry.Contents().owners.empty());
+}
+
+// 9: what a status shows of the name before makes none of the names in between real.
+struct Renamed {
+  const char* group;
+  const char* kind;
+  const char* fields;  // "%" stands for the name, here and in what follows
+  const char* external_name;
+  const char* status;
+  const char* key;
+};
+
+class HistoriesOfNamesInBetween : public ::testing::TestWithParam<Renamed> {
+ protected:
+  static std::string Named(std::string text, const std::string& name) {
+    for (std::size_t at = text.find('%'); at != std::string::npos; at = text.find('%')) {
+      text.replace(at, 1, name);
+    }
+    return text;
+  }
+  // Ready, by a status that shows `shown`.
+  ObjectFacts Object(const std::string& name, const std::string& shown, std::uint64_t version) {
+    const Renamed& kind = GetParam();
+    std::string annotations;
+    if (kind.external_name[0] != '\0') {
+      annotations = R"("crossplane.io/external-name":")" + Named(kind.external_name, name) + "\"";
+    }
+    const Document document = DocumentFromJson(
+        R"({"metadata":{"name":"x","namespace":"team-a","uid":"u","resourceVersion":")" +
+        std::to_string(version) + R"(","annotations":{)" + annotations +
+        R"(}},"spec":{"providerConfigRef":{"kind":"ClusterProviderConfig","name":"one"},)"
+        R"("forProvider":{"region":"us-east-1",)" +
+        Named(kind.fields, name) + R"(}},"status":{"atProvider":{)" + Named(kind.status, shown) +
+        R"(},"conditions":[{"type":"Ready","status":"True"}]}})");
+    IdentityRules rules;
+    rules.cluster = "local";
+    rules.catalogue = &Catalogue::BuiltIn();
+    const ProviderConfigName config{"aws.m.upbound.io", "ClusterProviderConfig", "", "one"};
+    rules.accounts = {{config, "111111111111"}};
+    return Identify(document.root(), {kind.group, kind.kind}, rules);
+  }
+
+  testing::StrictStore store_;
+  scene::Registry registry_{store_};
+};
+
+TEST_P(HistoriesOfNamesInBetween, AreFreeUntilTheyAreMade) {
+  const auto owner = [&](const std::string& name) {
+    return registry_.OwnerNamed({Named(GetParam().key, name)});
+  };
+  ASSERT_TRUE(registry_.Create(Object("k1", "k1", 10)).allowed);
+  registry_.See(Object("k1", "k1", 11));
+  ASSERT_TRUE(owner("k1"));
+  ASSERT_TRUE(registry_.Update(Object("k1", "k1", 11), Object("l1", "k1", 11)).allowed);
+  registry_.See(Object("l1", "k1", 12));
+  EXPECT_EQ(owner("k1")->record, Record::kOrphaned);
+  ASSERT_TRUE(registry_.Update(Object("l1", "k1", 12), Object("k1", "k1", 12)).allowed);
+  registry_.See(Object("k1", "k1", 13));
+  EXPECT_EQ(owner("k1")->record, Record::kNone);
+  EXPECT_TRUE(owner("k1")->real);
+  EXPECT_FALSE(owner("l1")) << "nothing was made under it";
+
+  ASSERT_TRUE(registry_.Update(Object("k1", "k1", 13), Object("l1", "k1", 13)).allowed);
+  registry_.See(Object("l1", "l1", 14));
+  ASSERT_TRUE(registry_.Update(Object("l1", "l1", 14), Object("k1", "l1", 14)).allowed);
+  registry_.See(Object("k1", "l1", 15));
+  ASSERT_TRUE(owner("l1"));
+  EXPECT_EQ(owner("l1")->record, Record::kOrphaned) << "its status showed it";
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Kinds, HistoriesOfNamesInBetween,
+    ::testing::Values(
+        Renamed{"iam.aws.m.upbound.io", "Role", R"("path":"/a/")", "%",
+                R"("arn":"arn:aws:iam::111111111111:role/a/%","id":"%")",
+                "iam/Role|aws|111111111111||name=%"},
+        Renamed{"cloudwatchevents.aws.m.upbound.io", "Rule", R"("eventBusName":"bus")", "%",
+                R"("arn":"arn:aws:events:us-east-1:111111111111:rule/bus/%","id":"bus/%")",
+                "cloudwatchevents/Rule|aws|111111111111|us-east-1|eventBusName=bus|name=%"},
+        Renamed{"sqs.aws.m.upbound.io", "QueuePolicy", R"("queueUrl":"%")", "",
+                R"("id":"https://sqs.us-east-1.amazonaws.com/111111111111/%")",
+                "sqs/QueuePolicy|aws|111111111111|us-east-1|queueUrl=%"},
+        Renamed{"s3.aws.m.upbound.io", "BucketPolicy", R"("bucket":"%")", "", R"("id":"%")",
+                "s3/BucketPolicy|aws|||bucket=%"},
+        Renamed{"ssm.aws.m.upbound.io", "Parameter", R"("type":"String")", "/app/%",
+                R"("arn":"arn:aws:ssm:us-east-1:111111111111:parameter/app/%","id":"/app/%")",
+                "ssm/Parameter|aws|111111111111|us-east-1|name=/app/%"}));
+
 // 17: what a record's name leaves out, the zone says.
 class HistoriesOfZones : public ::testing::Test {
  protected:

@@ -9,6 +9,7 @@
 #include "registry/store/memory/memory_store.h"
 #include "registry/store/sqlite/sqlite_store.h"
 #include "tests/model/world.h"
+#include "tests/support/store_contents.h"
 #include "tests/support/strict_store.h"
 #include "tests/support/temporary_folder.h"
 
@@ -82,7 +83,7 @@ TEST(RotatingOwnershipModel, DiscoveryAgreesWithTheReference) {
     RunOn(reference, seed, 150, options);
     testing::StrictStore strict;
     RunOn(strict, seed, 150, options);
-    EXPECT_TRUE(strict.Contents().value() == reference.Contents().value()) << "seed " << seed;
+    EXPECT_TRUE(ContentsOf(strict).value() == ContentsOf(reference).value()) << "seed " << seed;
     EXPECT_GT(strict.effort().runs, strict.effort().decisions) << "seed " << seed;
   }
 }
@@ -100,8 +101,8 @@ TEST(OwnershipModel, SqliteAgreesWithTheReference) {
     auto opened = SqliteStore::Open(sqlite);
     ASSERT_TRUE(opened.ok()) << opened.error().message;
     RunOn(*opened.value(), seed, 150, options);
-    const StoreContents expected = reference.Contents().value();
-    const StoreContents actual = opened.value()->Contents().value();
+    const StoreContents expected = ContentsOf(reference).value();
+    const StoreContents actual = ContentsOf(*opened.value()).value();
     EXPECT_TRUE(expected.owners == actual.owners) << "owners, seed " << seed;
     EXPECT_TRUE(expected.rows == actual.rows) << "rows, seed " << seed;
     EXPECT_TRUE(expected.objects == actual.objects) << "objects, seed " << seed;

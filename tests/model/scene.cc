@@ -10,6 +10,7 @@
 #include "registry/ownership/names.h"
 #include "tests/support/last_run.h"
 #include "tests/support/recount.h"
+#include "tests/support/store_contents.h"
 
 namespace truce::scene {
 namespace {
@@ -202,7 +203,7 @@ void Registry::RunOnAll(const std::function<void(const AllFacts&, Ledger&)>& cha
 }
 
 StoreContents Registry::Contents() const {
-  auto contents = store_.Contents();
+  auto contents = ContentsOf(store_);
   EXPECT_TRUE(contents.ok());
   if (contents.ok()) {
     const auto wrong = testing::Miscounts(store_, contents.value().owners);

@@ -15,6 +15,7 @@
 #include "registry/ownership/sight.h"
 #include "registry/store/store.h"
 #include "tests/support/invariants.h"
+#include "tests/support/store_contents.h"
 
 namespace truce::scene {
 

@@ -7,6 +7,7 @@
 
 #include "tests/model/scene.h"
 #include "tests/model/simulated_kinds.h"
+#include "tests/support/store_contents.h"
 
 namespace truce {
 namespace {
@@ -128,10 +129,10 @@ void WatchSimulation::FailOver() {
 
 void WatchSimulation::GoOn(const std::function<void()>& how) {
   if (!former_) return;
-  const StoreContents before = real_store_.Contents().value();
+  const StoreContents before = ContentsOf(real_store_).value();
   former_->WakeAt(process_->now());
   how();
-  if (real_store_.Contents().value() != before) broken_.push_back("S5: a former watch wrote");
+  if (ContentsOf(real_store_).value() != before) broken_.push_back("S5: a former watch wrote");
 }
 
 Slot WatchSimulation::SlotOf(const SimulatedObject& object) const {
@@ -171,10 +172,10 @@ std::string WatchSimulation::ReviewOf(const Request& request, const std::string&
 
 // Before the review that was answered with `answer`; nothing happens between the two.
 void WatchSimulation::DryRun(const Request& request, const SimulatedAnswer& answer) {
-  const StoreContents before = real_store_.Contents().value();
+  const StoreContents before = ContentsOf(real_store_).value();
   const SimulatedAnswer dry =
       process_->Validate(ReviewOf(request, "dry-" + std::to_string(reviews_), true));
-  if (real_store_.Contents().value() != before) broken_.push_back("I4: a dry run changed a row");
+  if (ContentsOf(real_store_).value() != before) broken_.push_back("I4: a dry run changed a row");
   if (dry.status == 200 && answer.status == 200 && dry.allowed != answer.allowed)
     broken_.push_back("I4: a dry run was answered otherwise: " + dry.body);
 }

@@ -16,6 +16,7 @@
 #include "tests/model/simulated_process.h"
 #include "tests/support/faulty_store.h"
 #include "tests/support/fenced_store.h"
+#include "tests/support/store_contents.h"
 
 namespace truce {
 
@@ -26,12 +27,12 @@ namespace truce {
 //   S3  no DELETE is denied (I10), a dry run changes nothing and answers as the review after it
 //       (I4), and where the holder is not disclosed no answer names it (I8)
 //   S4  unless commanded no more is released by absence in an hour than the brake allows (I11)
-//   S5  a watch from which another one took over writes nothing
-//   Q0  before the brake is released: what stands for nothing is held back by it
-//   Q1  every row stands for a live object that declares its key, and none is a reservation (I6)
+//   S5  a watch that another one replaced writes nothing
+//   Q0  before the brake is released: it holds back rows without a live object
+//   Q1  every row belongs to a live object that declares its key, and none is a reservation (I6)
 //   Q2  every live declaration has its row
 //   Q3  rows, objects and owners equal those of a rebuild: a new store filled by a new watcher from
-//       the same live objects. Kept apart on purpose, because the design calls them recorded: the
+//       the same live objects. Kept apart on purpose, because a rebuild cannot know them: the
 //       incumbent where more than one root manages a key, explicit records, the chain above an
 //       object whose parent is gone or does not name it (Adoption), public ids, times, `real` (I5)
 //   Q4  replaying everything (a new process on the same store) changes no row, owner or object,

@@ -14,6 +14,7 @@
 #include "tests/support/audit_only_grew.h"
 #include "tests/support/invariants.h"
 #include "tests/support/recount.h"
+#include "tests/support/store_contents.h"
 
 namespace truce {
 namespace {
@@ -84,7 +85,7 @@ std::optional<std::string> WatchSimulation::CheckStep() {
                           " managers");
     }
   }
-  StoreContents after = real_store_.Contents().value();
+  StoreContents after = ContentsOf(real_store_).value();
   for (const std::string& breach : CheckInvariants(after)) broken_.push_back("S2: " + breach);
   for (const std::string& wrong : testing::Miscounts(real_store_, after.owners))
     broken_.push_back("S2: " + wrong);
@@ -198,7 +199,7 @@ std::optional<std::string> WatchSimulation::CheckRebuild(const StoreContents& co
   std::uint64_t ids = 0;
   SimulatedProcess rebuild({cluster_, fresh, clock, random_, policy_, rules_, Quick()}, now_, ids);
   rebuild.Advance(kTtl * 2);
-  const StoreContents rebuilt = fresh.Contents().value();
+  const StoreContents rebuilt = ContentsOf(fresh).value();
   std::set<std::string> of_record;  // uids
   for (const auto& [kind, places] : cluster_.objects()) {
     for (const auto& [place, object] : places) {
@@ -263,7 +264,7 @@ std::optional<std::string> WatchSimulation::CheckOwners(const StoreContents& con
 std::optional<std::string> WatchSimulation::CheckReplay(const StoreContents& contents) {
   Restart();
   process_->Advance(kTtl);
-  const StoreContents again = real_store_.Contents().value();
+  const StoreContents again = ContentsOf(real_store_).value();
   if (const auto rows = Difference(LinesOf(contents.rows, NamesIn(contents)),
                                    LinesOf(again.rows, NamesIn(again)))) {
     return "Q4: row " + *rows;
@@ -285,7 +286,7 @@ std::optional<std::string> WatchSimulation::CheckReplay(const StoreContents& con
 
 std::string WatchSimulation::Told(const std::string& what) const {
   std::string text = what + "\n" + process_->Describe();
-  const StoreContents contents = real_store_.Contents().value();
+  const StoreContents contents = ContentsOf(real_store_).value();
   for (const Owner& owner : contents.owners)
     text += "\n    owner " + Describe(owner) + (owner.real ? " real" : "");
   const NamesById names = NamesIn(contents);
@@ -307,13 +308,13 @@ std::optional<std::string> WatchSimulation::Quiet() {
   FinishDefinitions(true);  // and come back, empty
   process_->Advance(kTtl * 3);
   if (auto broken = CheckStep()) return broken;
-  if (auto broken = CheckHeldBack(real_store_.Contents().value())) return Told(*broken);
+  if (auto broken = CheckHeldBack(ContentsOf(real_store_).value())) return Told(*broken);
   if (!process_->watcher().ReleaseBrake(process_->now(), std::nullopt, "operator", "quiet").ok())
     return "the brake could not be released";
   process_->Advance(kTtl * 3);
   now_ = process_->now();
   if (auto broken = CheckStep()) return broken;
-  const StoreContents contents = real_store_.Contents().value();
+  const StoreContents contents = ContentsOf(real_store_).value();
   if (auto broken = CheckRows(contents)) return Told(*broken);
   if (auto broken = CheckRebuild(contents)) return Told(*broken);
   if (auto broken = CheckReplay(contents)) return Told(*broken);

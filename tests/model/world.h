@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "tests/model/scene.h"
+#include "tests/support/store_contents.h"
 
 namespace truce {
 

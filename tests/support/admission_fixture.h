@@ -15,6 +15,7 @@
 #include "registry/store/memory/memory_store.h"
 #include "tests/support/fake_clock.h"
 #include "tests/support/faulty_store.h"
+#include "tests/support/store_contents.h"
 #include "webhook/admission/service.h"
 
 namespace truce {
@@ -144,7 +145,7 @@ class AdmissionFixture : public ::testing::Test, public OwnReviewHost {
   // To /validate-status.
   Answered Status(const Sent& sent);
 
-  StoreContents Contents() const { return memory_.Contents().value(); }
+  StoreContents Contents() const { return ContentsOf(memory_).value(); }
   // What the last review found: "duplicate-ownership enforce, quota warn".
   std::string Found() const;
   // The only finding of the last review; an empty one where there are none or several.

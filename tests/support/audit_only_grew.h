@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "registry/ownership/rows.h"
+#include "tests/support/store_contents.h"
 
 namespace truce::testing {
 

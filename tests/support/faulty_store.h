@@ -13,7 +13,7 @@
 
 namespace truce::testing {
 
-// Decorates a store that must outlive it. Thread-safe. Counts and Contents always answer.
+// Decorates a store that must outlive it. Thread-safe. Counts always answers.
 class FaultyStore final : public Store {
  public:
   explicit FaultyStore(Store& store) : store_(store) {}
@@ -36,7 +36,6 @@ class FaultyStore final : public Store {
   using Store::Read;
   Result<void> Read(const Locks& hints, const ReadFn& read, Deadline deadline) const override;
   StoreCounts Counts() const override { return store_.Counts(); }
-  Result<StoreContents> Contents() const override { return store_.Contents(); }
   Result<void> Health() const override;
 
  private:

@@ -21,6 +21,4 @@ Result<void> FencedStore::Read(const Locks& hints, const ReadFn& read, Deadline 
   return store_.Read(hints, read, deadline);
 }
 
-Result<StoreContents> FencedStore::Contents() const { return store_.Contents(); }
-
 }  // namespace truce::testing

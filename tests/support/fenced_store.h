@@ -43,7 +43,6 @@ class FencedStore final : public Store {
   using Store::Read;
   Result<void> Read(const Locks& hints, const ReadFn& read, Deadline deadline) const override;
   StoreCounts Counts() const override { return store_.Counts(); }
-  Result<StoreContents> Contents() const override;
   Result<void> Health() const override { return store_.Health(); }
 
  private:

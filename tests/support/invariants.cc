@@ -6,6 +6,7 @@
 
 #include "registry/ownership/names.h"
 #include "registry/ownership/rows.h"
+#include "tests/support/store_contents.h"
 
 namespace truce {
 namespace {

@@ -7,6 +7,7 @@
 
 #include "registry/ownership/places.h"
 #include "registry/ownership/rows.h"
+#include "tests/support/store_contents.h"
 #include "tests/support/store_samples.h"
 
 namespace truce::testing {
@@ -42,7 +43,7 @@ std::uint64_t CountIn(const Counts& counts, const OwnedRange& range) {
 }  // namespace
 
 std::vector<std::string> Miscounts(const Store& store) {
-  const auto contents = store.Contents();
+  const auto contents = ContentsOf(store);
   if (!contents.ok()) return {contents.error().message};
   return Miscounts(store, contents.value().owners);
 }

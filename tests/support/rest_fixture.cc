@@ -4,7 +4,6 @@
 
 #include "tests/support/validate_now.h"
 #include "webhook/api/rest/operations.h"
-#include "webhook/api/views.h"
 
 namespace truce {
 

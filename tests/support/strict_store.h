@@ -30,7 +30,6 @@ class StrictStore final : public Store {
   using Store::Read;
   Result<void> Read(const Locks& hints, const ReadFn& read, Deadline deadline) const override;
   StoreCounts Counts() const override { return memory_.Counts(); }
-  Result<StoreContents> Contents() const override { return memory_.Contents(); }
   Result<void> Health() const override { return memory_.Health(); }
 
   Effort effort() const;

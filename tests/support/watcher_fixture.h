@@ -20,6 +20,7 @@
 #include "tests/support/invariants.h"
 #include "tests/support/recount.h"
 #include "tests/support/small_cluster.h"
+#include "tests/support/store_contents.h"
 #include "webhook/watch/watcher.h"
 
 namespace truce::testing {
@@ -100,7 +101,7 @@ class WatcherTest : public ::testing::Test {
     driver_ = std::make_unique<Driver>(cluster_, faulty_, clock_,
                                        Driver::Options{rules_, options_, &seen_});
   }
-  StoreContents Contents() const { return std::move(store_.Contents()).value(); }
+  StoreContents Contents() const { return std::move(ContentsOf(store_)).value(); }
   static KeyText KeyOfBucket(const std::string& name) { return {"s3/Bucket|aws|||name=" + name}; }
   std::optional<Owner> OwnerOf(const std::string& bucket) const {
     for (Owner& owner : Contents().owners) {

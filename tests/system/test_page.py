@@ -240,7 +240,7 @@ def test_a_whole_chain_is_drawn(world, page):
     links = [{"object": one, "above": above, "intent": intent, "terminating": False} for one, above, intent in (
         (claim, None, "none"), (composite, claim, "none"), (bucket, composite, "deletes"), (reader, None, "observes"))]
     sign_in(page, world)
-    page.answer("/api/v1/lineage/", {"id": resource["id"], "objects": links, "complete": True})
+    page.answer("/api/v1/lineage/", {"id": resource["id"], "speaker": claim, "objects": links, "complete": True})
     for width, axis in ((1400, "x"), (390, "y")):
         page.size(width, 900)
         page.open(world.url(f"/r/{resource['id']}"))
@@ -250,6 +250,21 @@ def test_a_whole_chain_is_drawn(world, page):
                           f"each.getBoundingClientRect().{axis}])")
         assert [name for name, _ in sorted(shown, key=lambda each: each[1])] == ["team-orders/files-0", *names[:2], "orders-0", names[2]]
         page.picture(PICTURES / f"chain-{width}.png")
+
+
+def test_what_lives_speaks_for_a_root_that_is_gone(world, page):
+    """As a refusal does: an object that is gone cannot be annotated."""
+    resource = world.resource("orders-0")
+    claim = resource["root"]
+    composite = {**claim, "kind": "XObjectStorage", "group": "example.org", "namespace": "", "name": "xorders"}
+    links = [{"object": claim, "above": None, "intent": "none", "terminating": False},
+             {"object": composite, "above": claim, "intent": "deletes", "terminating": False}]
+    sign_in(page, world)
+    page.answer("/api/v1/lineage/", {"id": resource["id"], "speaker": composite, "objects": links, "complete": True})
+    page.open(world.url(f"/r/{resource['id']}"))
+    page.wait_for_text("kubectl annotate --overwrite xobjectstorage.example.org xorders truce.dev/transfer-to=ObjectStorage/team-billing/mine")
+    said = page.wait_for_text("kubectl get xobjectstorage.example.org xorders -o yaml")
+    assert "-n team-orders annotate" not in said
 
 
 def test_the_second_side_of_a_conflict_sees_it(world, page):

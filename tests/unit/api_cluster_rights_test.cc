@@ -23,16 +23,13 @@ const std::vector<std::string> kReads = {
     "/api/v1/conflicts", "/api/v1/coverage", "/api/v1/baseline", "/api/v1/names",
     "/api/v1/trial",     "/api/v1/recovery", "/api/v1/brake"};
 
-class ClusterRightsTest : public RestTest, private ConflictSource {
+class ClusterRightsTest : public RestTest {
  protected:
   ClusterRightsTest() {
-    const ClusterPorts ports{*this, &cluster_, &cluster_};
-    router_ = Router::Make(ClusterApiRoutes(rest_, ports, trials_, uses_)).value();
+    const ClusterPorts ports{[](const KeyText&, std::size_t) { return ConflictPage(); }, &cluster_,
+                             &cluster_};
+    router_ = Router::Make(ClusterRoutes(rest_, ports, trials_, uses_)).value();
     user_ = "ann";
-  }
-
-  Result<ConflictPage> Conflicts(const KeyText&, std::size_t) const override {
-    return ConflictPage{};
   }
 
   // The causes of what `actor` did, the oldest first.

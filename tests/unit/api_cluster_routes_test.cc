@@ -10,7 +10,10 @@
 
 #include "policies/suspensions.h"
 #include "tests/support/fake_cluster_reports.h"
+#include "tests/support/rest_fixture.h"
 #include "webhook/api/cluster_routes.h"
+#include "webhook/api/review_books.h"
+#include "webhook/api/use_log.h"
 #include "webhook/findings/conflicts.h"
 #include "webhook/findings/mute_book.h"
 #include "webhook/findings/tag_war.h"
@@ -41,14 +44,14 @@ Conflict SomeConflict(const std::string& name) {
   return conflict;
 }
 
-class ClusterRoutesTest : public ::testing::Test, private ConflictSource {
+class ClusterRoutesTest : public RestTest {
  protected:
   ClusterRoutesTest() {
     ports_.reports = &cluster_;
     ports_.controls = &cluster_;
   }
 
-  Result<ConflictPage> Conflicts(const KeyText& after, std::size_t limit) const override {
+  Result<ConflictPage> Conflicts(const KeyText& after, std::size_t limit) const {
     if (busy_) return Error{ErrorCode::kUnavailable, "busy"};
     ConflictPage page;
     for (const Conflict& conflict : conflicts_) {
@@ -65,30 +68,30 @@ class ClusterRoutesTest : public ::testing::Test, private ConflictSource {
   HttpResponse Call(const std::string& method, const std::string& path,
                     const std::string& body = "",
                     std::vector<std::pair<std::string, std::string>> query = {}) {
-    for (const HttpRoute& route : ClusterRoutes(ports_)) {
-      if (route.method != method || route.path != path) continue;
-      HttpRequest request;
-      request.method = method;
-      request.path = path;
-      request.body = body;
-      request.query = std::move(query);
-      return route.handler(request);
-    }
-    return PlainText(500, "no route");
+    if (!router_) router_ = Router::Make(ClusterRoutes(rest_, ports_, trials_, uses_)).value();
+    HttpRequest request;
+    request.method = method;
+    request.path = path;
+    request.body = body;
+    request.query = std::move(query);
+    return Send(std::move(request));
   }
 
   std::vector<Conflict> conflicts_;
   FakeClusterReports cluster_{kNow};
   bool busy_ = false;
-  ClusterPorts ports_{*this};
+  ClusterPorts ports_{
+      [this](const KeyText& after, std::size_t limit) { return Conflicts(after, limit); }};
+  TrialBook trials_{store_, clock_};
+  UseLog uses_{store_, clock_};
 };
 
 TEST_F(ClusterRoutesTest, WithoutClusterEveryOtherRouteSaysSo) {
   ports_.reports = nullptr;
   ports_.controls = nullptr;
-  for (const HttpRoute& route : ClusterRoutes(ports_)) {
+  for (const HttpRoute& route : ClusterRoutes(rest_, ports_, trials_, uses_)) {
     const HttpResponse response = Call(route.method, route.path, "{}");
-    if (route.path == "/api/v1/conflicts") {
+    if (route.path == "/api/v1/conflicts" || route.path == "/api/v1/trial") {
       EXPECT_EQ(response.status, 200) << route.path;
       continue;
     }
@@ -109,8 +112,9 @@ TEST_F(ClusterRoutesTest, ConflictsInPages) {
   std::vector<std::string> names;
   std::string cursor;
   do {
-    const auto response =
-        Call("GET", "/api/v1/conflicts", "", {{"limit", "2"}, {"cursor", cursor}});
+    Query query = {{"limit", "2"}};
+    if (!cursor.empty()) query.emplace_back("cursor", cursor);
+    const auto response = Call("GET", "/api/v1/conflicts", "", query);
     ASSERT_EQ(response.status, 200) << response.body;
     const json page = json::parse(response.body);
     for (const json& item : page.at("items")) {

@@ -1,10 +1,13 @@
 // Requests that the operator socket alone answers: confirm, explain.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 #include <string>
+#include <utility>
 
 #include "tests/support/admission_fixture.h"
+#include "tests/support/operator_calls.h"
 #include "tests/support/service_policy.h"
 #include "webhook/api/operator.h"
 
@@ -17,16 +20,7 @@ class OperatorTest : public AdmissionFixture {
  protected:
   HttpResponse Post(const std::string& path, const std::string& body) {
     const ServicePolicy policy(service_);
-    const auto routes = OperatorRoutes({store_, clock_, [] { return PublicId{"b"}; }, policy});
-    for (const HttpRoute& route : routes) {
-      if (route.method != "POST" || route.path != path) continue;
-      HttpRequest request;
-      request.method = "POST";
-      request.path = path;
-      request.body = body;
-      return route.handler(request);
-    }
-    return PlainText(404, "no route");
+    return OperatorCalls(store_, clock_, policy, &OperatorRoutes).Post(path, body);
   }
   HttpResponse Confirm(const std::string& body) {
     return Post("/api/v1/reservations:confirm", body);
@@ -93,7 +87,8 @@ TEST_F(OperatorTest, AFaultOfTheStoreIs503) {
   store_.FailNextApply({ErrorCode::kUnavailable, "disk full"});
   const HttpResponse response = Confirm(kClaimObject);
   EXPECT_EQ(response.status, 503);
-  EXPECT_EQ(response.headers.size(), 1U);
+  const std::pair<std::string, std::string> retry("Retry-After", "1");
+  EXPECT_EQ(std::ranges::count(response.headers, retry), 1);
 }
 
 }  // namespace api_operator_test

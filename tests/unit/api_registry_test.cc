@@ -13,6 +13,7 @@
 #include "tests/support/admission_fixture.h"
 #include "tests/support/operator_calls.h"
 #include "tests/support/service_policy.h"
+#include "tests/support/store_contents.h"
 #include "webhook/api/rest/operations.h"
 
 namespace truce {
@@ -56,7 +57,7 @@ class RegistryTest : public AdmissionFixture {
   // Shares, protections and offers, as the dice fall.
   static void Agree(Store& store, unsigned seed) {
     std::mt19937 random(seed);
-    const StoreContents contents = store.Contents().value();
+    const StoreContents contents = ContentsOf(store).value();
     const ByWhom by{"ann (static token) from 192.0.2.7", "because \"so\""};
     for (const Owner& owner : contents.owners) {
       Change(store, [&](Ledger& ledger) {
@@ -105,8 +106,8 @@ TEST_F(RegistryTest, RandomOnesAreExportedWholeInPagesOfAnySize) {
     OperatorCalls calls = On(store);
     const json exported = Export(calls);
     EXPECT_EQ(Export(calls, "1").dump(), exported.dump());
-    ExpectWhole(exported, store.Contents().value());
-    agreements += store.Contents().value().agreements.size();
+    ExpectWhole(exported, ContentsOf(store).value());
+    agreements += ContentsOf(store).value().agreements.size();
   }
   EXPECT_GT(agreements, 20U);
 }

@@ -1,12 +1,14 @@
 // What the page's views ask besides: counts, denials and what became of them, lineage, endings.
 #include <gtest/gtest.h>
 
+#include <chrono>
 #include <nlohmann/json.hpp>
 #include <string>
 
 #include "tests/support/rest_fixture.h"
+#include "tests/support/store_contents.h"
 #include "tests/support/validate_now.h"
-#include "webhook/api/views.h"
+#include "webhook/api/rest/operations.h"
 
 namespace truce {
 namespace api_views_test {
@@ -82,6 +84,27 @@ TEST_F(ApiViewsTest, WhoMayNotReadIsToldWhatIsToldOfNobodysId) {
                       "robot list ownerships in namespace team-b"};
   Get("/api/v1/lineage/" + id);
   Get("/api/v1/denials/" + denial);
+}
+
+TEST_F(ApiViewsTest, WhatLivesSpeaksForARootThatIsGone) {
+  Declare("team-a", "prod-artifacts", "service-a");
+  const std::string path = "/api/v1/lineage/" + IdOf("prod-artifacts");
+  EXPECT_EQ(Get(path).at("speaker").at("name"), "prod-artifacts");
+  const StoreContents before = ContentsOf(store_).value();
+  Row row = before.rows.front();
+  Object below = before.objects.front();
+  Changes changes;
+  changes.drop_rows = {row.id};
+  changes.drop_objects = {below.uid};
+  below.parent = below.slot;
+  below.slot.kind = row.slot.kind = "Bucket";
+  below.uid = row.id.uid = {"below"};
+  changes.put_rows = {row};
+  changes.put_objects = {below};
+  const auto decide = [&](const Facts& /*facts*/) { return changes; };
+  ASSERT_TRUE(
+      store_.Apply({}, decide, std::chrono::steady_clock::now() + std::chrono::minutes{1}).ok());
+  EXPECT_EQ(Get(path).at("speaker").at("kind"), "Bucket");
 }
 
 TEST_F(ApiViewsTest, AnEndedOwnershipSaysWhenAndWhy) {

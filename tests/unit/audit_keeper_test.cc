@@ -143,7 +143,6 @@ class LateLineStore final : public Store {
   }
   bool is_remote() const override { return true; }
   StoreCounts Counts() const override { return after_.Counts(); }
-  Result<StoreContents> Contents() const override { return after_.Contents(); }
   Result<void> Health() const override { return {}; }
 
  private:

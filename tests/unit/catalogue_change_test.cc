@@ -5,6 +5,7 @@
 #include "registry/ownership/ledger.h"
 #include "registry/ownership/rows.h"
 #include "registry/store/memory/memory_store.h"
+#include "tests/support/store_contents.h"
 #include "webhook/serve/registry/catalogue_change.h"
 
 namespace truce {
@@ -40,7 +41,7 @@ class CatalogueChangeTest : public ::testing::Test {
 
   std::vector<std::string> Keys() {
     std::vector<std::string> keys;
-    const StoreContents contents = store_.Contents().value();
+    const StoreContents contents = ContentsOf(store_).value();
     for (const Owner& owner : contents.owners) keys.push_back(owner.key.text);
     std::sort(keys.begin(), keys.end());
     return keys;

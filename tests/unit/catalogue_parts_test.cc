@@ -13,6 +13,7 @@
 #include "registry/ownership/rows.h"
 #include "registry/store/memory/memory_store.h"
 #include "tests/support/invariants.h"
+#include "tests/support/store_contents.h"
 #include "tests/support/strict_store.h"
 #include "webhook/serve/registry/catalogue_change.h"
 
@@ -39,7 +40,6 @@ class EndingStore final : public Store {
     return store_.Read(hints, read, deadline);
   }
   StoreCounts Counts() const override { return store_.Counts(); }
-  Result<StoreContents> Contents() const override { return store_.Contents(); }
   Result<void> Health() const override { return store_.Health(); }
 
  private:
@@ -213,7 +213,7 @@ class CataloguePartsTest : public ::testing::TestWithParam<std::uint32_t> {
   // Without what differs between equals: fresh ids, and what the audit log and settings tell of the
   // way.
   StoreContents Seen(const Store& store) const {
-    StoreContents contents = store.Contents().value();
+    StoreContents contents = ContentsOf(store).value();
     EXPECT_EQ(CheckInvariants(contents), std::vector<std::string>());
     contents.audit.clear();
     contents.settings.clear();
@@ -281,9 +281,9 @@ TEST_P(CataloguePartsTest, PartsLeaveWhatOneDecisionLeaves) {
   const StoreContents wanted = Seen(whole);
   EXPECT_EQ(TextOf(left), TextOf(wanted));
   EXPECT_EQ(left, wanted);
-  const StoreContents once = parts.Contents().value();
+  const StoreContents once = ContentsOf(parts).value();
   EXPECT_EQ(InParts(parts, after).value(), 0U);
-  EXPECT_EQ(parts.Contents().value(), once);
+  EXPECT_EQ(ContentsOf(parts).value(), once);
 }
 
 TEST_P(CataloguePartsTest, WhereverItIsCutTheNextOneLeavesTheSame) {
@@ -298,7 +298,7 @@ TEST_P(CataloguePartsTest, WhereverItIsCutTheNextOneLeavesTheSame) {
     Fill(store, contents);
     EndingStore ending(store, writes);
     is_done = InParts(ending, after).ok();
-    EXPECT_EQ(CheckInvariants(store.Contents().value()), std::vector<std::string>());
+    EXPECT_EQ(CheckInvariants(ContentsOf(store).value()), std::vector<std::string>());
     ASSERT_TRUE(InParts(store, after).ok());
     EXPECT_EQ(TextOf(Seen(store)), TextOf(Seen(uncut))) << "after " << writes << " writes";
     EXPECT_EQ(Seen(store), Seen(uncut)) << "after " << writes << " writes";
@@ -312,13 +312,13 @@ TEST_P(CataloguePartsTest, WhereverItIsCutTheFormerCatalogueTakesItBack) {
   for (const int writes : {1, 2, 3, 4, 5}) {
     MemoryStore store;
     Fill(store, contents);
-    const std::vector<Row> rows = store.Contents().value().rows;
+    const std::vector<Row> rows = ContentsOf(store).value().rows;
     ASSERT_TRUE(InParts(store, {}).ok());
     EndingStore ending(store, writes);
     (void)InParts(ending, after);
     const auto taken_back = InParts(store, {});
     ASSERT_TRUE(taken_back.ok()) << taken_back.error().message << " after " << writes;
-    const StoreContents back = store.Contents().value();
+    const StoreContents back = ContentsOf(store).value();
     EXPECT_EQ(CheckInvariants(back), std::vector<std::string>());
     EXPECT_LE(back.rows.size(), rows.size());
     std::set<std::pair<ResourceId, KeyText>> named;  // whatever the account

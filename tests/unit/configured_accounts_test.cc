@@ -1,5 +1,6 @@
 // What an account that configuration names does where no cluster is followed.
 #include "webhook/serve/configured_accounts.h"
+#include "tests/support/store_contents.h"
 
 #include <gtest/gtest.h>
 
@@ -101,10 +102,10 @@ TEST_F(ConfiguredAccountsTest, ManyAreBroughtInPortionsAndNothingTwice) {
   LeadsTo(kOne);
   EXPECT_GT(Bring(), 1);
   for (int i = 0; i < 200; ++i) EXPECT_TRUE(IsOwned(NameOf("q" + std::to_string(i), kOne))) << i;
-  const StoreContents once = store_.Contents().value();
+  const StoreContents once = ContentsOf(store_).value();
   accounts_ = std::make_unique<ConfiguredAccounts>(store_, clock_);  // a new process
   EXPECT_EQ(Bring(), 1);
-  EXPECT_TRUE(store_.Contents().value() == once);
+  EXPECT_TRUE(ContentsOf(store_).value() == once);
 }
 
 }  // namespace configured_accounts_test

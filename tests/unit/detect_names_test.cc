@@ -117,7 +117,7 @@ TEST(DisagreementsTest, AStatusOfAnotherBucketNamesItsOwner) {
   EXPECT_EQ(
       found.at(0).cause,
       "It is not clear which resource Bucket.s3.aws.m.upbound.io team-a/a is: "
-      "status.atProvider.arn names another resource than the fields: "
+      "its status names another resource than the fields: "
       "s3/Bucket|aws|||name=logs. Truce goes by its fields and its ProviderConfig. The status "
       "shows the S3 bucket of Bucket.s3.aws.m.upbound.io team-b/b.");
 }

@@ -187,6 +187,13 @@ TEST_F(DetectorsTest, EndpointsOutsideOfAwsAreListed) {
             "AWS.");
   EXPECT_EQ(found[0].evidence,
             "those of s3; a name space of its own, compared with nothing in AWS");
+  MappingRule claims{.kind = {"acme.example.org", "Storage"}};
+  claims.declares = {{.type = "s3/Bucket", .parts = {{"name", {{}, "x"}}}}};
+  rules.mappings = MappingRules::Create({claims}, Catalogue::BuiltIn()).value();
+  EXPECT_EQ(FindOutside(rules)[0].evidence,
+            "those of s3; a name space of its own, compared with nothing in AWS; what mappings "
+            "read counts as AWS all the same, since they name no ProviderConfig: leave its "
+            "namespaces out of theirs");
   rules.name_spaces = {"minio*"};
   EXPECT_EQ(FindOutside(rules)[0].evidence,
             "those of s3; counts as AWS: outsideEndpoints does not name it");

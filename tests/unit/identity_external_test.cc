@@ -284,6 +284,27 @@ TEST(IdentityExternalName, WhatItsStatusShowsIsAnother) {
     EXPECT_EQ(shown({kQueue, R"("name":"jobs")", "", queue("jobs", "222222222222"), account}), "")
         << "of another account: that is account_disagreement";
   }
+  // Told by the forms of the type, where its template does not part what stands in the ARN.
+  const auto role = [](const std::string& path) {
+    return R"("arn":"arn:aws:iam::111111111111:role)" + path + "\"";
+  };
+  for (const char* account : {"", kOne}) {
+    EXPECT_EQ(shown({kRole, "", "new", role("/Old"), account}),
+              "iam/Role|aws|111111111111||name=old");
+    EXPECT_EQ(shown({kRole, R"("path":"/a/b/")", "new", role("/a/b/Old"), account}),
+              "iam/Role|aws|111111111111||name=old");
+    EXPECT_EQ(shown({kRole, "", "Old", role("/a/b/Old"), account}), "") << "at another path";
+  }
+  // Where there is no ARN: by the id.
+  EXPECT_EQ(shown({kPolicy, R"("queueUrl":"new")", "",
+                   R"("id":"https://sqs.us-east-1.amazonaws.com/111111111111/old")", kOne}),
+            "sqs/QueuePolicy|aws|111111111111|us-east-1|queueUrl=old");
+  const GroupKind bucket_policy{"s3.aws.upbound.io", "BucketPolicy"};
+  EXPECT_EQ(shown({bucket_policy, R"("bucket":"new")", "", R"("id":"old")", ""}),
+            "s3/BucketPolicy|aws|||bucket=old");
+  EXPECT_EQ(shown({bucket_policy, R"("bucket":"old")", "", R"("id":"old")", ""}), "");
+  EXPECT_EQ(shown({bucket_policy, R"("bucketRef":{"name":"x"})", "", R"("id":"old")", ""}), "")
+      << "not known yet";
   EXPECT_EQ(
       shown({kSecret, R"("name":"db")", "",
              R"("arn":"arn:aws:secretsmanager:us-east-1:111111111111:secret:db-aB3xYz")", ""}),

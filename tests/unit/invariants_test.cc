@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "registry/ownership/rows.h"
+#include "tests/support/store_contents.h"
 #include "tests/support/store_samples.h"
 
 namespace truce::testing {

@@ -1,5 +1,6 @@
 // What a server tells its leader: it comes once, whole, and orders are answered.
 #include "webhook/serve/shared/leader_inbox.h"
+#include "tests/support/store_contents.h"
 
 #include <gtest/gtest.h>
 
@@ -93,7 +94,7 @@ TEST_F(LeaderInboxTest, TwoServersAddAndTheLeaderTakesAllOnce) {
   const auto again = leader_.Take(store_, Soon());
   ASSERT_TRUE(again.ok());
   EXPECT_TRUE(again.value().empty());
-  const auto contents = store_.Contents();
+  const auto contents = ContentsOf(store_);
   ASSERT_TRUE(contents.ok());
   EXPECT_TRUE(contents.value().audit.empty()) << "it is no act of anybody's";
 }

@@ -7,6 +7,7 @@
 #include "registry/ownership/ledger.h"
 #include "registry/store/memory/memory_store.h"
 #include "tests/support/ledger_samples.h"
+#include "tests/support/store_contents.h"
 #include "tests/support/store_samples.h"
 
 namespace truce::testing {
@@ -31,13 +32,13 @@ class LedgerChecks : public ::testing::Test {
       breach = changes.breach;
       return changes;
     };
-    const StoreContents before = store_.Contents().value();
+    const StoreContents before = ContentsOf(store_).value();
     const Result<void> applied = store_.Apply({}, decide, Soon());
     if (breach.empty()) return breach;
     EXPECT_FALSE(applied.ok());
     EXPECT_EQ(applied.error().code, ErrorCode::kInternal);
     EXPECT_EQ(applied.error().message, breach);
-    EXPECT_EQ(store_.Contents().value(), before);
+    EXPECT_EQ(ContentsOf(store_).value(), before);
     constexpr std::string_view kBegin = "invariant ";
     EXPECT_TRUE(breach.starts_with(kBegin)) << breach;
     return breach.substr(kBegin.size(), breach.find(' ', kBegin.size()) - kBegin.size());

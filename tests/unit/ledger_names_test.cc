@@ -11,6 +11,7 @@
 #include "registry/ownership/names.h"
 #include "registry/store/memory/memory_store.h"
 #include "tests/support/ledger_samples.h"
+#include "tests/support/store_contents.h"
 #include "tests/support/store_samples.h"
 
 namespace truce::testing {
@@ -39,7 +40,7 @@ class LedgerNames : public ::testing::Test {
     EXPECT_TRUE(applied.ok()) << applied.error().message;
     return changes;
   }
-  StoreContents Contents() { return store_.Contents().value(); }
+  StoreContents Contents() { return std::move(ContentsOf(store_)).value(); }
   std::vector<ResourceName> Names() { return Contents().names; }
   Owner OwnerOf(const char* name) { return OwnerIn(store_, SampleId(name)).value(); }
 

@@ -9,6 +9,7 @@
 #include "registry/store/memory/memory_store.h"
 #include "tests/support/fake_clock.h"
 #include "tests/support/faulty_store.h"
+#include "tests/support/store_contents.h"
 #include "webhook/findings/concerned.h"
 #include "webhook/findings/mute_book.h"
 
@@ -86,7 +87,7 @@ TEST_F(MuteBookTest, MakingAndEndingAreAudited) {
   const auto again = book_.End(finding.detector, finding.subject, "bob", Soon());
   ASSERT_FALSE(again.ok());
   EXPECT_EQ(again.error().code, ErrorCode::kNotFound);
-  const auto audit = memory_.Contents().value().audit;
+  const auto audit = ContentsOf(memory_).value().audit;
   ASSERT_EQ(audit.size(), 2U);
   EXPECT_EQ(audit[0].cause, "mute of finding ownership-conflict about S3 bucket \"x\" until " +
                                 FormatTimestamp(clock_.Now() + std::chrono::hours(1)) + ": known");

@@ -1,5 +1,6 @@
 // What a server's store answers before and after it is open.
 #include "webhook/serve/opening_store.h"
+#include "tests/support/store_contents.h"
 
 #include <gtest/gtest.h>
 
@@ -49,7 +50,7 @@ TEST_F(OpeningStoreTest, IsUnavailableUntilItIsOpen) {
   ExpectNotOpen(Submitted(decide));
   ExpectNotOpen(store_.Read(look, Soon()));
   ExpectNotOpen(store_.Health());
-  EXPECT_EQ(store_.Contents().error().code, ErrorCode::kUnavailable);
+  EXPECT_EQ(ContentsOf(store_).error().code, ErrorCode::kUnavailable);
   EXPECT_EQ(store_.Counts(), StoreCounts());
   EXPECT_FALSE(store_.FatalFailure());
   EXPECT_FALSE(store_.is_remote());
@@ -66,7 +67,7 @@ TEST_F(OpeningStoreTest, PassesOnToTheStoreThatItOwns) {
   EXPECT_EQ(owner, SampleOwner("n", "u"));
   EXPECT_TRUE(store_.Health().ok());
   EXPECT_EQ(store_.Counts().owners, 1U);
-  EXPECT_EQ(store_.Contents().value().owners.size(), 1U);
+  EXPECT_EQ(ContentsOf(store_).value().owners.size(), 1U);
 }
 
 TEST_F(OpeningStoreTest, PassesOnToAStoreThatOutlivesIt) {

@@ -69,6 +69,24 @@ TEST_F(ResolveTest, AnObjectOfAnotherFlavourIsAnotherObject) {
   EXPECT_EQ(Resolved(Read(by_name_, policy_)), "");
 }
 
+// The provider writes the id over the name: what the object was named before stays its name.
+TEST_F(ResolveTest, ANameThatTheIdReplacedIsTheOneBefore) {
+  const GroupKind kind{"cloudfront.aws.upbound.io", "OriginRequestPolicy"};
+  const auto named = [&](const std::string& uid, const std::string& name) {
+    return Read(R"({"metadata":{"name":"p","uid":")" + uid +
+                    R"(","annotations":{"crossplane.io/external-name":")" + name + R"("}}})",
+                kind);
+  };
+  const std::string account = "?local/aws.upbound.io/ProviderConfig//default";
+  const std::string key = "cloudfront/OriginRequestPolicy|aws|" + account + "||name=";
+  const std::string id = "0a1b2c3d-4e5f-6071-8293-a4b5c6d7e8f9";
+  EXPECT_EQ(Resolved(named("1", id)), key + "p") << "nothing is known of it";
+  Create(named("1", "shop"));
+  EXPECT_EQ(Resolved(named("1", id)), key + "shop");
+  EXPECT_EQ(Resolved(named("1", "other")), key + "other");
+  EXPECT_EQ(Resolved(named("2", id)), key + "p") << "another object";
+}
+
 TEST_F(ResolveTest, ASelectorStaysUnknown) {
   Create(Read(R"({"metadata":{"name":"artifacts","uid":"1"},"spec":{"forProvider":{}}})", bucket_));
   EXPECT_EQ(Resolved(Read(R"({"metadata":{"name":"p","uid":"2"},"spec":{"forProvider":)"

@@ -57,5 +57,27 @@ TEST(SqlitePlans, WhatPeopleFindByIndexPassesOverNoTable) {
   }
 }
 
+TEST(SqlitePlans, WhatADecisionAsksOfAKeyIsReadOnce) {
+  TemporaryFolder folder;
+  SqliteOptions options;
+  options.data_dir = folder.path().string();
+  ASSERT_TRUE(SqliteStore::Open(options).ok());
+  auto opened = Connection::Open({(folder.path() / "truce.db").string(), "", true});
+  ASSERT_TRUE(opened.ok());
+  const SqliteFacts facts(*opened.value());
+  for (int i = 0; i < 3; ++i) {
+    EXPECT_FALSE(facts.HasOwner({"key"}));
+    EXPECT_FALSE(facts.OwnerOf({"key"}));
+    EXPECT_TRUE(facts.RowsOfKey({"key"}).empty());
+  }
+  int runs = 0;
+  sqlite3* const database = opened.value()->handle();
+  for (sqlite3_stmt* each = sqlite3_next_stmt(database, nullptr); each != nullptr;
+       each = sqlite3_next_stmt(database, each)) {
+    runs += sqlite3_stmt_status(each, SQLITE_STMTSTATUS_RUN, 0);
+  }
+  EXPECT_EQ(runs, 2);
+}
+
 }  // namespace store_plans_test
 }  // namespace truce::testing

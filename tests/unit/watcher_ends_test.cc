@@ -279,6 +279,107 @@ TEST_F(WatcherEnds, AnEndWhoseLastQuietVersionNobodySawIsLeftOrphaned) {
   EXPECT_EQ(OwnerOf("jobs")->record, Record::kOrphaned);
 }
 
+// What needs no account lies where its ProviderConfig leads, all the same: to AWS or elsewhere.
+class WatcherEndsOfBuckets : public WatcherTest {
+ protected:
+  WatcherEndsOfBuckets() {
+    cluster_.Serve({kConfig.group, "v1beta1", kConfig.kind, "providerconfigs", false});
+    cluster_.Put(Bucket("other", "o1", "other"));  // so that the kind is watched, not polled
+  }
+  // Empty: AWS.
+  void LeadTo(const std::string& endpoint) {
+    SmallObject object{kConfig, "", "default", "pc-1", {}, {}};
+    object.metadata = R"("generation":)" + std::to_string(++generation_);
+    object.rest = R"("spec":{"a":)" + std::to_string(generation_);
+    if (!endpoint.empty()) {
+      object.rest += R"(,"endpoint":{"url":{"static":"http://)" + endpoint + "\"}}";
+    }
+    object.rest += "}";
+    cluster_.Put(object);
+  }
+  SmallObject Logs() const { return Bucket("b", "uid-" + name_, name_); }
+  void Live(const std::string& endpoint) {
+    name_ = "logs-" + std::to_string(++generation_);
+    Start();
+    LeadTo(endpoint);
+    driver_->Settle();
+    cluster_.Put(Real(Logs()));
+    driver_->Settle();
+    ASSERT_TRUE(At(endpoint));
+  }
+  void Delete() {
+    cluster_.Put(Finished(Logs()));
+    cluster_.Remove(kBucket, "", "b");
+  }
+  // The owner of the bucket of that name where the endpoint leads.
+  std::optional<Owner> At(const std::string& endpoint) const {
+    const std::string space = endpoint.empty() ? "aws" : "@" + endpoint;
+    for (Owner& owner : Contents().owners) {
+      if (owner.name == name_ && owner.identity.partition == space) return owner;
+    }
+    return std::nullopt;
+  }
+
+  std::string name_;
+  int generation_ = 0;
+};
+
+TEST_F(WatcherEndsOfBuckets, AnEditThatTheWatchTellsAfterTheEndLeavesItOrphaned) {
+  for (const auto& [from, to] : {std::pair("", "minio:9000"), std::pair("minio:9000", ""),
+                                 std::pair("minio:9000", "other:9000")}) {
+    for (const bool before_deleting : {true, false}) {
+      SCOPED_TRACE(std::string(from) + " to " + to + std::to_string(before_deleting));
+      Live(from);
+      driver_->hold_kind = kConfig;
+      if (before_deleting) LeadTo(to);
+      cluster_.Put(Real(Logs()));
+      if (!before_deleting) LeadTo(to);
+      Delete();
+      driver_->Advance(5s);
+      driver_->hold_kind.reset();
+      driver_->Advance(5s);
+      ASSERT_TRUE(At(from));
+      EXPECT_EQ(At(from)->record, Record::kOrphaned);
+      EXPECT_FALSE(At(to));
+    }
+  }
+}
+
+TEST_F(WatcherEndsOfBuckets, AnEditThatLeadsWhereItLedFrees) {
+  for (const char* endpoint : {"", "minio:9000"}) {
+    SCOPED_TRACE(endpoint);
+    Live(endpoint);
+    driver_->hold_kind = kConfig;
+    LeadTo(endpoint);
+    Delete();
+    driver_->Advance(5s);
+    EXPECT_TRUE(At(endpoint)) << "nobody knows yet where it was deleted";
+    driver_->hold_kind.reset();
+    driver_->Advance(5s);
+    EXPECT_FALSE(At(endpoint));
+  }
+}
+
+TEST_F(WatcherEndsOfBuckets, AnEditAfterTheEndAndAProviderConfigThatGoesFree) {
+  Live("");
+  driver_->hold_kind = kConfig;
+  Delete();
+  LeadTo("minio:9000");
+  driver_->Advance(5s);
+  driver_->hold_kind.reset();
+  driver_->Advance(5s);
+  EXPECT_FALSE(At(""));
+
+  Live("");
+  driver_->hold_kind = kConfig;
+  cluster_.Remove(kConfig, "", "default");
+  Delete();
+  driver_->Advance(5s);
+  driver_->hold_kind.reset();
+  driver_->Advance(5s);
+  EXPECT_FALSE(At(""));
+}
+
 // A ProviderConfig that changed while the queue lived (E8): what a later status, written after the
 // change, says of it; and what tells nothing of it.
 class WatcherEndsHealed : public WatcherEnds {
@@ -678,6 +779,25 @@ TEST(ConfigHistory, TellsWhatWasTheSameThroughout) {
   EXPECT_TRUE(history.Knows(config, std::nullopt));
   EXPECT_EQ(history.Throughout(config, 35, 49), "a");
   EXPECT_TRUE(history.Fields().empty());
+}
+
+TEST(ConfigHistory, TellsWhereItLedThroughout) {
+  const ProviderConfigName config{"aws.upbound.io", "ProviderConfig", "", "default"};
+  const OutsideEndpoint minio{"minio:9000", {}};
+  ConfigHistory history;
+  EXPECT_TRUE(history.LedTo({}, config, 5, 9)) << "it never was";
+  history.Saw(config, 10, "a", {});
+  history.Saw(config, 20, "b", {});
+  EXPECT_TRUE(history.LedTo({}, config, 12, 30)) << "by whichever credentials";
+  EXPECT_FALSE(history.LedTo({}, config, 8, 30)) << "it came in between";
+  history.Saw(config, 40, "c", {}, minio);
+  EXPECT_FALSE(history.LedTo({}, config, 25, 50));
+  EXPECT_FALSE(history.LedTo(minio, config, 25, 50));
+  EXPECT_TRUE(history.LedTo({}, config, 25, 39)) << "before";
+  EXPECT_TRUE(history.LedTo(minio, config, 45, 50));
+  EXPECT_FALSE(history.LedTo({}, config, 45, 50));
+  history.Gone(config, 60);
+  EXPECT_TRUE(history.LedTo(minio, config, 45, 70)) << "while it was there";
 }
 
 TEST(ConfigHistory, AGapHidesWhatWasInIt) {

@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "tests/support/store_contents.h"
 #include "tests/support/watcher_fixture.h"
 
 namespace truce::testing {
@@ -295,12 +296,12 @@ TEST_F(WatcherTest, AnEmptyListFreezesAndACommandLetsGo) {
 
 TEST_F(WatcherTest, ACommandAboutAKindThatIsNotFollowedIsRefused) {
   driver_->Settle();
-  const std::size_t lines = store_.Contents().value().audit.size();
+  const std::size_t lines = ContentsOf(store_).value().audit.size();
   const GroupKind slip{"s3.aws.upbound.io", "Buckett"};
   const auto released = driver_->watcher().ReleaseBrake(driver_->now, slip, "me", "really gone");
   ASSERT_FALSE(released.ok());
   EXPECT_EQ(released.error().code, ErrorCode::kNotFound);
-  EXPECT_EQ(store_.Contents().value().audit.size(), lines);
+  EXPECT_EQ(ContentsOf(store_).value().audit.size(), lines);
   EXPECT_EQ(driver_->watcher().ReleaseBrake(driver_->now, kBucket, "me", "nothing waits").value(),
             0U);
 }

@@ -24,7 +24,7 @@ struct CountedIn {
   Deadline deadline{};  // half of the time until then is used at most
 };
 
-// Findings of all modes, none of which refuses; empty for what is no update of an object. Writes
+// Findings of all modes; none refuses. Empty unless the review is an update of an object. Writes
 // nothing; blocks for at most kCountTime.
 std::vector<Finding> JudgeChange(const AdmissionRequest& review, const AdmissionPolicy& policy,
                                  const CountedIn& counted);

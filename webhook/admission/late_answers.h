@@ -1,5 +1,5 @@
-// LateAnswers: answers that are known and are kept back for a while, so that whoever asks the same
-// again and again asks less often. They hold no thread.
+// LateAnswers: known answers that are kept back for a while, so that a caller who repeats a
+// question for ever asks less often. They hold no thread.
 #ifndef TRUCE_WEBHOOK_ADMISSION_LATE_ANSWERS_H_
 #define TRUCE_WEBHOOK_ADMISSION_LATE_ANSWERS_H_
 

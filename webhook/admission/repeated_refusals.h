@@ -2,8 +2,8 @@
 //
 // Crossplane 1.x tries a refused composed resource again at once, under a new random name, for as
 // long as it is refused: 8 to 23 times a second, 0.6 core of the API server. From the third
-// identical refusal within a minute on it *stands*: its answers come late, and rule rerolled-names
-// looks at the updates of its composite.
+// identical refusal within a minute on it is *standing*: its answers come late, and rule
+// rerolled-names looks at the updates of its composite.
 #ifndef TRUCE_WEBHOOK_ADMISSION_REPEATED_REFUSALS_H_
 #define TRUCE_WEBHOOK_ADMISSION_REPEATED_REFUSALS_H_
 
@@ -46,7 +46,7 @@ struct ComposedRefusal {
   const ReviewCase& asked;  // what was refused, to be asked again
 };
 
-// A refusal that stands.
+// A standing refusal.
 struct StandingRefusal {
   RefusalTopic topic;
   GroupKind kind;                           // of the refused objects
@@ -83,7 +83,7 @@ class RepeatedRefusals final {
   // False: nothing was refused to any composite controller, ever. As cheap as reading a number.
   bool any() const { return any_.load(std::memory_order_relaxed); }
   bool IsKnown(const Uid& composite) const;
-  // What stands about resources of `composite`.
+  // The standing refusals of resources of `composite`.
   std::vector<StandingRefusal> StandingOf(const Uid& composite, Timestamp now);
 
   // The composite changed in something else than names of refused resources.

@@ -37,12 +37,11 @@ struct RerollJudgement {
   std::uint64_t repetition = 0;   // of such updates of this composite, where one is refused
 };
 
-// Judges one review: finds something only of the update by a composite controller of a composite
-// whose resources' refusals stand, that exchanges nothing but names under which they were refused
-// for others, when what was refused still would be, no object has one of these names, and no try is
-// due. When anything of that cannot be told it finds nothing. Writes nothing; blocks for at most
-// kProbeTime beside one read of the store. Costs nothing as long as nothing was refused to any
-// composite controller.
+// Judges one review. It finds something only if a composite controller updates a composite that has
+// standing refusals, the update does nothing but exchange refused names for others, the refused
+// resources would still be refused, no object has one of these names, and no try is due. If any of
+// that is not known, it finds nothing. Writes nothing; blocks for at most kProbeTime beside one
+// read of the store. Costs nothing as long as nothing was refused to any composite controller.
 RerollJudgement JudgeRerolls(const AdmissionRequest& review, const AdmissionPolicy& policy,
                              const RerollPorts& ports, Deadline deadline);
 

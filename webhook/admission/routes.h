@@ -93,7 +93,7 @@ std::optional<HttpResponse> AnswerReview(AdmissionService& service, Endpoint end
 // The routes of the admission listener: POST to each of kEndpoints' paths, and each with
 // /<its secret>. Refused callers get 403, or 401 when a bearer token is asked for. `service` and
 // `access`, which is never null, must outlive the routes.
-// `refused` counts who may not; null: nobody does.
+// `refused` counts callers who may not; null: nobody does.
 std::vector<HttpRoute> AdmissionRoutes(AdmissionService& service,
                                        const InForce<AdmissionAccess>& access,
                                        RefusedCallers* refused = nullptr);

@@ -26,7 +26,7 @@ namespace truce {
 
 class Store;
 
-// Port: whom reviews of Truce's own objects (checks, policies) ask. Thread-safe.
+// Port: the host of reviews of Truce's own objects (checks, policies). Thread-safe.
 class OwnReviewHost {
  public:
   virtual ~OwnReviewHost() = default;
@@ -39,7 +39,7 @@ class OwnReviewHost {
   virtual Result<void> TryOwnObject(const AdmissionRequest& review) const = 0;
 };
 
-// What the service stands on; it must outlive it.
+// The service's dependencies; they must outlive it.
 struct AdmissionPorts {
   Store& store;
   const Clock& clock;
@@ -80,17 +80,17 @@ class AdmissionService final {
   //   at the deadline at the latest. Dry-runs and denials write nothing (I4). Repeating a review
   //   gives the same answer and writes nothing new.
   // - deletions: as about declarations; what else comes is allowed. Nothing is written, ever.
-  //   A refusal that stands (repeated_refusals.h) is told late, to composite controllers only:
-  //   after up to kLatenessMax, at most half of its time. It is reported when it is known.
+  //   Composite controllers get a standing refusal (repeated_refusals.h) late: after up to
+  //   kLatenessMax, at most half of its time. It is reported when it is known.
   // - checks: Truce's own kinds. The creation of an OwnershipCheck is refused with the full text
   //   when anything conflicts or breaks an enforced rule; another object whose spec is new is
   //   refused when it cannot take effect. Writes nothing, ever.
   // - policies: the same for those but OwnershipChecks, which are allowed.
-  // - compositions: everything is allowed, ready or not; an update is told what it does to
+  // - compositions: everything is allowed, ready or not; an update is warned of its effect on
   //   composites that exist (rule composition-change). Writes nothing; looks for a second at most.
   // - a status: changes of it (rule status-names). Refused where a user who is neither provider nor
-  //   restorer changes what names are read from; everything else is allowed. Needs no registry and
-  //   writes nothing, so dry runs are judged alike, ready or not. Never blocks.
+  //   restorer changes a field that names are read from; everything else is allowed. Needs no
+  //   registry and writes nothing, so dry runs are judged alike, ready or not. Never blocks.
   std::optional<AdmissionAnswer> Answer(const IncomingReview& incoming, const AnswerLater& later);
 
   // Until ready every answer is unknown (cause not_ready), but for those about a status.

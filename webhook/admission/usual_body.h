@@ -14,7 +14,7 @@
 namespace truce {
 
 // Reads a body that is JSON without blanks but at its end, of at most 64 levels, whose keys are
-// printable ASCII without escapes and stand once in their objects, and whose numbers are integers
+// printable ASCII without escapes and unique in their objects, and whose numbers are integers
 // of at most 18 digits. Keeps its buffers. External synchronization.
 class UsualBody final {
  public:
@@ -24,8 +24,8 @@ class UsualBody final {
   // is to be had of `builder`.
   bool Read(std::string_view body, Builder& builder);
 
-  // Of the body read last: its request's oldObject is the same bytes as its object, and stands as
-  // null in what was built.
+  // Of the body read last: its request's oldObject is the same bytes as its object, and is null in
+  // the built document.
   bool twins() const { return twins_; }
 
  private:
@@ -38,7 +38,7 @@ class UsualBody final {
     std::uint64_t last_begin;  // the first bytes of that
     bool has_unread;           // managedFields, which are not built
     bool is_object;
-    bool ascends;  // its members' keys do, so none stands twice
+    bool ascends;  // its members' keys do, so none comes twice
   };
   static constexpr std::size_t kDepthMax = 64;
 
@@ -49,7 +49,7 @@ class UsualBody final {
     return {begin, static_cast<std::size_t>(at_ - begin)};
   }
 
-  // Each goes on behind what it takes; false: something else stands there.
+  // Each goes on behind what it takes; false: something else is there.
   bool TakeAll();
   bool TakeMember();  // or an element
   bool SkipUnread();

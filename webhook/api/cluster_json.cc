@@ -15,13 +15,23 @@
 namespace truce {
 namespace {
 
-std::int64_t Signed(std::uint64_t value) { return static_cast<std::int64_t>(value); }
-
 // One decimal place.
 std::string Decimal(double value) {
   std::array<char, 32> text{};
   const int length = std::snprintf(text.data(), text.size(), "%.1f", value);
   return std::string(text.data(), length > 0 ? static_cast<std::size_t>(length) : 0);
+}
+
+void WriteConflictObject(const ConflictObject& object, JsonWriter& json) {
+  json.BeginObject().Key("object");
+  WriteObject(object.slot, json);
+  json.Field("uid", MetadataUid(object.uid))
+      .Field("intent", Name(object.intent))
+      .Field("seen", object.seen)
+      .Field("terminating", object.terminating)
+      .Field("managed", object.managed)
+      .Field("since", FormatTimestamp(object.since))
+      .EndObject();
 }
 
 void WriteSide(const ConflictSide& side, JsonWriter& json) {
@@ -32,20 +42,8 @@ void WriteSide(const ConflictSide& side, JsonWriter& json) {
       .Field("incumbent", side.incumbent)
       .Field("record", Name(side.record))
       .Field("since", FormatTimestamp(side.since))
-      .Key("objects")
-      .BeginArray();
-  for (const ConflictObject& object : side.objects) {
-    json.BeginObject().Key("object");
-    WriteObject(object.slot, json);
-    json.Field("uid", MetadataUid(object.uid))
-        .Field("intent", Name(object.intent))
-        .Field("seen", object.seen)
-        .Field("terminating", object.terminating)
-        .Field("managed", object.managed)
-        .Field("since", FormatTimestamp(object.since))
-        .EndObject();
-  }
-  json.EndArray().EndObject();
+      .ListField("objects", side.objects, WriteConflictObject)
+      .EndObject();
 }
 
 void WriteWar(const TagWar* war, JsonWriter& json) {
@@ -56,7 +54,7 @@ void WriteWar(const TagWar* war, JsonWriter& json) {
   json.BeginObject()
       .Field("since", FormatTimestamp(war->since))
       .Field("last", FormatTimestamp(war->last))
-      .NumberField("writes", Signed(war->writes))
+      .NumberField("writes", war->writes)
       .Key("writesPerMinute")
       .Raw(Decimal(war->writes_per_minute))
       .EndObject();
@@ -65,11 +63,10 @@ void WriteWar(const TagWar* war, JsonWriter& json) {
 }  // namespace
 
 void WriteConflict(const Conflict& conflict, const TagWar* war, JsonWriter& json) {
-  json.BeginObject().Key("resource").BeginObject();
-  WriteResourceMembers(conflict.owner, json);
-  json.EndObject().Field("name", conflict.resource).Key("sides").BeginArray();
-  for (const ConflictSide& side : conflict.sides) WriteSide(side, json);
-  json.EndArray()
+  json.BeginObject().Key("resource");
+  WriteOwner(conflict.owner, json);
+  json.Field("name", conflict.resource)
+      .ListField("sides", conflict.sides, WriteSide)
       .Field("effect", DeletionEffect(conflict))
       .TextsField("steps", ResolutionSteps(conflict))
       .Key("war");
@@ -90,10 +87,7 @@ void WriteFindingMembers(const LiveFinding& finding, JsonWriter& json) {
       .Field("cause", finding.cause)
       .Field("evidence", finding.evidence)
       .Field("remedy", finding.remedy)
-      .Key("objects")
-      .BeginArray();
-  for (const Slot& slot : finding.objects) WriteObject(slot, json);
-  json.EndArray()
+      .ListField("objects", finding.objects, WriteObject)
       .TextsField("namespaces", finding.namespaces)
       .TextsField("services", finding.services);
   // When a state began is not always known.
@@ -144,9 +138,7 @@ void WriteFindingsOf(std::vector<LiveFinding> findings, const std::vector<KeyTex
   const std::set<KeyText> wanted(keys.begin(), keys.end());
   std::erase_if(findings, [&](const LiveFinding& each) { return wanted.count(each.key) == 0; });
   if (findings.size() > kShownMax) findings.resize(kShownMax);
-  json.BeginArray();
-  for (const LiveFinding& finding : findings) WriteFinding(finding, json);
-  json.EndArray();
+  json.ListField("findings", findings, WriteFinding);
 }
 
 void WriteAsOf(const std::optional<Timestamp>& as_of, JsonWriter& json) {
@@ -162,19 +154,6 @@ std::string WithAsOf(const std::optional<Timestamp>& as_of, std::string text) {
   return line + "\n" + text;
 }
 
-void WriteSuspensions(const std::vector<Suspension>& suspended, JsonWriter& json) {
-  json.Key("suspended").BeginArray();
-  for (const Suspension& each : suspended) {
-    json.BeginObject()
-        .Field("cause", Name(each.cause))
-        .Field("what", each.what)
-        .Field("why", each.why)
-        .Field("remedy", each.remedy)
-        .EndObject();
-  }
-  json.EndArray();
-}
-
 std::string CoverageJson(const CoverageReport& report, const std::vector<Suspension>& suspended,
                          const std::optional<Timestamp>& as_of) {
   JsonWriter json;
@@ -182,71 +161,79 @@ std::string CoverageJson(const CoverageReport& report, const std::vector<Suspens
   WriteAsOf(as_of, json);
   if (report.failing_since) json.Field("failingSince", FormatTimestamp(*report.failing_since));
   json.Field("failurePolicy", report.failure_policy)
-      .NumberField("kinds", Signed(report.kinds))
-      .NumberField("protectedKinds", Signed(report.protected_kinds))
-      .Key("gaps")
-      .BeginArray();
-  for (const CoverageGap& gap : report.gaps) {
-    json.BeginObject()
-        .Field("reason", Name(gap.reason))
-        .Field("subject", gap.subject)
-        .NumberField("objects", Signed(gap.objects))
-        .Field("why", gap.why)
-        .Field("remedy", gap.remedy)
-        .EndObject();
-  }
-  json.EndArray();
-  WriteSuspensions(suspended, json);
+      .NumberField("kinds", report.kinds)
+      .NumberField("protectedKinds", report.protected_kinds)
+      .ListField("gaps", report.gaps,
+                 [](const CoverageGap& gap, JsonWriter& out) {
+                   out.BeginObject()
+                       .Field("reason", Name(gap.reason))
+                       .Field("subject", gap.subject)
+                       .NumberField("objects", gap.objects)
+                       .Field("why", gap.why)
+                       .Field("remedy", gap.remedy)
+                       .EndObject();
+                 })
+      .ListField("suspended", suspended, [](const Suspension& each, JsonWriter& out) {
+        out.BeginObject()
+            .Field("cause", Name(each.cause))
+            .Field("what", each.what)
+            .Field("why", each.why)
+            .Field("remedy", each.remedy)
+            .EndObject();
+      });
   return json.EndObject().Take();
 }
 
 namespace {
 
+// What could not be listed of a cluster.
+template <typename Unlisted>
+void WriteProblem(const Unlisted& problem, JsonWriter& json) {
+  json.BeginObject().Field("kind", problem.kind).Field("problem", problem.problem).EndObject();
+}
+
 void WriteNames(const NameReport& report, JsonWriter& json) {
   json.BeginObject()
       .Field("at", FormatTimestamp(report.at))
       .Field("convention", report.convention)
-      .NumberField("conforming", Signed(report.conforming))
-      .NumberField("exempt", Signed(report.exempt))
-      .NumberField("violating", Signed(report.violating))
-      .Key("items")
-      .BeginArray();
-  for (const auto& [place, counts] : report.counts) {
-    json.BeginObject()
-        .Field("service", place.first)
-        .Field("type", place.second)
-        .NumberField("conforming", Signed(counts.conforming))
-        .NumberField("exempt", Signed(counts.exempt))
-        .NumberField("violating", Signed(counts.violating))
-        .EndObject();
-  }
-  json.EndArray().Key("violations").BeginArray();
-  for (const NameViolation& one : report.violations) {
-    json.BeginObject()
-        .Field("service", one.service)
-        .Field("type", one.type)
-        .Field("name", one.name)
-        .Field("suggested", one.better)
-        .Field("rule", one.rule)
-        .Field("mode", one.mode)
-        .Field("object", one.object)
-        .EndObject();
-  }
-  json.EndArray().Key("uses").BeginArray();
-  for (const UseFault& one : report.uses) {
-    json.BeginObject()
-        .Field("rule", one.rule)
-        .Field("mode", one.mode)
-        .Field("object", one.object)
-        .Field("cause", one.cause)
-        .Field("remedy", one.remedy)
-        .EndObject();
-  }
-  json.EndArray().Key("problems").BeginArray();
-  for (const NameProblem& problem : report.problems) {
-    json.BeginObject().Field("kind", problem.kind).Field("problem", problem.problem).EndObject();
-  }
-  json.EndArray().EndObject();
+      .NumberField("conforming", report.conforming)
+      .NumberField("exempt", report.exempt)
+      .NumberField("violating", report.violating)
+      .ListField("items", report.counts,
+                 [](const auto& of_place, JsonWriter& out) {
+                   const auto& [place, counts] = of_place;
+                   out.BeginObject()
+                       .Field("service", place.first)
+                       .Field("type", place.second)
+                       .NumberField("conforming", counts.conforming)
+                       .NumberField("exempt", counts.exempt)
+                       .NumberField("violating", counts.violating)
+                       .EndObject();
+                 })
+      .ListField("violations", report.violations,
+                 [](const NameViolation& one, JsonWriter& out) {
+                   out.BeginObject()
+                       .Field("service", one.service)
+                       .Field("type", one.type)
+                       .Field("name", one.name)
+                       .Field("suggested", one.better)
+                       .Field("rule", one.rule)
+                       .Field("mode", one.mode)
+                       .Field("object", one.object)
+                       .EndObject();
+                 })
+      .ListField("uses", report.uses,
+                 [](const UseFault& one, JsonWriter& out) {
+                   out.BeginObject()
+                       .Field("rule", one.rule)
+                       .Field("mode", one.mode)
+                       .Field("object", one.object)
+                       .Field("cause", one.cause)
+                       .Field("remedy", one.remedy)
+                       .EndObject();
+                 })
+      .ListField("problems", report.problems, WriteProblem<NameProblem>)
+      .EndObject();
 }
 
 }  // namespace
@@ -266,31 +253,27 @@ std::string BaselineJson(const BaselineReport& report, const std::optional<Times
       .Field("at", FormatTimestamp(report.at))
       .Key("seconds")
       .Raw(Decimal(static_cast<double>(report.took.count()) / 1000))
-      .NumberField("kinds", Signed(report.kinds))
-      .NumberField("objects", Signed(report.objects))
+      .NumberField("kinds", report.kinds)
+      .NumberField("objects", report.objects)
       .Key("ownerships")
       .BeginObject()
-      .NumberField("held", Signed(report.counts.held))
-      .NumberField("reserved", Signed(report.counts.reserved))
-      .NumberField("orphaned", Signed(report.counts.orphaned))
-      .NumberField("imported", Signed(report.counts.imported))
+      .NumberField("held", report.counts.held)
+      .NumberField("reserved", report.counts.reserved)
+      .NumberField("orphaned", report.counts.orphaned)
+      .NumberField("imported", report.counts.imported)
       .EndObject()
-      .Key("conflicts")
-      .BeginArray();
-  for (const Conflict& conflict : report.conflicts) {
-    WriteConflict(conflict, WarAt(report.wars, conflict.owner.key), json);
-  }
-  json.EndArray().Key("findings").BeginObject();
+      .ListField("conflicts", report.conflicts,
+                 [&](const Conflict& conflict, JsonWriter& out) {
+                   WriteConflict(conflict, WarAt(report.wars, conflict.owner.key), out);
+                 })
+      .Key("findings")
+      .BeginObject();
   for (const Severity severity : {Severity::kCritical, Severity::kWarning, Severity::kInfo}) {
     const auto found = report.findings.find(severity);
-    json.NumberField(Name(severity), found == report.findings.end() ? 0 : Signed(found->second));
+    json.NumberField(Name(severity), found == report.findings.end() ? 0 : found->second);
   }
-  json.NumberField("muted", Signed(report.muted)).EndObject();
-  json.Key("problems").BeginArray();
-  for (const BaselineProblem& problem : report.problems) {
-    json.BeginObject().Field("kind", problem.kind).Field("problem", problem.problem).EndObject();
-  }
-  json.EndArray();
+  json.NumberField("muted", report.muted).EndObject();
+  json.ListField("problems", report.problems, WriteProblem<BaselineProblem>);
   if (report.names) {
     json.Key("names");
     WriteNames(*report.names, json);

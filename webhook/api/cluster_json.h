@@ -28,12 +28,12 @@ void WriteFinding(const LiveFinding& finding, JsonWriter& json);
 void WriteExplained(const LiveFinding& finding, const Mute* mute, JsonWriter& json);
 void WriteMute(const Mute& mute, JsonWriter& json);
 
-// A list of the findings about any of `keys`, at most 100.
+// The member "findings": a list of those about any of `keys`, at most 100.
 void WriteFindingsOf(std::vector<LiveFinding> findings, const std::vector<KeyText>& keys,
                      JsonWriter& json);
 
-// That what is told is old, as ClusterReports::AsOf says it; nothing of it where it is not: as
-// field "asOf" of an object that is open, and as a line before a text for people.
+// The age of an answer, as ClusterReports::AsOf says it, where it is old; else nothing. As field
+// "asOf" of an object that is open, and as a line before a text for people.
 void WriteAsOf(const std::optional<Timestamp>& as_of, JsonWriter& json);
 std::string WithAsOf(const std::optional<Timestamp>& as_of, std::string text);
 

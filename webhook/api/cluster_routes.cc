@@ -1,16 +1,22 @@
 #include "webhook/api/cluster_routes.h"
 
 #include <algorithm>
-#include <charconv>
+#include <array>
+#include <initializer_list>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <string_view>
 #include <utility>
 
 #include "policies/suspensions.h"
+#include "registry/base/turnstile.h"
 #include "webhook/api/cluster_json.h"
 #include "webhook/api/problem.h"
 #include "webhook/api/rest/call.h"
+#include "webhook/api/rest/cursor.h"
+#include "webhook/api/rest/rest_api.h"
+#include "webhook/api/review_books.h"
+#include "webhook/api/use_log.h"
 #include "webhook/findings/conflicts.h"
 #include "webhook/findings/coverage.h"
 #include "webhook/findings/tag_war.h"
@@ -24,7 +30,6 @@ namespace {
 // A report for people; more conflicts than this are no list any more.
 constexpr std::size_t kReportedMax = 20000;
 constexpr std::size_t kReasonBytesMax = 1024;
-constexpr const char* kOperator = "operator";
 
 HttpResponse NotFollowed() {
   return ProblemResponse(
@@ -32,31 +37,7 @@ HttpResponse NotFollowed() {
               "ask one that does, which was started with --kubeconfig or --in-cluster"});
 }
 
-HttpResponse Malformed(std::string detail) {
-  return ProblemResponse(ProblemType::kMalformed, std::move(detail));
-}
-
-HttpResponse NoReason() { return Malformed("\"reason\" is not a line of text of 1 to 1024 bytes"); }
-
-HttpResponse ForPeople(std::size_t count, std::string_view text) {
-  JsonWriter json;
-  json.BeginObject().NumberField("count", static_cast<std::int64_t>(count)).Field("text", text);
-  return JsonResponse(json.EndObject().Take());
-}
-
-std::string_view Output(const HttpRequest& request) {
-  return request.Query("output").value_or(std::string_view("json"));
-}
-
-// Digits only; nothing when it is no number.
-std::optional<std::size_t> Limit(const HttpRequest& request) {
-  const auto text = request.Query("limit");
-  if (!text) return kPageDefault;
-  std::size_t limit = 0;
-  const auto [end, code] = std::from_chars(text->data(), text->data() + text->size(), limit);
-  if (code != std::errc() || end != text->data() + text->size() || limit == 0) return std::nullopt;
-  return std::min(limit, kPageMax);
-}
+Error NoReason() { return InvalidArgument("\"reason\" is not a line of text of 1 to 1024 bytes"); }
 
 // None says as much as an empty object.
 Result<nlohmann::json> ReadOptionalBody(const HttpRequest& request) {
@@ -79,44 +60,75 @@ Result<HttpResponse> RecoveryAnswer(const Result<RecoveryView>& view) {
       .Field("reason", value.reason)
       .Field("since", value.active ? FormatTimestamp(value.since) : std::string())
       .Field("resynced", value.resynced)
-      .Key("waiting")
-      .BeginArray();
-  for (const RecoveryView::Wait& wait : value.waits) {
-    json.BeginObject().Field("kind", wait.kind).Field("why", wait.why).EndObject();
-  }
-  return JsonResponse(json.EndArray().EndObject().Take());
+      .ListField("waiting", value.waits, [](const RecoveryView::Wait& wait, JsonWriter& out) {
+        out.BeginObject().Field("kind", wait.kind).Field("why", wait.why).EndObject();
+      });
+  return JsonResponse(json.EndObject().Take());
 }
+
+class Handlers;
+
+// What an operation takes and needs.
+struct Route {
+  const char* method;
+  const char* path;
+  Result<HttpResponse> (Handlers::*handler)(RestCall&) const;
+  std::initializer_list<std::string_view> parameters;
+  Permission permission;
+  std::string_view use = {};   // in the audit log; empty: the handler writes its own line
+  bool lists_cluster = false;  // costs much
+};
+
+constexpr Permission kReads = {"ownerships", "", "get", ""};
+constexpr Permission kRecovers = {"recovery", "", "update", ""};
 
 class Handlers final {
  public:
-  explicit Handlers(ClusterPorts ports) : ports_(ports) {}
+  Handlers(const RestApi& rest, ClusterPorts ports, const TrialBook& trials, UseLog& uses)
+      : rest_(rest), ports_(std::move(ports)), trials_(trials), uses_(uses) {}
 
-  Result<HttpResponse> Conflicts(const HttpRequest& request, const std::string& /*actor*/) const {
-    const std::string_view output = Output(request);
-    if (output == "text" || output == "wide") return ConflictReport(output == "wide");
-    if (output != "json") return Malformed("output is json, text or wide");
-    const auto limit = Limit(request);
-    if (!limit) return Malformed("limit is not a number above 0");
-    const KeyText after{std::string(request.Query("cursor").value_or(std::string_view()))};
-    TRUCE_ASSIGN_OR_RETURN(const ConflictPage page, ports_.conflicts.Conflicts(after, *limit));
+  // What `route` answers a caller who may ask it.
+  Result<HttpResponse> Answer(const Route& route, RestCall& call) const {
+    TRUCE_RETURN_IF_ERROR(call.AllowOnly(route.parameters));
+    if (auto refusal = rest_.Refuse(call, route.permission)) return *std::move(refusal);
+    if (call.caller.kind == CallerKind::kOperator) return (this->*route.handler)(call);
+    // Whoever starts a second list before the first one is there waits for two.
+    std::optional<Turnstile::Turn> turn;
+    if (route.lists_cluster) turn.emplace(listing_, "");
+    if (turn && !turn->inside()) {
+      return ProblemResponse(ProblemType::kTooManyRequests,
+                             "another report that lists the cluster is being made");
+    }
+    TRUCE_ASSIGN_OR_RETURN(HttpResponse response, (this->*route.handler)(call));
+    if (route.use.empty() || response.status != 200) return response;
+    TRUCE_RETURN_IF_ERROR(uses_.Note(ActorOf(call.caller), route.use, call.deadline));
+    return response;
+  }
+
+  Result<HttpResponse> Conflicts(RestCall& call) const {
+    TRUCE_ASSIGN_OR_RETURN(const std::string output,
+                           call.OneOf("output", {"json", "text", "wide"}));
+    if (output != "json") return ConflictReport(output == "wide");
+    TRUCE_ASSIGN_OR_RETURN(const std::size_t limit, call.Limit());
+    TRUCE_ASSIGN_OR_RETURN(const auto place, seal_.Open(call, 1));
+    TRUCE_ASSIGN_OR_RETURN(
+        const ConflictPage page,
+        ports_.conflicts(KeyText{place ? place->front() : std::string()}, limit));
     const std::vector<TagWar> wars = Wars();
     JsonWriter json;
-    json.BeginObject().Key("items").BeginArray();
-    for (const Conflict& conflict : page.conflicts) {
-      WriteConflict(conflict, WarAt(wars, conflict.owner.key), json);
-    }
-    json.EndArray();
-    if (!page.last.empty()) json.Field("nextCursor", page.last.text);
+    json.BeginObject().ListField("items", page.conflicts,
+                                 [&](const Conflict& conflict, JsonWriter& out) {
+                                   WriteConflict(conflict, WarAt(wars, conflict.owner.key), out);
+                                 });
+    if (!page.last.empty()) json.Field("nextCursor", seal_.Seal(call, {page.last.text}));
     WriteAsOf(AsOf(), json);
     return JsonResponse(json.EndObject().Take());
   }
 
-  Result<HttpResponse> Coverage(const HttpRequest& request, const std::string& /*actor*/) const {
+  Result<HttpResponse> Coverage(RestCall& call) const {
     if (ports_.reports == nullptr) return NotFollowed();
-    const std::string_view output = Output(request);
-    if (output != "json" && output != "text" && output != "wide") {
-      return Malformed("output is json, text or wide");
-    }
+    TRUCE_ASSIGN_OR_RETURN(const std::string output,
+                           call.OneOf("output", {"json", "text", "wide"}));
     const CoverageReport report = ports_.reports->Coverage();
     const auto suspended = ports_.suspensions ? ports_.suspensions() : std::vector<Suspension>();
     if (output == "json") return JsonResponse(CoverageJson(report, suspended, AsOf()));
@@ -125,99 +137,99 @@ class Handlers final {
       text += "SUSPENDED  " + each.what + "\n           because: " + each.why + "\n           " +
               each.remedy + "\n";
     }
-    return ForPeople(report.gaps.size(),
-                     text + WithAsOf(AsOf(), CoverageText(report, output == "wide")));
+    return TextResponse(report.gaps.size(),
+                        text + WithAsOf(AsOf(), CoverageText(report, output == "wide")));
   }
 
-  Result<HttpResponse> Baseline(const HttpRequest& request, const std::string& /*actor*/) const {
+  Result<HttpResponse> Baseline(RestCall& call) const {
     if (ports_.reports == nullptr) return NotFollowed();
-    const std::string_view output = Output(request);
+    TRUCE_ASSIGN_OR_RETURN(const std::string output,
+                           call.OneOf("output", {"json", "text", "junit", "markdown"}));
     std::string (*render)(const BaselineReport&) = nullptr;
     if (output == "text") render = &BaselineText;
     if (output == "junit") render = &BaselineJunit;
     if (output == "markdown") render = &BaselineMarkdown;
-    if (render == nullptr && output != "json") {
-      return Malformed("output is json, text, junit or markdown");
-    }
     TRUCE_ASSIGN_OR_RETURN(BaselineReport report, ports_.reports->Baseline());
     TRUCE_ASSIGN_OR_RETURN(report.names, ports_.reports->Names());
     if (render == nullptr) return JsonResponse(BaselineJson(report, AsOf()));
     const std::string text = render(report);
-    return ForPeople(report.conflicts.size(), output == "junit" ? text : WithAsOf(AsOf(), text));
+    return TextResponse(report.conflicts.size(), output == "junit" ? text : WithAsOf(AsOf(), text));
   }
 
-  Result<HttpResponse> Names(const HttpRequest& request, const std::string& /*actor*/) const {
+  Result<HttpResponse> Names(RestCall& call) const {
     if (ports_.reports == nullptr) return NotFollowed();
-    const std::string_view output = Output(request);
-    if (output != "json" && output != "text") return Malformed("output is json or text");
+    TRUCE_ASSIGN_OR_RETURN(const std::string output, call.OneOf("output", {"json", "text"}));
     TRUCE_ASSIGN_OR_RETURN(const NameReport report, ports_.reports->Names());
     if (output == "json") return JsonResponse(NamesJson(report));
-    return ForPeople(report.violating, NameReportText(report));
+    return TextResponse(report.violating, NameReportText(report));
   }
 
-  Result<HttpResponse> Recovery(const HttpRequest& /*request*/,
-                                const std::string& /*actor*/) const {
+  Result<HttpResponse> Trial(RestCall& call) const { return AnswerTrial(trials_, call.request); }
+
+  Result<HttpResponse> Recovery(RestCall& /*call*/) const {
     if (ports_.controls == nullptr) return NotFollowed();
     return RecoveryAnswer(ports_.controls->Recovery());
   }
 
-  Result<HttpResponse> StartRecovery(const HttpRequest& request, const std::string& actor) const {
+  Result<HttpResponse> StartRecovery(RestCall& call) const {
     if (ports_.controls == nullptr) return NotFollowed();
-    TRUCE_ASSIGN_OR_RETURN(const nlohmann::json body, ReadOptionalBody(request));
+    TRUCE_ASSIGN_OR_RETURN(const nlohmann::json body, ReadOptionalBody(call.request));
     const std::string reason = TextIn(body, "reason");
     if (!IsLine(reason, kReasonBytesMax)) return NoReason();
-    return RecoveryAnswer(ports_.controls->StartRecovery({actor, reason}));
+    return RecoveryAnswer(ports_.controls->StartRecovery({ActorOf(call.caller), reason}));
   }
 
-  Result<HttpResponse> FinishRecovery(const HttpRequest& request, const std::string& actor) const {
+  Result<HttpResponse> FinishRecovery(RestCall& call) const {
     if (ports_.controls == nullptr) return NotFollowed();
-    TRUCE_ASSIGN_OR_RETURN(const nlohmann::json body, ReadOptionalBody(request));
+    TRUCE_ASSIGN_OR_RETURN(const nlohmann::json body, ReadOptionalBody(call.request));
     const auto force = body.find("force");
     const bool is_set = force != body.end();
-    if (is_set && !force->is_boolean()) return Malformed("\"force\" is not true or false");
+    if (is_set && !force->is_boolean()) return InvalidArgument("\"force\" is not true or false");
     const bool is_forced = is_set && force->get<bool>();
-    return RecoveryAnswer(ports_.controls->EndRecovery(is_forced, {actor}));
+    return RecoveryAnswer(ports_.controls->EndRecovery(is_forced, {ActorOf(call.caller)}));
   }
 
-  Result<HttpResponse> Brake(const HttpRequest& /*request*/, const std::string& /*actor*/) const {
+  Result<HttpResponse> Brake(RestCall& /*call*/) const {
     if (ports_.controls == nullptr) return NotFollowed();
     TRUCE_ASSIGN_OR_RETURN(const BrakeView view, ports_.controls->Brake());
     JsonWriter json;
     json.BeginObject();
     WriteAsOf(AsOf(), json);
-    json.NumberField("nominated", static_cast<std::int64_t>(view.nominated))
-        .NumberField("heldBack", static_cast<std::int64_t>(view.held_back))
-        .Key("frozen")
-        .BeginArray();
-    for (const BrakeView::Frozen& frozen : view.frozen) {
-      json.BeginObject().Field("kind", frozen.kind).Field("reason", frozen.reason).EndObject();
-    }
-    json.EndArray().Key("waiting").BeginArray();
-    for (const BrakeView::Waiting& waiting : view.waiting) {
-      json.BeginObject()
-          .Field("kind", waiting.kind)
-          .NumberField("objects", static_cast<std::int64_t>(waiting.objects))
-          .Field("since", FormatTimestamp(waiting.since))
-          .EndObject();
-    }
-    return JsonResponse(json.EndArray().EndObject().Take());
+    json.NumberField("nominated", view.nominated)
+        .NumberField("heldBack", view.held_back)
+        .ListField("frozen", view.frozen,
+                   [](const BrakeView::Frozen& frozen, JsonWriter& out) {
+                     out.BeginObject()
+                         .Field("kind", frozen.kind)
+                         .Field("reason", frozen.reason)
+                         .EndObject();
+                   })
+        .ListField("waiting", view.waiting, [](const BrakeView::Waiting& waiting, JsonWriter& out) {
+          out.BeginObject()
+              .Field("kind", waiting.kind)
+              .NumberField("objects", waiting.objects)
+              .Field("since", FormatTimestamp(waiting.since))
+              .EndObject();
+        });
+    return JsonResponse(json.EndObject().Take());
   }
 
-  Result<HttpResponse> ReleaseBrake(const HttpRequest& request, const std::string& actor) const {
+  Result<HttpResponse> ReleaseBrake(RestCall& call) const {
     if (ports_.controls == nullptr) return NotFollowed();
-    TRUCE_ASSIGN_OR_RETURN(const nlohmann::json body, ReadOptionalBody(request));
+    TRUCE_ASSIGN_OR_RETURN(const nlohmann::json body, ReadOptionalBody(call.request));
     const std::string reason = TextIn(body, "reason");
     if (!IsLine(reason, kReasonBytesMax)) return NoReason();
     std::optional<GroupKind> kind;
     if (body.contains("kind")) {
       kind = KindFrom(TextIn(body, "kind"));
       if (!kind)
-        return Malformed("\"kind\" is not of the form KIND.GROUP, as Bucket.s3.aws.upbound.io");
+        return InvalidArgument(
+            "\"kind\" is not of the form KIND.GROUP, as Bucket.s3.aws.upbound.io");
     }
     TRUCE_ASSIGN_OR_RETURN(const std::uint64_t released,
-                           ports_.controls->ReleaseBrake(kind, {actor, reason}));
+                           ports_.controls->ReleaseBrake(kind, {ActorOf(call.caller), reason}));
     JsonWriter json;
-    json.BeginObject().NumberField("released", static_cast<std::int64_t>(released));
+    json.BeginObject().NumberField("released", released);
     return JsonResponse(json.EndObject().Take());
   }
 
@@ -234,49 +246,50 @@ class Handlers final {
     std::vector<Conflict> all;
     KeyText after;
     do {
-      TRUCE_ASSIGN_OR_RETURN(ConflictPage page, ports_.conflicts.Conflicts(after, kPageMax));
+      TRUCE_ASSIGN_OR_RETURN(ConflictPage page, ports_.conflicts(after, kPageMax));
       after = page.last;
       auto& found = page.conflicts;
       all.insert(all.end(), found.begin(), found.end());
     } while (!after.empty() && all.size() < kReportedMax);
-    return ForPeople(all.size(), WithAsOf(AsOf(), ConflictsText(all, Wars(), wide)));
+    return TextResponse(all.size(), WithAsOf(AsOf(), ConflictsText(all, Wars(), wide)));
   }
 
-  ClusterPorts ports_;
+  const RestApi& rest_;
+  const ClusterPorts ports_;
+  const TrialBook& trials_;
+  UseLog& uses_;
+  const CursorSeal seal_{rest_.cursor_key()};
+  mutable Turnstile listing_{1, 1};
 };
+
+const std::array<Route, 10> kRoutes = {{
+    {"GET",
+     "/api/v1/conflicts",
+     &Handlers::Conflicts,
+     {"limit", "cursor", "output"},
+     kReads,
+     "conflicts"},
+    {"GET", "/api/v1/coverage", &Handlers::Coverage, {"output"}, kReads, "coverage"},
+    {"GET", "/api/v1/baseline", &Handlers::Baseline, {"output"}, kReads, "baseline", true},
+    {"GET", "/api/v1/names", &Handlers::Names, {"output"}, kReads, "names", true},
+    {"GET", "/api/v1/trial", &Handlers::Trial, {"since"}, kReads, "trial"},
+    {"GET", "/api/v1/recovery", &Handlers::Recovery, {}, kReads, "recovery"},
+    {"GET", "/api/v1/brake", &Handlers::Brake, {}, kReads, "brake"},
+    {"POST", "/api/v1/recovery/start", &Handlers::StartRecovery, {}, kRecovers},
+    {"POST", "/api/v1/recovery/finish", &Handlers::FinishRecovery, {}, kRecovers},
+    {"POST", "/api/v1/brake/release", &Handlers::ReleaseBrake, {}, {"brake", "", "update", ""}},
+}};
 
 }  // namespace
 
-std::vector<ClusterOperation> ClusterOperations(ClusterPorts ports) {
-  const auto shared = std::make_shared<const Handlers>(ports);
-  using Handler = Result<HttpResponse> (Handlers::*)(const HttpRequest&, const std::string&) const;
-  const auto bound = [&](Handler handler) {
-    return [shared, handler](const HttpRequest& request, const std::string& actor) {
-      return AnswerOf(((*shared).*handler)(request, actor));
-    };
-  };
-  return {
-      {"GET", "/api/v1/conflicts", bound(&Handlers::Conflicts)},
-      {"GET", "/api/v1/coverage", bound(&Handlers::Coverage)},
-      {"GET", "/api/v1/baseline", bound(&Handlers::Baseline)},
-      {"GET", "/api/v1/names", bound(&Handlers::Names)},
-      {"GET", "/api/v1/recovery", bound(&Handlers::Recovery)},
-      {"POST", "/api/v1/recovery/start", bound(&Handlers::StartRecovery)},
-      {"POST", "/api/v1/recovery/finish", bound(&Handlers::FinishRecovery)},
-      {"GET", "/api/v1/brake", bound(&Handlers::Brake)},
-      {"POST", "/api/v1/brake/release", bound(&Handlers::ReleaseBrake)},
-  };
-}
-
-std::vector<HttpRoute> ClusterRoutes(ClusterPorts ports) {
+std::vector<HttpRoute> ClusterRoutes(const RestApi& rest, ClusterPorts ports,
+                                     const TrialBook& trials, UseLog& uses) {
+  const auto handlers = std::make_shared<const Handlers>(rest, std::move(ports), trials, uses);
   std::vector<HttpRoute> routes;
-  for (ClusterOperation& each : ClusterOperations(ports)) {
-    const bool has_body = std::string_view(each.method) == "POST";
-    routes.push_back({each.method, each.path, RouteMatch::kExact,
-                      has_body ? "application/json" : "",
-                      [handler = std::move(each.handler)](HttpRequest& request) {
-                        return handler(request, kOperator);
-                      }});
+  for (const Route& route : kRoutes) {
+    routes.push_back(rest.Authenticated(
+        route.method, route.path, RouteMatch::kExact,
+        [handlers, &route](RestCall& call) { return handlers->Answer(route, call); }));
   }
   return routes;
 }

@@ -1,6 +1,6 @@
-// What a server that follows a cluster tells of it: conflicts, coverage, the baseline, recovery
-// mode and the brake; findings are rest_findings. JSON over HTTP, for the operator socket and,
-// by rest_cluster, the API.
+// Routes of a server that follows a cluster: conflicts, coverage, the baseline, recovery mode and
+// the brake; findings are rest_findings. JSON over HTTP, for the operator socket and
+// callers of the API; and the trial (review_books.h).
 //
 //   GET  /api/v1/conflicts[?limit=100][&cursor=…]
 //          → 200 {"items": [conflict, …], "nextCursor"?}   at most 1000 at once, by key
@@ -40,9 +40,9 @@
 //   gap:      {"reason", "subject", "objects", "why", "remedy"}
 //   recovery: {"active", "reason", "since", "resynced", "waiting": [{"kind", "why"}, …]}
 //
-// Of several servers the one that watches the cluster tells the others. Where none has for a
-// minute, conflicts, coverage, baseline and brake have "asOf": the time of which they are, and
-// texts say so.
+// Of several servers the one that watches the cluster informs the others. If none has watched for a
+// minute, conflicts, coverage, baseline and brake have "asOf", the time of their data, and texts
+// say so.
 //
 // Errors are problems (problem.h): 400 malformed, 404 no cluster is followed, 409 as above, 503
 // also of orders that no server that watches the cluster took within some seconds.
@@ -67,6 +67,9 @@
 namespace truce {
 
 class MuteBook;
+class RestApi;
+class TrialBook;
+class UseLog;
 struct BaselineReport;
 struct ConflictPage;
 struct Suspension;
@@ -118,9 +121,8 @@ class ClusterReports {
   virtual CoverageReport Coverage() const = 0;
   virtual Result<BaselineReport> Baseline() const = 0;  // without names
   virtual Result<NameReport> Names() = 0;               // lists the cluster
-  // Of when it is what wars, findings, coverage and baseline tell, where that is longer ago than
-  // kReportsFresh, as no server has watched the cluster since; the epoch: none has told of it.
-  // Nothing: of now.
+  // The time of wars, findings, coverage and baseline, if it is longer ago than kReportsFresh,
+  // because no server has watched the cluster since; the epoch: none ever did. Nothing: now.
   virtual std::optional<Timestamp> AsOf() const { return std::nullopt; }
 };
 inline constexpr std::chrono::seconds kReportsFresh{60};
@@ -131,7 +133,7 @@ class WatchControls {
   virtual ~WatchControls() = default;
   virtual Result<RecoveryView> Recovery() const = 0;
   virtual Result<RecoveryView> StartRecovery(const OperatorWord& word) = 0;
-  // Reviews at this server go by it on return.
+  // Reviews at this server follow it on return.
   // Errors: kConflict: not in recovery mode, or no full resync is done yet and not `force`.
   virtual Result<RecoveryView> EndRecovery(bool force, const OperatorWord& word) = 0;
   virtual Result<BrakeView> Brake() = 0;
@@ -141,33 +143,22 @@ class WatchControls {
                                              const OperatorWord& word) = 0;
 };
 
-// Port: the conflicts of the registry. Thread-safe; answers within ten seconds.
-class ConflictSource {
- public:
-  virtual ~ConflictSource() = default;
-  // By key, behind `after`; at most `limit`.
-  virtual Result<ConflictPage> Conflicts(const KeyText& after, std::size_t limit) const = 0;
-};
-
-// What the handlers stand on; it must outlive the routes.
+// The handlers' dependencies.
 struct ClusterPorts {
-  const ConflictSource& conflicts;
-  // Null: no cluster is followed: what is theirs is answered 404.
+  // The registry's conflicts by key, behind `after`; at most `limit`. Within ten seconds.
+  std::function<Result<ConflictPage>(const KeyText& after, std::size_t limit)> conflicts;
+  // Null: no cluster is followed; their routes answer 404.
   ClusterReports* reports = nullptr;
   WatchControls* controls = nullptr;
   std::function<std::vector<Suspension>()> suspensions = nullptr;  // null: nothing can
 };
 
-// One of the operations above, for a caller who may do it and is `actor` in the audit log.
-struct ClusterOperation {
-  const char* method;
-  const char* path;
-  std::function<HttpResponse(const HttpRequest&, const std::string& actor)> handler;
-};
-std::vector<ClusterOperation> ClusterOperations(ClusterPorts ports);
-
-// All of them, for the operator.
-std::vector<HttpRoute> ClusterRoutes(ClusterPorts ports);
+// A read needs get on ownerships in all namespaces and is in the audit log (UseLog); recovery and
+// brake are started, ended and released by who may update recovery or brake. The operator may do
+// all, and what he reads is not in the log. Lists of the cluster are made for one caller at a time:
+// 429 meanwhile, but for the operator. Everything that is handed over must outlive the routes.
+std::vector<HttpRoute> ClusterRoutes(const RestApi& rest, ClusterPorts ports,
+                                     const TrialBook& trials, UseLog& uses);
 
 }  // namespace truce
 

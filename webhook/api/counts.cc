@@ -10,8 +10,8 @@
 
 #include "registry/ownership/rows.h"
 #include "webhook/api/problem.h"
+#include "webhook/api/rest/operations.h"
 #include "webhook/api/rest/queries.h"
-#include "webhook/api/views.h"
 #include "webhook/wire/json_writer.h"
 
 namespace truce {
@@ -119,21 +119,19 @@ Matrix MatrixOf(const MatrixQuestion& question, const AllFacts& facts) {
 
 Result<HttpResponse> AnswerMatrix(const OperationPorts& ports, RestCall& call) {
   TRUCE_RETURN_IF_ERROR(call.AllowOnly({"by", "account"}));
-  const std::string by = call.Parameter("by");
-  if (!by.empty() && by != "type" && by != "account") {
-    return ProblemResponse(ProblemType::kMalformed, "by is type or account");
-  }
+  TRUCE_ASSIGN_OR_RETURN(const std::string by, call.OneOf("by", {"type", "account"}));
   if (auto refusal = ports.rest.Refuse(call, {"ownerships", "", "list", ""})) {
     return *std::move(refusal);
   }
   MatrixQuestion question{.by_account = by == "account", .account = std::nullopt};
   if (const auto account = call.request.Query("account")) question.account = std::string(*account);
-  std::optional<Matrix> matrix;
-  const auto look = [&](const AllFacts& facts) { matrix.emplace(MatrixOf(question, facts)); };
-  TRUCE_RETURN_IF_ERROR(ports.store.Read(look, call.deadline));
+  TRUCE_ASSIGN_OR_RETURN(const Matrix matrix,
+                         ReadFrom(ports.store, call.deadline, [&](const AllFacts& facts) {
+                           return MatrixOf(question, facts);
+                         }));
   JsonWriter json;
   json.BeginObject();
-  matrix->Write(json);
+  matrix.Write(json);
   json.EndObject();
   return JsonResponse(json.Take());
 }
@@ -145,18 +143,17 @@ Result<HttpResponse> AnswerOverview(const OperationPorts& ports, RestCall& call)
   }
   TRUCE_RETURN_IF_ERROR(ports.store.Health());
   const StoreCounts counts = ports.store.Counts();
-  const auto count = [](std::uint64_t value) { return static_cast<std::int64_t>(value); };
   JsonWriter json;
   json.BeginObject()
-      .NumberField("ownerships", count(counts.owners))
+      .NumberField("ownerships", counts.owners)
       .Key("byState")
       .BeginObject()
-      .NumberField("reserved", count(counts.reserved))
-      .NumberField("held", count(counts.held))
-      .NumberField("orphaned", count(counts.orphaned))
-      .NumberField("imported", count(counts.imported))
+      .NumberField("reserved", counts.reserved)
+      .NumberField("held", counts.held)
+      .NumberField("orphaned", counts.orphaned)
+      .NumberField("imported", counts.imported)
       .EndObject()
-      .NumberField("conflicts", count(counts.conflicts))
+      .NumberField("conflicts", counts.conflicts)
       .EndObject();
   return JsonResponse(json.Take());
 }

@@ -9,8 +9,8 @@
 #include "registry/ownership/rows.h"
 #include "webhook/api/problem.h"
 #include "webhook/api/resource_json.h"
+#include "webhook/api/rest/operations.h"
 #include "webhook/api/review_books.h"
-#include "webhook/api/views.h"
 #include "webhook/wire/json_writer.h"
 
 namespace truce {
@@ -44,7 +44,13 @@ Aftermath AftermathOf(const Denial& denial, const Facts& facts) {
   return {"another", facts.OwnerOf(other->id.resource)};
 }
 
-void Write(const Denial& denial, const Aftermath& then, JsonWriter& json) {
+struct ToldDenial {
+  Denial denial;
+  Aftermath then;
+};
+
+void Write(const ToldDenial& told, JsonWriter& json) {
+  const auto& [denial, then] = told;
   json.BeginObject();
   WriteDenialMembers(denial, json);
   json.Key("then").BeginObject().Field("outcome", then.outcome).Key("resource");
@@ -80,12 +86,8 @@ class Denials final {
     }
     std::erase_if(denials, [&](const Denial& each) { return !ns.empty() && each.ns != ns; });
     if (denials.size() > limit) denials.resize(limit);
-    TRUCE_ASSIGN_OR_RETURN(const auto then, AftermathsOf(denials, call.deadline));
-    JsonWriter json;
-    json.BeginObject().Key("items").BeginArray();
-    for (std::size_t i = 0; i < denials.size(); ++i) Write(denials[i], then[i], json);
-    json.EndArray().EndObject();
-    return JsonResponse(json.Take());
+    TRUCE_ASSIGN_OR_RETURN(const auto told, WithAftermaths(denials, call.deadline));
+    return ListResponse(told, Write);
   }
 
   Result<HttpResponse> Get(RestCall& call) const {
@@ -102,38 +104,34 @@ class Denials final {
       return ProblemResponse(ProblemType::kNotFound,
                              "no denial has that id; they are forgotten when the server ends");
     }
-    TRUCE_ASSIGN_OR_RETURN(const auto then, AftermathsOf(denials, call.deadline));
+    TRUCE_ASSIGN_OR_RETURN(const auto told, WithAftermaths(denials, call.deadline));
     JsonWriter json;
-    Write(denials.front(), then.front(), json);
+    Write(told.front(), json);
     return JsonResponse(json.Take());
   }
 
  private:
   // All names of what `name` names: it was refused by whichever was declared.
   Result<std::set<KeyText>> NamesWith(const KeyText& name, Deadline deadline) const {
-    std::set<KeyText> names;
-    const auto look = [&](const Facts& facts) {
-      names = {name};
+    return ReadFrom(ports_.store, deadline, [&](const Facts& facts) {
+      std::set<KeyText> names = {name};
       const auto named = facts.Named(name);
-      if (!named) return;
+      if (!named) return names;
       for (ResourceName& each : facts.NamesOf(named->resource)) {
         names.insert(std::move(each.name));
       }
-    };
-    TRUCE_RETURN_IF_ERROR(ports_.store.Read(look, deadline));
-    return names;
+      return names;
+    });
   }
 
-  // What became of each, in one state of the registry.
-  Result<std::vector<Aftermath>> AftermathsOf(const std::vector<Denial>& denials,
-                                              Deadline deadline) const {
-    std::vector<Aftermath> found;
-    const auto look = [&](const Facts& facts) {
-      found.clear();
-      for (const Denial& each : denials) found.push_back(AftermathOf(each, facts));
-    };
-    TRUCE_RETURN_IF_ERROR(ports_.store.Read(look, deadline));
-    return found;
+  // Each with what became of it, in one state of the registry.
+  Result<std::vector<ToldDenial>> WithAftermaths(const std::vector<Denial>& denials,
+                                                 Deadline deadline) const {
+    return ReadFrom(ports_.store, deadline, [&](const Facts& facts) {
+      std::vector<ToldDenial> told;
+      for (const Denial& each : denials) told.push_back({each, AftermathOf(each, facts)});
+      return told;
+    });
   }
 
   const OperationPorts ports_;

@@ -10,7 +10,8 @@
 #include "webhook/api/resource_json.h"
 #include "webhook/api/rest/agreement_json.h"
 #include "webhook/api/rest/lookup.h"
-#include "webhook/api/views.h"
+#include "webhook/api/rest/operations.h"
+#include "webhook/findings/conflicts.h"
 #include "webhook/wire/json_writer.h"
 
 namespace truce {
@@ -99,14 +100,25 @@ Result<HttpResponse> GetLineage(const OperationPorts& ports, RestCall& call) {
       RegistryQueries(ports.store).ById(ResourceId{std::string(id)}, call.deadline));
   TRUCE_ASSIGN_OR_RETURN(const bool may_read, ports.rest.MayRead(call, view.owner.root.ns));
   if (!may_read) return NoSuchId();
-  Chains chains;
-  const auto look = [&](const Facts& facts) {
-    chains = Chains();
-    for (const Row& row : view.rows) chains.Climb(row, facts);
+  const auto climb = [&](const Facts& facts) {
+    std::pair<Chains, std::optional<Slot>> found;
+    auto& [chains, speaker] = found;
+    for (const Row& row : view.rows) {
+      chains.Climb(row, facts);
+      if (speaker || !Manages(row) || row.root != view.owner.root) continue;
+      speaker = SpeakerFor(row.root, row.slot, facts);
+    }
+    return found;
   };
-  TRUCE_RETURN_IF_ERROR(ports.store.Read(look, call.deadline));
+  TRUCE_ASSIGN_OR_RETURN(const auto found, ReadFrom(ports.store, call.deadline, climb));
+  const auto& [chains, speaker] = found;
   JsonWriter json;
-  json.BeginObject().Field("id", view.owner.id.text);
+  json.BeginObject().Field("id", view.owner.id.text).Key("speaker");
+  if (speaker) {
+    WriteObject(*speaker, json);
+  } else {
+    json.Null();
+  }
   chains.Write(json);
   json.EndObject();
   return JsonResponse(json.Take());

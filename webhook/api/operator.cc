@@ -1,6 +1,5 @@
 #include "webhook/api/operator.h"
 
-#include <chrono>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <set>
@@ -13,7 +12,6 @@
 #include "registry/ownership/rows.h"
 #include "registry/ownership/sight.h"
 #include "webhook/api/problem.h"
-#include "webhook/api/rest/call.h"
 #include "webhook/wire/json_reader.h"
 #include "webhook/wire/json_text.h"
 #include "webhook/wire/json_writer.h"
@@ -22,11 +20,6 @@ namespace truce {
 namespace {
 
 using Json = nlohmann::json;
-
-Deadline InTime() {
-  constexpr std::chrono::seconds kCommandWithin{10};
-  return std::chrono::steady_clock::now() + kCommandWithin;
-}
 
 // A member that must be a text; empty when it is missing.
 Result<std::string> OptionalText(const Json& json, const char* name) {
@@ -63,10 +56,9 @@ Result<Reservations> ReadReservations(const HttpRequest& request, const std::str
   return out;
 }
 
-Result<HttpResponse> Confirm(const OperatorPorts& ports, const HttpRequest& request) {
-  const auto policy = ports.policy.policy();
+Result<HttpResponse> Confirm(const OperationPorts& ports, RestCall& call) {
   TRUCE_ASSIGN_OR_RETURN(const Reservations wanted,
-                         ReadReservations(request, policy->identity.cluster));
+                         ReadReservations(call.request, call.policy->identity.cluster));
   const std::string& key = wanted.key;
   const std::optional<Slot>& slot = wanted.slot;
   std::size_t confirmed = 0;
@@ -74,7 +66,7 @@ Result<HttpResponse> Confirm(const OperatorPorts& ports, const HttpRequest& requ
   const auto decide = [&](const Facts& facts) {
     confirmed = 0;
     const IdSource ids = decision_ids.Run(ports.ids);
-    Ledger ledger(facts, ports.clock.Now(), ids, policy->parties);
+    Ledger ledger(facts, ports.clock.Now(), ids, call.policy->parties);
     std::set<Slot> slots;
     if (slot) slots.insert(*slot);
     if (!slot) {
@@ -92,17 +84,16 @@ Result<HttpResponse> Confirm(const OperatorPorts& ports, const HttpRequest& requ
   } else {
     locks.names.push_back({key});
   }
-  TRUCE_RETURN_IF_ERROR(ports.store.Apply(locks, decide, InTime()));
+  TRUCE_RETURN_IF_ERROR(ports.store.Apply(locks, decide, call.deadline));
   if (confirmed == 0) {
     return ProblemResponse(ProblemType::kNotFound, "no reservation waits there");
   }
   return JsonResponse("{\"confirmed\":" + std::to_string(confirmed) + "}");
 }
 
-Result<HttpResponse> ExplainObject(const OperatorPorts& ports, const HttpRequest& request) {
+Result<HttpResponse> ExplainObject(const OperationPorts& ports, RestCall& call) {
   JsonReader reader;
-  TRUCE_ASSIGN_OR_RETURN(const Document object, reader.Read(request.body));
-  const Deadline deadline = InTime();
+  TRUCE_ASSIGN_OR_RETURN(const Document object, reader.Read(call.request.body));
   Result<void> looked;
   const auto root_of = [&](const Slot& slot) {
     std::optional<Slot> root;
@@ -110,34 +101,34 @@ Result<HttpResponse> ExplainObject(const OperatorPorts& ports, const HttpRequest
         [&](const Facts& facts) {
           if (const auto known = facts.ObjectBySlot(slot)) root = known->root;
         },
-        deadline);
+        call.deadline);
     return root;
   };
-  TRUCE_ASSIGN_OR_RETURN(
-      const std::string text,
-      ExplainPolicy(object.root(), *ports.policy.policy(), ports.clock.Now(), root_of));
+  TRUCE_ASSIGN_OR_RETURN(const std::string text,
+                         ExplainPolicy(object.root(), *call.policy, ports.clock.Now(), root_of));
   TRUCE_RETURN_IF_ERROR(looked);
   JsonWriter json;
   json.BeginObject().Field("text", text);
   return JsonResponse(json.EndObject().Take());
 }
 
+Result<HttpResponse> TellStore(const OperationPorts& ports, RestCall& /*call*/) {
+  JsonWriter json;
+  json.BeginObject().Field("inDataDir", !ports.store.is_remote());
+  return JsonResponse(json.EndObject().Take());
+}
+
 }  // namespace
 
-std::vector<HttpRoute> OperatorRoutes(OperatorPorts ports) {
-  const auto shared = std::make_shared<const OperatorPorts>(std::move(ports));
-  const auto post = [&](const char* path,
-                        Result<HttpResponse> (*handler)(const OperatorPorts&, const HttpRequest&)) {
-    return HttpRoute{"POST", path, RouteMatch::kExact, "application/json",
-                     [=](HttpRequest& request) { return AnswerOf(handler(*shared, request)); }};
+std::vector<HttpRoute> OperatorRoutes(OperationPorts ports) {
+  const RestApi& rest = ports.rest;
+  const auto shared = std::make_shared<const OperationPorts>(std::move(ports));
+  const auto at = [&](const char* method, const char* path, auto handler) {
+    return rest.Authenticated(method, path, RouteMatch::kExact,
+                              [=](RestCall& call) { return handler(*shared, call); });
   };
-  return {post("/api/v1/reservations:confirm", &Confirm), post("/api/v1/explain", &ExplainObject),
-          HttpRoute{"GET", "/api/v1/store", RouteMatch::kExact, "", [shared](HttpRequest&) {
-                      JsonWriter json;
-                      const bool is_file = !shared->store.is_remote();
-                      json.BeginObject().Field("inDataDir", is_file).EndObject();
-                      return JsonResponse(json.Take());
-                    }}};
+  return {at("POST", "/api/v1/reservations:confirm", &Confirm),
+          at("POST", "/api/v1/explain", &ExplainObject), at("GET", "/api/v1/store", &TellStore)};
 }
 
 }  // namespace truce

@@ -15,25 +15,12 @@
 
 #include <vector>
 
-#include "policies/policy.h"
-#include "registry/base/clock.h"
-#include "registry/ownership/terms.h"
-#include "registry/store/store.h"
-#include "webhook/api/policy_in_force.h"
-#include "webhook/http/http.h"
+#include "webhook/api/rest/rest_api.h"
 
 namespace truce {
 
-// What the handlers stand on; references must outlive the routes.
-struct OperatorPorts {
-  Store& store;
-  const Clock& clock;
-  IdSource ids;  // thread-safe
-  const PolicyInForce& policy;
-};
-
-// The routes of the operator socket. Who may connect to the socket (mode 0600) is the operator.
-std::vector<HttpRoute> OperatorRoutes(OperatorPorts ports);
+// The routes of the operator socket. Every user who may connect to it (mode 0600) is the operator.
+std::vector<HttpRoute> OperatorRoutes(OperationPorts ports);
 
 }  // namespace truce
 

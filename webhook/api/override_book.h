@@ -29,7 +29,7 @@ struct StoredOverride {
 // Those of configuration are not its business. Thread-safe.
 class OverrideBook final {
  public:
-  // More at once are no break-glass any more but a policy: that stands in the configuration.
+  // More at once are no break-glass any more but a policy, which belongs in the configuration.
   static constexpr std::size_t kOverridesMax = 100;
   static constexpr std::chrono::hours kLongest{7 * 24};
 

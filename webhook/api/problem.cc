@@ -3,7 +3,6 @@
 #include <utility>
 
 #include "policies/finding.h"
-#include "webhook/wire/json_writer.h"
 
 namespace truce {
 namespace {
@@ -96,8 +95,17 @@ HttpResponse AnswerOf(Result<HttpResponse> answer) {
   return answer.ok() ? std::move(answer).value() : ProblemResponse(answer.error());
 }
 
-HttpResponse JsonResponse(std::string json) {
-  return {.content_type = "application/json", .body = std::move(json)};
+HttpResponse JsonResponse(std::string json, const std::string& tag, int status) {
+  HttpResponse response{
+      .status = status, .content_type = "application/json", .body = std::move(json)};
+  if (!tag.empty()) response.headers.emplace_back("ETag", tag);
+  return response;
+}
+
+HttpResponse TextResponse(std::size_t count, std::string_view text) {
+  JsonWriter json;
+  json.BeginObject().NumberField("count", count).Field("text", text);
+  return JsonResponse(json.EndObject().Take());
 }
 
 }  // namespace truce

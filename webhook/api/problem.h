@@ -2,11 +2,13 @@
 #ifndef TRUCE_WEBHOOK_API_PROBLEM_H_
 #define TRUCE_WEBHOOK_API_PROBLEM_H_
 
+#include <cstddef>
 #include <string>
 #include <string_view>
 
 #include "registry/base/result.h"
 #include "webhook/http/http.h"
+#include "webhook/wire/json_writer.h"
 
 namespace truce {
 
@@ -43,8 +45,19 @@ HttpResponse ProblemResponse(ProblemType type, std::string detail);
 // What a handler answers: its response, or the problem that its error is.
 HttpResponse AnswerOf(Result<HttpResponse> answer);
 
-// A JSON answer with status 200.
-HttpResponse JsonResponse(std::string json);
+// A JSON answer; `tag`: its entity tag, unless it is empty.
+HttpResponse JsonResponse(std::string json, const std::string& tag = {}, int status = 200);
+// {"items": […], "nextCursor"}: of each item what `write(item, json)` writes; the cursor, unless it
+// is empty.
+template <typename Items, typename Write>
+HttpResponse ListResponse(const Items& items, const Write& write, const std::string& next = {}) {
+  JsonWriter json;
+  json.BeginObject().ListField("items", items, write);
+  if (!next.empty()) json.Field("nextCursor", next);
+  return JsonResponse(json.EndObject().Take());
+}
+// {"count", "text"}: a report for people.
+HttpResponse TextResponse(std::size_t count, std::string_view text);
 
 }  // namespace truce
 

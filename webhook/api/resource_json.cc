@@ -85,18 +85,22 @@ void WriteResourceMembers(const Owner& owner, JsonWriter& json) {
       .Field("successor", owner.successor);
 }
 
+void WriteOwner(const Owner& owner, JsonWriter& json) {
+  json.BeginObject();
+  WriteResourceMembers(owner, json);
+  json.EndObject();
+}
+
 void WriteResource(const Owner& owner, const std::vector<Row>& rows, JsonWriter& json) {
   json.BeginObject();
   WriteResourceMembers(owner, json);
-  json.Key("declarations").BeginArray();
-  for (const Row& row : rows) WriteDeclaration(row, json);
-  json.EndArray().EndObject();
+  json.ListField("declarations", rows, WriteDeclaration).EndObject();
 }
 
 void WriteAuditLine(const AuditLine& line, JsonWriter& json) {
   const AuditEntry& entry = line.entry;
   json.BeginObject()
-      .NumberField("number", static_cast<std::int64_t>(line.place.number))
+      .NumberField("number", line.place.number)
       .Field("at", FormatTimestamp(entry.at))
       .Field("action", Name(entry.action))
       .Field("key", entry.key.text)
@@ -127,7 +131,7 @@ void WriteDenialMembers(const Denial& denial, JsonWriter& json) {
       .Field("user", denial.user)
       .Field("first", FormatTimestamp(denial.first))
       .Field("last", FormatTimestamp(denial.last))
-      .NumberField("count", static_cast<std::int64_t>(denial.count));
+      .NumberField("count", denial.count);
 }
 
 }  // namespace truce

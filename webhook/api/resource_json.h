@@ -31,7 +31,8 @@ void WriteObject(const Slot& slot, JsonWriter& json);
 void WriteDeclaration(const Row& row, JsonWriter& json);
 // `names` but for former ids, the key first: {"name", "sort", "observed", "since"}.
 void WriteNames(const Owner& owner, const std::vector<ResourceName>& names, JsonWriter& json);
-// The members of a resource without the braces, so that a caller can add its own.
+void WriteOwner(const Owner& owner, JsonWriter& json);
+// Its members without the braces, so that a caller can add its own.
 void WriteResourceMembers(const Owner& owner, JsonWriter& json);
 void WriteResource(const Owner& owner, const std::vector<Row>& rows, JsonWriter& json);
 

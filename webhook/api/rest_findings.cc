@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -57,21 +58,6 @@ Result<Filter> FilterOf(const RestCall& call) {
   return filter;
 }
 
-// What a cursor goes on with.
-std::string CursorQuestion(const RestCall& call) {
-  std::string question = "findings";
-  for (const char* name : {"rule", "namespace", "service", "severity"}) {
-    question += "\n" + call.Parameter(name);
-  }
-  return question;
-}
-
-HttpResponse TextAnswer(std::size_t count, const std::string& text) {
-  JsonWriter json;
-  json.BeginObject().NumberField("count", static_cast<std::int64_t>(count)).Field("text", text);
-  return JsonResponse(json.EndObject().Take());
-}
-
 class Findings final {
  public:
   Findings(const RestApi& rest, ClusterReports* reports) : rest_(rest), reports_(reports) {}
@@ -94,11 +80,9 @@ class Findings final {
         shown.push_back(std::move(finding));
       }
     }
-    const std::string output = call.Parameter("output");
-    if (output == "text" || output == "wide") return Report(call, ns, std::move(shown), muted);
-    if (!output.empty() && output != "json") {
-      return InvalidArgument("output is none of json, text, wide");
-    }
+    TRUCE_ASSIGN_OR_RETURN(const std::string output,
+                           call.OneOf("output", {"json", "text", "wide"}));
+    if (output != "json") return Report(call, ns, std::move(shown), muted);
     return Page(call, ns, std::move(shown), muted);
   }
 
@@ -108,7 +92,7 @@ class Findings final {
     TRUCE_ASSIGN_OR_RETURN(const Found found, FindFor(call, word));
     const auto mute = reports_->Mutes().Hiding(found.whole);
     if (call.Parameter("output") == "text") {
-      return TextAnswer(1, FindingText(found.told, mute));
+      return TextResponse(1, FindingText(found.told, mute));
     }
     JsonWriter json;
     WriteExplained(found.told, mute ? &*mute : nullptr, json);
@@ -139,11 +123,8 @@ class Findings final {
       return (filter.rule && *filter.rule != mute.detector) ||
              (!ns.empty() && std::find(all.begin(), all.end(), ns) == all.end());
     });
-    if (call.Parameter("output") == "text") return TextAnswer(mutes.size(), MutesText(mutes));
-    JsonWriter json;
-    json.BeginObject().Key("items").BeginArray();
-    for (const Mute& mute : mutes) WriteMute(mute, json);
-    return JsonResponse(json.EndArray().EndObject().Take());
+    if (call.Parameter("output") == "text") return TextResponse(mutes.size(), MutesText(mutes));
+    return ListResponse(mutes, WriteMute);
   }
 
  private:
@@ -172,18 +153,17 @@ class Findings final {
     for (LiveFinding& finding : shown) finding = ToldOf(call, ns, finding);
     SortForPeople(shown);
     const bool wide = call.Parameter("output") == "wide";
-    return TextAnswer(shown.size(), WithAsOf(AsOf(), FindingsText(shown, muted, wide)));
+    return TextResponse(shown.size(), WithAsOf(AsOf(), FindingsText(shown, muted, wide)));
   }
 
   // Lists go by detector, then subject.
   using Place = std::pair<Detector, std::string>;
   Result<std::optional<Place>> PlaceOf(const RestCall& call) const {
-    const auto cursor = call.request.Query("cursor");
-    if (!cursor) return std::optional<Place>();
-    TRUCE_ASSIGN_OR_RETURN(const auto place, seal_.Open(CursorQuestion(call), *cursor));
-    const auto detector = place.empty() ? std::nullopt : DetectorFromName(place.front());
-    if (place.size() != 2 || !detector) return InvalidArgument("the cursor is malformed");
-    return std::optional(Place(*detector, place.back()));
+    TRUCE_ASSIGN_OR_RETURN(const auto place, seal_.Open(call, 2));
+    if (!place) return std::optional<Place>();
+    const auto detector = DetectorFromName(place->front());
+    if (!detector) return InvalidArgument("the cursor is of a detector that is no more");
+    return std::optional(Place(*detector, place->back()));
   }
 
   Result<HttpResponse> Page(const RestCall& call, const std::string& ns,
@@ -197,14 +177,16 @@ class Findings final {
     }
     const std::size_t count = std::min(limit, shown.size());
     JsonWriter json;
-    json.BeginObject().Key("items").BeginArray();
-    for (std::size_t i = 0; i < count; ++i) WriteFinding(ToldOf(call, ns, shown[i]), json);
-    json.EndArray().NumberField("muted", static_cast<std::int64_t>(muted));
+    json.BeginObject()
+        .ListField("items", std::span(shown).first(count),
+                   [&](const LiveFinding& finding, JsonWriter& out) {
+                     WriteFinding(ToldOf(call, ns, finding), out);
+                   })
+        .NumberField("muted", muted);
     WriteAsOf(AsOf(), json);
     if (count < shown.size()) {
       const LiveFinding& last = shown[count - 1];
-      json.Field("nextCursor", seal_.Seal(CursorQuestion(call),
-                                          {std::string(Name(last.detector)), last.subject}));
+      json.Field("nextCursor", seal_.Seal(call, {std::string(Name(last.detector)), last.subject}));
     }
     return JsonResponse(json.EndObject().Take());
   }
@@ -280,13 +262,9 @@ class Findings final {
     const LiveFinding& finding = found.whole;
     if (auto refusal = RefuseToMute(call, finding.namespaces)) return *std::move(refusal);
     TRUCE_ASSIGN_OR_RETURN(auto texts, ReadTexts(call.request, {"until", "reason"}));
-    const auto until = ParseTimestamp(texts["until"]);
-    if (!until) {
-      return ProblemResponse(ProblemType::kMalformed,
-                             "\"until\" is not a time; write it as 2026-11-21T18:00:00Z");
-    }
+    TRUCE_ASSIGN_OR_RETURN(const Timestamp until, TimeIn("\"until\"", texts["until"]));
     Mute mute = MuteOf(finding);
-    mute.until = std::chrono::floor<std::chrono::seconds>(*until);
+    mute.until = std::chrono::floor<std::chrono::seconds>(until);
     mute.reason = texts["reason"];
     mute.by = ActorOf(call.caller);
     TRUCE_ASSIGN_OR_RETURN(const auto made, reports_->Mutes().Add(std::move(mute), call.deadline));
@@ -321,9 +299,7 @@ class Findings final {
   static HttpResponse Answer(const Mute& mute, int status) {
     JsonWriter json;
     WriteMute(mute, json);
-    HttpResponse response = JsonResponse(json.Take());
-    response.status = status;
-    return response;
+    return JsonResponse(json.Take(), {}, status);
   }
 
   const RestApi& rest_;

@@ -15,19 +15,15 @@ namespace {
 Result<HttpResponse> ListQuotas(const OperationPorts& ports, RestCall& call) {
   TRUCE_RETURN_IF_ERROR(call.AllowOnly({"namespace", "output"}));
   const std::string ns(call.request.Query("namespace").value_or(std::string_view()));
-  const std::string_view output = call.request.Query("output").value_or(std::string_view("json"));
+  TRUCE_ASSIGN_OR_RETURN(const std::string output, call.OneOf("output", {"json", "text"}));
   if (auto refusal = ports.rest.Refuse(call, {"ownerships", "", "list", ns})) {
     return *std::move(refusal);
   }
-  if (output != "json" && output != "text") {
-    return ProblemResponse(ProblemType::kMalformed, "output is json or text");
-  }
   QuotaReport report;
   if (call.policy->quotas != nullptr) {
-    const ReadFn look = [&](const AllFacts& facts) {
-      report = ReportQuotas(*call.policy->quotas, facts, ns);
-    };
-    TRUCE_RETURN_IF_ERROR(ports.store.Read(look, call.deadline));
+    TRUCE_ASSIGN_OR_RETURN(report, ReadFrom(ports.store, call.deadline, [&](const AllFacts& facts) {
+                             return ReportQuotas(*call.policy->quotas, facts, ns);
+                           }));
   }
   JsonWriter json;
   json.BeginObject();
@@ -35,7 +31,7 @@ Result<HttpResponse> ListQuotas(const OperationPorts& ports, RestCall& call) {
     WriteQuotas(report, json);
   } else {
     const bool is_off = call.policy->quotas == nullptr;
-    json.NumberField("count", static_cast<std::int64_t>(report.lines.size()))
+    json.NumberField("count", report.lines.size())
         .Field("text", is_off ? "No quotas are configured (setting quotas).\n" : QuotaText(report));
   }
   return JsonResponse(json.EndObject().Take());

@@ -2,14 +2,16 @@
 
 #include <algorithm>
 #include <chrono>
-#include <functional>
+#include <cstdint>
 #include <nlohmann/json.hpp>
 #include <optional>
+#include <type_traits>
 
 #include "registry/base/random_id.h"
 #include "registry/store/administration.h"
 #include "registry/store/store.h"
 #include "webhook/api/problem.h"
+#include "webhook/api/rest/call.h"
 #include "webhook/wire/digest.h"
 #include "webhook/wire/json_text.h"
 
@@ -23,74 +25,138 @@ constexpr char kDenialsSetting[] = "denials";
 constexpr std::size_t kTrialTextBytesMax = 600;
 constexpr std::size_t kTrialNameBytesMax = 253;
 
-OrderedJson ToJson(const Trial& trial) {
-  return {{"service", trial.service},
-          {"rule", trial.rule},
-          {"mode", trial.mode},
-          {"resource", trial.resource},
-          {"group", trial.group},
-          {"kind", trial.kind},
-          {"namespace", trial.ns},
-          {"name", trial.name},
-          {"user", trial.user},
-          {"text", trial.text},
-          {"first", FormatTimestamp(trial.first)},
-          {"last", FormatTimestamp(trial.last)},
-          {"count", trial.count}};
+// The members of a kept entry, which `visit` writes or reads.
+template <typename Kept, typename Visit>
+requires std::is_same_v<std::remove_const_t<Kept>, Trial>
+void VisitMembers(Kept& trial, Visit& visit) {
+  visit("service", trial.service);
+  visit("rule", trial.rule);
+  visit("mode", trial.mode);
+  visit("resource", trial.resource);
+  visit("group", trial.group);
+  visit("kind", trial.kind);
+  visit("namespace", trial.ns);
+  visit("name", trial.name);
+  visit("user", trial.user);
+  visit("text", trial.text);
+  visit.Time("first", trial.first);
+  visit.Time("last", trial.last);
+  visit("count", trial.count);
 }
 
-// Nothing for what ToJson did not write.
-std::optional<Trial> FromJson(const OrderedJson& json) {
-  if (!json.is_object()) return std::nullopt;
-  const auto first = ParseTimestamp(TextIn(json, "first"));
-  const auto last = ParseTimestamp(TextIn(json, "last"));
-  const auto count = json.find("count");
-  if (!first || !last || count == json.end() || !count->is_number_unsigned()) return std::nullopt;
-  return Trial{TextIn(json, "service"),
-               TextIn(json, "rule"),
-               TextIn(json, "mode"),
-               TextIn(json, "resource"),
-               TextIn(json, "group"),
-               TextIn(json, "kind"),
-               TextIn(json, "namespace"),
-               TextIn(json, "name"),
-               TextIn(json, "user"),
-               TextIn(json, "text"),
-               *first,
-               *last,
-               count->get<std::uint64_t>()};
+template <typename Kept, typename Visit>
+requires std::is_same_v<std::remove_const_t<Kept>, Denial>
+void VisitMembers(Kept& denial, Visit& visit) {
+  visit("id", denial.id);
+  visit("key", denial.key.text);
+  visit("resource", denial.resource);
+  visit("rule", denial.rule);
+  visit("cause", denial.cause);
+  visit("group", denial.group);
+  visit("kind", denial.kind);
+  visit("namespace", denial.ns);
+  visit("name", denial.name);
+  visit("user", denial.user);
+  visit("first", denial.first);
+  visit("last", denial.last);
+  visit("count", denial.count);
+  visit("root", denial.root);
 }
 
-std::string ToText(const std::vector<Trial>& trials) {
-  OrderedJson json = OrderedJson::array();
-  for (const Trial& trial : trials) json.push_back(ToJson(trial));
-  return Dump(json);
-}
+struct MemberWriter {
+  OrderedJson json = OrderedJson::object();
 
-// The oldest first, so that the latest stands in front of what they are entered into. Nothing: what
-// ToText did not write.
-std::optional<std::vector<Trial>> TrialsFromText(const std::string& text) {
-  std::vector<Trial> trials;
-  if (text.empty()) return trials;
-  const OrderedJson json = ParseOrderedJson(text);
-  if (!json.is_array()) return std::nullopt;
-  for (auto item = json.rbegin(); item != json.rend(); ++item) {
-    if (std::optional<Trial> trial = FromJson(*item)) trials.push_back(*std::move(trial));
+  void operator()(const char* name, const std::string& text) { json[name] = text; }
+  void operator()(const char* name, std::uint64_t number) { json[name] = number; }
+  void operator()(const char* name, Timestamp time) {
+    json[name] = time.time_since_epoch().count();
   }
-  return trials;
+  void operator()(const char* name, const Slot& slot) { json[name] = ToText(slot); }
+  // For people.
+  void Time(const char* name, Timestamp time) { json[name] = FormatTimestamp(time); }
+};
+
+struct MemberReader {
+  const OrderedJson& json;
+  bool is_read = json.is_object();  // false: no MemberWriter wrote that
+
+  void operator()(const char* name, std::string& text) { text = TextIn(json, name); }
+  void operator()(const char* name, std::uint64_t& number) {
+    is_read = is_read && json.contains(name) && json[name].is_number_unsigned();
+    if (is_read) number = json[name].get<std::uint64_t>();
+  }
+  void operator()(const char* name, Timestamp& time) {
+    std::uint64_t milliseconds = 0;
+    (*this)(name, milliseconds);
+    time = Timestamp(std::chrono::milliseconds(static_cast<std::int64_t>(milliseconds)));
+  }
+  void operator()(const char* name, Slot& slot) { Accept(SlotFromText(TextIn(json, name)), slot); }
+  void Time(const char* name, Timestamp& time) { Accept(ParseTimestamp(TextIn(json, name)), time); }
+
+ private:
+  template <typename Value>
+  void Accept(std::optional<Value> read, Value& value) {
+    is_read = is_read && read.has_value();
+    if (read) value = *std::move(read);
+  }
+};
+
+template <typename Entry>
+OrderedJson ToJson(const Entry& entry) {
+  MemberWriter writer;
+  VisitMembers(entry, writer);
+  return std::move(writer.json);
 }
 
-using MergeFn = std::function<std::string(const std::string&)>;
+// The latest last. Entries that cannot be read are passed over; nothing: it is no list.
+template <typename Entry, typename Latest>
+std::optional<Latest> LatestFrom(const std::string& text) {
+  const OrderedJson json = text.empty() ? OrderedJson::array() : ParseOrderedJson(text);
+  if (!json.is_array()) return std::nullopt;
+  Latest latest;
+  for (const OrderedJson& item : json) {
+    MemberReader reader{item};
+    Entry entry;
+    if (reader.is_read) VisitMembers(entry, reader);
+    if (reader.is_read) latest.Enter(std::move(entry));
+  }
+  return latest;
+}
 
-// Makes a setting that several servers add to what `merge` says of what it holds; nothing is
-// written when that is the same. `merge` may run more than once: its last run counts.
-Result<void> ChangeSetting(Store& store, const char* name, const MergeFn& merge,
-                           Deadline deadline) {
-  return Administer(store, Timestamp(), deadline, [&](Administration& books) {
-    const std::string kept = books.Setting(name).value_or("");
-    const std::string merged = merge(kept);
-    if (merged != kept) books.PutSetting(name, merged);
+// Adds what is fresh to `setting` of `store`, and takes over what others wrote there. Where there
+// is nothing fresh, nothing is written. Errors: those of the store: then what is fresh stays so;
+// kDataLoss: the setting cannot be read, and nothing is fresh to write in its place.
+template <typename Entry, typename Latest>
+Result<void> ExchangeIn(Guarded<ExchangedEntries<Latest>>& entries, const char* setting,
+                        Store& store, Deadline deadline) {
+  const Latest fresh = entries.With([](auto& kept) { return std::exchange(kept.fresh, Latest()); });
+  Latest merged;
+  bool is_read = true;
+  const auto merge = [&](Administration& books) {
+    std::optional<Latest> kept = LatestFrom<Entry, Latest>(books.Setting(setting).value_or(""));
+    is_read = kept.has_value();
+    merged = std::move(kept).value_or(Latest());
+    if (fresh.empty()) return;
+    fresh.ForEach([&](const Entry& entry) { merged.Enter(entry); });
+    OrderedJson json = OrderedJson::array();
+    merged.ForEach([&](const Entry& entry) { json.push_back(ToJson(entry)); });
+    books.PutSetting(setting, Dump(json));
+  };
+  Result<void> done = Administer(store, Timestamp(), deadline, merge);
+  if (done.ok() && !is_read && fresh.empty()) {
+    done = Error{ErrorCode::kDataLoss, "setting " + std::string(setting) + " cannot be read"};
+  }
+  entries.With([&](auto& kept) {
+    // What came meanwhile is fresh still.
+    const Latest& old = done.ok() ? merged : fresh;
+    Latest& into = done.ok() ? kept.all : kept.fresh;
+    Latest whole;
+    const auto enter = [&](const Entry& entry) { whole.Enter(entry); };
+    old.ForEach(enter);
+    kept.fresh.ForEach(enter);
+    into = std::move(whole);
   });
+  return done;
 }
 
 std::string IdOf(const Trial& trial) {
@@ -185,100 +251,27 @@ void DenialBook::OnReview(const ReviewRecord& record) {
                            .last = now,
                            .count = 1,
                            .root = record.root != nullptr ? *record.root : own};
-    books_.With([&](Books& books) {
-      books.all.Enter(denial);
-      if (books.is_exchanged) books.fresh.Enter(denial);
+    entries_.With([&](auto& entries) {
+      entries.all.Enter(denial);
+      if (is_exchanged_) entries.fresh.Enter(denial);
     });
   }
 }
 
-std::string DenialBook::ToText(const LatestDenials& denials) {
-  OrderedJson json = OrderedJson::array();
-  denials.ForEach([&](const Denial& denial) {
-    json.push_back({{"id", denial.id},
-                    {"key", denial.key.text},
-                    {"resource", denial.resource},
-                    {"rule", denial.rule},
-                    {"cause", denial.cause},
-                    {"group", denial.group},
-                    {"kind", denial.kind},
-                    {"namespace", denial.ns},
-                    {"name", denial.name},
-                    {"user", denial.user},
-                    {"first", denial.first.time_since_epoch().count()},
-                    {"last", denial.last.time_since_epoch().count()},
-                    {"count", denial.count},
-                    {"root", truce::ToText(denial.root)}});
-  });
-  return Dump(json);
-}
-
-LatestDenials DenialBook::FromText(const std::string& text) {
-  LatestDenials denials;
-  const OrderedJson json = text.empty() ? OrderedJson::array() : ParseOrderedJson(text);
-  if (!json.is_array()) return denials;
-  const auto time = [](const OrderedJson& item, const char* name) {
-    const auto found = item.find(name);
-    const bool is_time = found != item.end() && found->is_number_integer();
-    return Timestamp(std::chrono::milliseconds(is_time ? found->get<std::int64_t>() : 0));
-  };
-  for (const OrderedJson& item : json) {
-    if (!item.is_object()) continue;
-    const auto root = SlotFromText(TextIn(item, "root"));
-    const auto count = item.find("count");
-    if (!root || count == item.end() || !count->is_number_unsigned()) continue;
-    denials.Enter({TextIn(item, "id"),
-                   {TextIn(item, "key")},
-                   TextIn(item, "resource"),
-                   TextIn(item, "rule"),
-                   TextIn(item, "cause"),
-                   TextIn(item, "group"),
-                   TextIn(item, "kind"),
-                   TextIn(item, "namespace"),
-                   TextIn(item, "name"),
-                   TextIn(item, "user"),
-                   time(item, "first"),
-                   time(item, "last"),
-                   count->get<std::uint64_t>(),
-                   *root});
-  }
-  return denials;
-}
-
-void DenialBook::KeepForExchange() {
-  books_.With([](Books& books) { books.is_exchanged = true; });
-}
+void DenialBook::KeepForExchange() { is_exchanged_ = true; }
 
 Result<void> DenialBook::Exchange(Store& store, Deadline deadline) {
-  const LatestDenials fresh =
-      books_.With([](Books& books) { return std::exchange(books.fresh, LatestDenials()); });
-  LatestDenials merged;
-  const auto merge = [&](const std::string& kept) {
-    merged = FromText(kept);
-    fresh.ForEach([&](const Denial& denial) { merged.Enter(denial); });
-    return fresh.empty() ? kept : ToText(merged);
-  };
-  Result<void> done = ChangeSetting(store, kDenialsSetting, merge, deadline);
-  books_.With([&](Books& books) {
-    // What came meanwhile is fresh still.
-    const LatestDenials& old = done.ok() ? merged : fresh;
-    LatestDenials& into = done.ok() ? books.all : books.fresh;
-    LatestDenials whole;
-    const auto enter = [&](const Denial& denial) { whole.Enter(denial); };
-    old.ForEach(enter);
-    books.fresh.ForEach(enter);
-    into = std::move(whole);
-  });
-  return done;
+  return ExchangeIn<Denial>(entries_, kDenialsSetting, store, deadline);
 }
 
 std::vector<Denial> DenialBook::All() const {
-  return WithShortIds(books_.With([](const Books& books) { return books.all.All(kDenialsKept); }));
+  return WithShortIds(
+      entries_.With([](const auto& entries) { return entries.all.All(kDenialsKept); }));
 }
 
 std::vector<Denial> DenialBook::OfNames(const std::set<KeyText>& names, std::size_t limit) const {
   return WithShortIds(
-      books_.With([&](const Books& books) { return books.all.OfNames(names, limit); }));
+      entries_.With([&](const auto& entries) { return entries.all.OfNames(names, limit); }));
 }
 
 void TrialBook::OnReview(const ReviewRecord& record) {
@@ -299,92 +292,44 @@ void TrialBook::OnReview(const ReviewRecord& record) {
                 .first = now,
                 .last = now,
                 .count = 1};
-    book_.With([&](Book& book) {
-      Enter(book.fresh, trial);
-      Enter(book.trials, std::move(trial));
+    entries_.With([&](auto& entries) {
+      entries.fresh.Enter(trial);
+      entries.all.Enter(std::move(trial));
     });
   }
 }
 
-void TrialBook::Enter(Entries& entries, Trial trial) {
+void LatestTrials::Enter(Trial trial) {
   std::string id = IdOf(trial);
-  if (Trial* known = entries.Touch(id)) {
+  if (Trial* known = entries_.Touch(id)) {
     trial.first = std::min(trial.first, known->first);
     trial.count += known->count;
     *known = std::move(trial);
   } else {
-    entries.Add(std::move(id), std::move(trial), kTrialsKept);
+    entries_.Add(std::move(id), std::move(trial), kTrialsKept);
   }
-}
-
-void TrialBook::TakeOver(Entries kept) {
-  book_.With([&](Book& book) {
-    book.fresh.ForEach([&](const std::string&, const Trial& trial) { Enter(kept, trial); });
-    book.trials = std::move(kept);
-  });
 }
 
 Result<void> TrialBook::Load(Deadline deadline) {
-  std::string text;
-  const auto look = [&](const Facts& facts) { text = facts.Setting(kTrialSetting).value_or(""); };
-  TRUCE_RETURN_IF_ERROR(store_.Read(look, deadline));
-  const auto trials = TrialsFromText(text);
-  if (!trials) return Error{ErrorCode::kDataLoss, "the trial's record cannot be read"};
-  Entries kept;
-  for (const Trial& trial : *trials) Enter(kept, trial);
-  TakeOver(std::move(kept));
-  return {};
+  return ExchangeIn<Trial>(entries_, kTrialSetting, store_, deadline);
 }
 
 Result<void> TrialBook::Flush(Deadline deadline) {
-  const Entries fresh = book_.With([](Book& book) { return std::exchange(book.fresh, Entries()); });
-  if (fresh.empty()) return store_.is_remote() ? Load(deadline) : Result<void>();
-  Entries merged;
-  const auto merge = [&](const std::string& kept) {
-    merged = Entries();
-    for (const Trial& trial : TrialsFromText(kept).value_or(std::vector<Trial>())) {
-      Enter(merged, trial);
-    }
-    fresh.ForEach([&](const std::string&, const Trial& trial) { Enter(merged, trial); });
-    return ToText(merged.Find([](const Trial&) { return true; }, kTrialsKept));
-  };
-  Result<void> written = ChangeSetting(store_, kTrialSetting, merge, deadline);
-  if (written.ok()) {
-    TakeOver(std::move(merged));
-    return written;
-  }
-  book_.With([&](Book& book) {
-    Entries whole;
-    const auto enter = [&](const std::string&, const Trial& trial) { Enter(whole, trial); };
-    fresh.ForEach(enter);
-    book.fresh.ForEach(enter);
-    book.fresh = std::move(whole);
-  });
-  return written;
+  const bool is_known = entries_.With([](const auto& entries) { return entries.fresh.empty(); });
+  return is_known && !store_.is_remote() ? Result<void>() : Load(deadline);
 }
 
 std::vector<Trial> TrialBook::Since(Timestamp since) const {
-  return book_.With([&](const Book& book) {
-    return book.trials.Find([&](const Trial& trial) { return trial.last >= since; }, kTrialsKept);
-  });
+  return entries_.With([&](const auto& entries) { return entries.all.Since(since); });
 }
 
-HttpResponse AnswerTrial(const TrialBook& book, const HttpRequest& request) {
+Result<HttpResponse> AnswerTrial(const TrialBook& book, const HttpRequest& request) {
   Timestamp since{};
   if (const auto text = request.Query("since")) {
-    const auto time = ParseTimestamp(*text);
-    if (!time) {
-      return ProblemResponse(Error{ErrorCode::kInvalidArgument, "\"since\" is not a time"});
-    }
-    since = *time;
+    TRUCE_ASSIGN_OR_RETURN(since, TimeIn("since", *text));
   }
-  return HttpResponse{.content_type = "application/json",
-                      .body = "{\"items\":" + ToText(book.Since(since)) + "}"};
-}
-
-std::vector<HttpRoute> TrialRoutes(const TrialBook& book) {
-  return {{"GET", "/api/v1/trial", RouteMatch::kExact, "",
-           [&book](HttpRequest& request) { return AnswerTrial(book, request); }}};
+  return ListResponse(book.Since(since),
+                      [](const Trial& trial, JsonWriter& json) { json.Raw(Dump(ToJson(trial))); });
 }
 
 }  // namespace truce

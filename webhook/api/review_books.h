@@ -2,7 +2,7 @@
 // truth; and TrialBook, what `enforce` would have refused while a rule only audits or warns: the
 // evidence on which a team switches a rule on. Several servers on one registry exchange theirs.
 //
-//   GET /api/v1/trial[?since=TIME]   on the operator socket, and the API by rest_cluster
+//   GET /api/v1/trial[?since=TIME]
 //     → 200 {"items": [{"service", "rule", "mode", "resource", "kind", "group", "namespace",
 //     "name",
 //            "user", "text", "first", "last", "count"}, …]}   the latest first
@@ -43,7 +43,7 @@ class LatestEntries final {
   LatestEntries(LatestEntries&&) noexcept = default;
   LatestEntries& operator=(LatestEntries&&) noexcept = default;
 
-  // The entry of `id`, which stands in front from now on; null: there is none.
+  // The entry of `id`, which comes first from now on; null: there is none.
   Entry* Touch(std::string_view id) {
     const auto known = places_.find(id);
     if (known == places_.end()) return nullptr;
@@ -134,8 +134,8 @@ struct Denial {
 // External synchronization.
 class LatestDenials final {
  public:
-  // Adds what was counted under the denial's id, which may be a text of any length, to what stands
-  // there; the words of the one that was seen later stand.
+  // Adds the counts of the denial's id, which may be a text of any length, to those that are there;
+  // the words of the one that was seen later stay.
   void Enter(Denial denial);
   // Calls `visit(denial)`, the latest last.
   template <typename Fn>
@@ -160,6 +160,14 @@ class LatestDenials final {
   std::map<Slot, std::size_t> of_root_;
 };
 
+// What was counted, and of that what came since it was last exchanged: with the setting of a store
+// to which several servers add theirs.
+template <typename Latest>
+struct ExchangedEntries {
+  Latest all;
+  Latest fresh;
+};
+
 // Collects denied reviews, dry-runs too, in memory. Thread-safe.
 class DenialBook final : public ReviewSink {
  public:
@@ -181,18 +189,9 @@ class DenialBook final : public ReviewSink {
   std::vector<Denial> OfNames(const std::set<KeyText>& names, std::size_t limit) const;
 
  private:
-  struct Books {
-    LatestDenials all;
-    LatestDenials fresh;  // since the last exchange
-    bool is_exchanged = false;
-  };
-
-  static std::string ToText(const LatestDenials& denials);
-  // Those that can be read.
-  static LatestDenials FromText(const std::string& text);
-
   const Clock& clock_;
-  Guarded<Books> books_;
+  bool is_exchanged_ = false;
+  Guarded<ExchangedEntries<LatestDenials>> entries_;
 };
 
 // Kept at most; the one seen longest ago gives way.
@@ -217,6 +216,25 @@ struct Trial {
   bool operator==(const Trial&) const = default;
 };
 
+// External synchronization.
+class LatestTrials final {
+ public:
+  // As LatestDenials.
+  void Enter(Trial trial);
+  template <typename Fn>
+  void ForEach(Fn visit) const {
+    entries_.ForEach([&](const std::string& /*id*/, const Trial& trial) { visit(trial); });
+  }
+  // Seen at `since` or later, the latest first.
+  std::vector<Trial> Since(Timestamp since) const {
+    return entries_.Find([&](const Trial& trial) { return trial.last >= since; }, kTrialsKept);
+  }
+  bool empty() const { return entries_.empty(); }
+
+ private:
+  LatestEntries<Trial> entries_;
+};
+
 // Collects reviews, dry-runs excepted; kept in the store's setting "trial", to which Flush adds: a
 // crash loses what came since. Thread-safe.
 class TrialBook final : public ReviewSink {
@@ -226,7 +244,7 @@ class TrialBook final : public ReviewSink {
 
   void OnReview(const ReviewRecord& record) override;
 
-  // Takes over what the store holds, beside what came since the last Flush. Errors: those of the
+  // Takes over what the store holds, and adds what came since the last Flush. Errors: those of the
   // store; kDataLoss: that cannot be read.
   Result<void> Load(Deadline deadline);
   // Adds what came since the last time to what the store holds, durably, and takes over what other
@@ -239,25 +257,13 @@ class TrialBook final : public ReviewSink {
   std::vector<Trial> Since(Timestamp since) const;
 
  private:
-  using Entries = LatestEntries<Trial>;
-  struct Book {
-    Entries trials;
-    Entries fresh;  // of them, what came since the last Flush
-  };
-
-  static void Enter(Entries& entries, Trial trial);
-  // Makes `kept` what the book holds, with what came since.
-  void TakeOver(Entries kept);
-
   Store& store_;
   const Clock& clock_;
-  Guarded<Book> book_;
+  Guarded<ExchangedEntries<LatestTrials>> entries_;
 };
 
-// The answer above.
-HttpResponse AnswerTrial(const TrialBook& book, const HttpRequest& request);
-// The route above, for the operator. `book` must outlive it.
-std::vector<HttpRoute> TrialRoutes(const TrialBook& book);
+// The answer above, where `cluster_routes` has its route.
+Result<HttpResponse> AnswerTrial(const TrialBook& book, const HttpRequest& request);
 
 }  // namespace truce
 

@@ -25,7 +25,7 @@ struct FailureCardRow {
   std::string policy;               // with which failurePolicy
   std::string seen;                 // what people see
   std::vector<std::string> alerts;  // "TruceDown"
-  std::string alerts_cell;          // the same, with what stands beside them
+  std::string alerts_cell;          // the whole cell, with the words beside them
   std::string command;              // the one command
 };
 

@@ -1,4 +1,4 @@
-// Where in a document the name stands that declares a resource.
+// The place in a document of the name that declares a resource.
 #ifndef TRUCE_WEBHOOK_CHECK_LOCATIONS_H_
 #define TRUCE_WEBHOOK_CHECK_LOCATIONS_H_
 
@@ -15,7 +15,7 @@ const YamlNode* FindNode(const YamlNode& root, std::initializer_list<std::string
 
 // Of a Kubernetes object: what the catalogue says that the name of `entry`'s kind is taken from,
 // else (claims, composites: `entry` is null) the value that reads `name`. Never null: `object`
-// itself when it stands nowhere.
+// itself when it is nowhere.
 const YamlNode* FindName(const YamlNode& object, const KindEntry* entry, std::string_view name);
 
 // The scalar number `nth` (from 0) of `root` that reads `text`, in order of the document; the last

@@ -51,13 +51,13 @@ class ManifestReader final {
 // How a scalar is taken: as kubectl does where its value is written the same way, else as text.
 Document::Kind NodeKind(const YamlNode& scalar);
 
-// `node`, a whole object, as a document for the core; all that stands in its metadata is text.
+// `node`, a whole object, as a document for the core; all of its metadata is text.
 // `node` must outlive it.
 Document ReadDocument(const YamlNode& node);
 
 // `node` as JSON text, appended to `out`.
 void AppendJson(const YamlNode& node, std::string& out);
-// The same of a whole object: all that stands in its metadata is text.
+// The same of a whole object: all of its metadata is text.
 void AppendObject(const YamlNode& object, std::string& out);
 
 }  // namespace truce

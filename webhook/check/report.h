@@ -16,7 +16,7 @@ enum class CheckSeverity : std::uint8_t { kError, kWarning, kNote };
 // "error", "warning", "note".
 std::string_view Name(CheckSeverity severity);
 
-// Where something stands in the input.
+// A place in the input.
 struct CheckLocation {
   std::string file;    // as given; "stdin"
   std::string source;  // the chart's template, by Helm's comment above; or empty
@@ -76,7 +76,7 @@ CheckFinding UnreadFinding(const std::string& message, const std::string& file);
 // "the registry did not answer", or "refused to answer", and why.
 std::string SilenceOf(const CheckReport& report);
 
-// One line that can stand alone: what was refused and where, or that nothing was.
+// One line that makes sense alone: the refusals and their places, or that nothing was refused.
 std::string Headline(const CheckReport& report);
 
 // "5 documents, 4 declared resources: 2 errors, 2 warnings; asked https://truce.example.org".

@@ -142,8 +142,8 @@ std::string JsonReport(const CheckReport& report) {
       .Field("message", Headline(report))
       .Field("registry", report.registry)
       .Field("unreachable", report.unreachable)
-      .NumberField("documents", static_cast<std::int64_t>(report.documents))
-      .NumberField("unknownObjects", static_cast<std::int64_t>(report.unknown_objects));
+      .NumberField("documents", report.documents)
+      .NumberField("unknownObjects", report.unknown_objects);
   json.Key("declarations").BeginArray();
   for (const CheckedDeclaration& each : report.declarations) {
     json.BeginObject().Field("type", each.type).Field("name", each.name).Field("key", each.key);

@@ -13,8 +13,8 @@ struct RuleHelp {
   std::string_view help;   // sentences: the ways out
 };
 
-// Of a rule of RuleList, or of the check itself ("plain-scalar"). Texts without `why` for a rule of
-// a later server, of which nothing is known here. Thread-safe.
+// Of a rule of RuleList, or of the check itself ("plain-scalar"). Texts without `why` for an
+// unknown rule, from a later server. Thread-safe.
 RuleHelp HelpOf(std::string_view rule);
 
 }  // namespace truce

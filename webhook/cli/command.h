@@ -32,10 +32,10 @@ struct Command {
   std::string_view summary;  // one line
   // Adds the command's arguments to its own parser and returns what it does with them.
   CommandAction (*declare)(CommandLine& app);
-  std::string_view heading;  // of the help text, under which it stands
+  std::string_view heading;  // its heading in the help text
 };
 
-// All commands, in the order of the help text; those of one heading stand together.
+// All commands, in the order of the help text; those of one heading come together.
 std::span<const Command> Commands();
 
 CommandAction DeclareServe(CommandLine& app);

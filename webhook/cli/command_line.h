@@ -39,7 +39,7 @@ class Argument final {
   Argument& OneOf(std::initializer_list<const char*> words);
   // What completion offers; without it files, or nothing for what takes none.
   Argument& Offers(Values values);
-  // The heading of the help under which it stands; default "Flags".
+  // Its heading in the help; default "Flags".
   Argument& Group(const char* heading);
   Argument& Between(std::int64_t least, std::int64_t most);
   Argument& Required();
@@ -58,8 +58,8 @@ class Argument final {
   ArgumentEntry* entry_;
 };
 
-// Names of flags begin with '-' and stand behind one another, "-o,--output"; other names are those
-// of arguments by place. What is given is written to the variable, which must outlive the parser.
+// Names of flags begin with '-' and are joined by commas, "-o,--output"; other names are those of
+// arguments by place. The parser writes given values to the variable, which must outlive it.
 // External synchronization.
 class CommandLine final {
  public:
@@ -95,8 +95,8 @@ class CommandLine final {
 
   // "--server", "-o": all flags that are no secret, as the user writes them.
   std::vector<std::string> Flags() const;
-  // What can stand behind the words `before`: the values of the flag that is their last one, or of
-  // the next argument by place.
+  // The words that can follow `before`: the values of the flag that is their last one, or of the
+  // next argument by place.
   struct Expected {
     Values values = Values::kFiles;
     std::vector<std::string> words = {};  // of kWords

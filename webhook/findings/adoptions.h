@@ -1,10 +1,10 @@
 // Detector adoption-not-followed: an object and a claim or composite that name each other, but are
 // of two chains.
 //
-// Rule (W3 of DESIGN.md): a link moves what exists only within its party, by a
-// transfer, or when it has no party yet. Else nothing moves, and two owners believe that it is
-// theirs. Evidence: object rows of the registry. No false alarm by order: whoever is seen last
-// joins both, where that is allowed.
+// Rule (W3 of DESIGN.md): a link moves an existing chain only within its party, by a transfer, or
+// when it has no party yet. Else nothing moves, and two owners believe that it is theirs. Evidence:
+// object rows of the registry. No false alarm by order: the object that is seen last joins both,
+// where that is allowed.
 #ifndef TRUCE_WEBHOOK_FINDINGS_ADOPTIONS_H_
 #define TRUCE_WEBHOOK_FINDINGS_ADOPTIONS_H_
 

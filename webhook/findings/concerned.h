@@ -18,8 +18,9 @@ void AddConcerned(LiveFinding& finding, const Facts& facts);
 // Whether it concerns `ns`, which is not empty, among others.
 bool Concerns(const LiveFinding& finding, std::string_view ns);
 
-// What whoever may read `ns`, but not all others that it concerns, is told of it while owners are
-// not named to everybody (I8): that there is something, its own objects, no text that names others.
+// The part of a finding for a reader of `ns` who may not read all other namespaces that it
+// concerns, while owners are not named to everybody (I8): its existence, the objects of `ns`, no
+// text that names others.
 LiveFinding DiscreetOf(const LiveFinding& finding, std::string_view ns);
 
 }  // namespace truce

@@ -2,8 +2,8 @@
 // losing the resource. Facts in, plain values out.
 //
 // Rule: a key that two sides have: managing declarations that are not of one chain, or one beside a
-// record: what a list names, what is left orphaned.
-// Evidence: the registry's rows and records. Never from labels or tags.
+// record (imported or orphaned). Evidence: the registry's rows and records. Never from labels or
+// tags.
 #ifndef TRUCE_WEBHOOK_FINDINGS_CONFLICTS_H_
 #define TRUCE_WEBHOOK_FINDINGS_CONFLICTS_H_
 
@@ -41,8 +41,7 @@ struct ConflictObject {
 // Or a record: a list that names the resource (ImportRoot), or the root that left it orphaned.
 struct ConflictSide {
   Slot root;
-  // While nothing stands in the root's slot: the topmost living object of the chain. Empty: the
-  // root.
+  // While no object is in the root's slot: the topmost living object of the chain. Empty: the root.
   Slot speaker;
   Record record = Record::kNone;
   std::string service;
@@ -82,18 +81,18 @@ Result<std::vector<Conflict>> AllConflicts(const Store& store, Deadline deadline
 // never empty. The one wording of `truce conflicts`, findings, Events and resolutions.
 std::vector<std::string> ResolutionSteps(const Conflict& conflict);
 
-// What happens when somebody just deletes one of them.
+// The effect of just deleting one of them.
 std::string DeletionEffect(const Conflict& conflict);
 
 // ObjectStorage team-a/artifacts of service "a" in cluster "prod" since 2026-11-21T07:52:08Z; with
-// the group of what is else called as another side is.
+// the group if another side would have the same text.
 std::string SideForPeople(const ConflictSide& side, const Conflict& conflict);
 
 // The finding of one conflict.
 LiveFinding FindingOf(const Conflict& conflict);
 
-// Who speaks for `root`: itself, or while nothing stands in its slot the topmost living object
-// above `below`, an object of its chain; `root` where none is known.
+// The object that speaks for `root`: itself, or while no object is in its slot the topmost living
+// one above `below`, an object of its chain; `root` where none is known.
 Slot SpeakerFor(const Slot& root, const Slot& below, const Facts& facts);
 
 // "S3 bucket \"prod-artifacts\"", for an owner.

@@ -56,7 +56,7 @@ struct CoverageKind {
   std::optional<Timestamp> failing_since = {};  // since then it cannot be listed or watched
 };
 
-// A claim kind of an XRD, and the composite it stands for.
+// A claim kind of an XRD, and its composite kind.
 struct CoverageClaim {
   ServedKind claim;
   GroupKind composite;
@@ -98,7 +98,7 @@ struct CoverageReport {
 
 CoverageReport MakeCoverage(const CoverageFacts& facts);
 
-// True for kinds of AWS providers that stand for cloud resources: their group begins with a service
+// True for kinds of AWS providers that declare cloud resources: their group begins with a service
 // ("s3.aws.upbound.io", not "aws.upbound.io").
 bool IsProviderKind(std::string_view group);
 

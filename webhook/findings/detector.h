@@ -48,7 +48,7 @@ std::optional<Severity> SeverityFromName(std::string_view name);
 
 struct DetectorInfo {
   Detector detector = Detector::kTagWar;
-  std::string_view name;                // stable: stands in metrics, JSON, Events, logs, mutes
+  std::string_view name;                // stable: metrics, JSON, Events, logs and mutes use it
   Severity worst = Severity::kWarning;  // none of its findings is worse
   std::string_view event;               // the reason of its Events; empty: it writes none
   bool names_others = false;            // its texts name objects of several owners (I8)

@@ -61,7 +61,7 @@ class DetectorHost {
   virtual void OnChange(const FindingChange& change) = 0;
 };
 
-// References must outlive what stands on them.
+// References must outlive all that uses them.
 struct DetectorPorts {
   const Store& store;
   const Clock& clock;

@@ -32,7 +32,7 @@ void Disagreements::OnObject(const ObjectFacts& object, Timestamp now) {
   }
   std::string name = object.name_finding;
   if (name.empty() && of_another) {
-    name = "status.atProvider.arn names another resource than the fields: " + object.shown_key.text;
+    name = "its status names another resource than the fields: " + object.shown_key.text;
   }
   known_[object.uid] = {object.slot, object.account_disagreement, std::move(name), std::move(shown),
                         since};

@@ -16,7 +16,7 @@
 
 namespace truce {
 
-// What is told about one object.
+// An Event to be written about one object.
 struct ObjectEvent {
   Slot object;
   Uid uid;              // `kubectl describe` shows only Events that name it; may be empty
@@ -31,7 +31,7 @@ struct ObjectEvent {
 inline constexpr std::size_t kEventNoteBytesMax = 1024;
 
 // `text` on at most `bytes_max` bytes: whole lines as far as they fit, the first one cut if it must
-// be; control characters but line breaks shown as \u{…}. What was left out is marked by "…".
+// be; control characters but line breaks shown as \u{…}. "…" marks the missing rest.
 std::string EventNote(const std::string& text, std::size_t bytes_max);
 
 // The name of the Event that says this: equal for equal content, so that one that exists already

@@ -49,7 +49,7 @@ class EventWriter final {
   // the call under way. Idempotent.
   void Stop();
 
-  // Queues one; never blocks. What cannot be queued is counted.
+  // Queues one; never blocks. If the queue is full, counts it.
   void Post(ObjectEvent event);
 
   // Runs `make` on the writer's thread and queues what it returns: for Events whose objects must be

@@ -22,7 +22,7 @@ namespace truce {
 // The most of a name or an expression that a finding shows.
 inline constexpr std::size_t kShownBytesMax = 256;
 
-// One finding of a detector, as it stands now. Texts are one line each, without control characters.
+// One finding of a detector, as it is now. Texts are one line each, without control characters.
 struct LiveFinding {
   Detector detector = Detector::kOwnershipConflict;
   std::string subject;        // unique within the detector: a key's text, a slot's, a kind, a name
@@ -52,7 +52,7 @@ LiveFinding FindingAbout(Detector detector, const Slot& object, std::string reso
 Severity SeverityOf(Mode mode);
 
 // What people call a finding by: 10 characters made of its detector and subject, the same after a
-// restart. Against chance, not against whoever wants two findings to have one.
+// restart. Against chance, not against somebody who wants two findings to have one.
 std::string FindingId(Detector detector, std::string_view subject);
 
 struct FindingChange {
@@ -73,8 +73,8 @@ class FindingsBook final {
  public:
   static constexpr std::size_t kFindingsMax = 2000;
 
-  // `present` is everything that `detector` finds now: what is not in it is resolved. Of two with
-  // one subject the last counts. Returns what changed, by subject.
+  // `present` is everything that `detector` finds now: other findings are resolved. Of two with one
+  // subject the last counts. Returns the changes, by subject.
   std::vector<FindingChange> Replace(Detector detector, std::vector<LiveFinding> present,
                                      Timestamp now);
 

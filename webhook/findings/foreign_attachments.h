@@ -1,4 +1,4 @@
-// Detector foreign-attachment: what is written into resources of others, and nobody let. Facts in,
+// Detector foreign-attachment: attachments to resources of others that nobody allowed. Facts in,
 // findings out.
 #ifndef TRUCE_WEBHOOK_FINDINGS_FOREIGN_ATTACHMENTS_H_
 #define TRUCE_WEBHOOK_FINDINGS_FOREIGN_ATTACHMENTS_H_

@@ -1,6 +1,6 @@
-// NameCensus: what the rules about names say of what exists: per service and type how many names
-// conform, are exempt, violate; and a better name for each that violates. Nothing is refused to
-// existing objects: this is how far a team has come with its convention.
+// NameCensus: the rules about names, applied to existing objects: per service and type how many
+// names conform, are exempt, violate; and a better name for each that violates. Nothing is refused
+// to existing objects: this is how far a team has come with its convention.
 #ifndef TRUCE_WEBHOOK_FINDINGS_NAME_CENSUS_H_
 #define TRUCE_WEBHOOK_FINDINGS_NAME_CENSUS_H_
 
@@ -33,7 +33,7 @@ class NameRegistry {
   virtual std::string ServiceOf(const KeyText& key) const = 0;
 };
 
-// A kind of which not all objects were looked at.
+// A kind whose objects were not all looked at.
 struct NameProblem {
   std::string kind;     // "Bucket.s3.aws.upbound.io"
   std::string problem;  // one line

@@ -113,6 +113,11 @@ std::vector<LiveFinding> FindOutside(const IdentityRules& rules) {
     const bool is_apart = HasNameSpace(rules, endpoint);
     finding.evidence += is_apart ? "a name space of its own, compared with nothing in AWS"
                                  : "counts as AWS: outsideEndpoints does not name it";
+    if (is_apart && !rules.mappings.all().empty()) {
+      finding.evidence +=
+          "; what mappings read counts as AWS all the same, since they name no "
+          "ProviderConfig: leave its namespaces out of theirs";
+    }
     finding.remedy = is_apart
                          ? "If " + host +
                                " leads to AWS, as a proxy does, leave it out of setting "

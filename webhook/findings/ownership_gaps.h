@@ -1,6 +1,6 @@
 // Detectors orphaned-ownership, never-real, account-unknown, provider-config-moved,
-// outside-endpoint: ownerships in the registry that nothing stands behind, or that are known only
-// in part. Facts in, findings out.
+// outside-endpoint: ownerships in the registry without a living object, or known only in part.
+// Facts in, findings out.
 #ifndef TRUCE_WEBHOOK_FINDINGS_OWNERSHIP_GAPS_H_
 #define TRUCE_WEBHOOK_FINDINGS_OWNERSHIP_GAPS_H_
 
@@ -23,7 +23,7 @@ struct Owner;
 
 // How long an object may take to become Ready, or to show an ARN: databases take most of an hour.
 inline constexpr std::chrono::hours kNeverRealAfter{2};
-// A reservation is proved after three minutes; one that stands this long could not be.
+// A reservation is proved after three minutes; one that lasts this long could not be proved.
 inline constexpr std::chrono::minutes kReservedTooLong{15};
 
 // Rule orphaned-ownership: a resource whose last declaration ended without proof that the resource

@@ -4,7 +4,7 @@
 //   - the `count` of their Events UpdatedExternalResource grows (each at least twice within
 //     kTagWarWindow, writes that follow a change of the object's own spec not counted), or
 //   - with upjet, status.atProvider.tags leaves a value and comes back to it while metadata.
-//     generation stands still (each at least once).
+//     generation does not change (each at least once).
 // The objects themselves stay still and both look healthy (recorded: tests/support/recordings).
 //
 // Times are those of arrival: the Events' own stamps come from another clock and serve only for the
@@ -69,7 +69,7 @@ struct TagWar {
   KeyText key;
   Timestamp since{};             // when the first of the writes that show it arrived
   Timestamp last{};              // when the last one did
-  double writes_per_minute = 0;  // of all sides together; 0 while it cannot be told
+  double writes_per_minute = 0;  // of all sides together; 0 while it is not known
   std::uint64_t writes = 0;      // counted since then
   std::vector<Slot> fighters;    // the managed resources, by slot
   bool by_tags = false;          // shown by status.atProvider.tags, not by Events

@@ -6,13 +6,13 @@
 // account, region, service and API, so one team's tag war, or its many objects, makes the calls of
 // all others fail.
 //
-// One message is none: the SDK itself tries three times, and a provider comes back. Found is what
-// stands on two objects, or came three times, or stands for two minutes; over is what was not said
-// for kThrottledQuiet by any object and stands on none.
+// One message is no finding: the SDK itself tries three times, and a provider comes back. It is
+// found when two objects have it, when it came three times, or when it lasts for two minutes; it is
+// over when no object has it and none has reported it for kThrottledQuiet.
 //
 // False alarms: LimitExceededException is most often a quota, and counts only with "rate exceeded";
 // a name or a description that quotes an error is none, since the code must follow "api error " or
-// stand before ": ".
+// come before ": ".
 #ifndef TRUCE_WEBHOOK_FINDINGS_THROTTLING_H_
 #define TRUCE_WEBHOOK_FINDINGS_THROTTLING_H_
 
@@ -109,7 +109,7 @@ class ThrottledCalls final {
   void OnEvent(const TroubleEvent& event, Timestamp now);
   void OnGone(const Uid& uid) { objects_.erase(uid); }
 
-  // Events do not tell where their objects lie: those of which it is not known, at most `limit`,
+  // Events do not show the place of their objects: those whose place is not known, at most `limit`,
   // and what the registry knows; nothing: it does not know the object, which is forgotten.
   std::vector<Uid> Unplaced(std::size_t limit) const;
   void SetPlace(const Uid& uid, const std::optional<ThrottledPlace>& place);

@@ -1,5 +1,5 @@
 // Detector webhook-configuration: whether the API server really asks Truce. Reads a
-// ValidatingWebhookConfiguration and compares it with what must stand there. Pure.
+// ValidatingWebhookConfiguration and compares it with the demands below. Pure.
 #ifndef TRUCE_WEBHOOK_FINDINGS_WEBHOOK_CONFIGURATION_H_
 #define TRUCE_WEBHOOK_FINDINGS_WEBHOOK_CONFIGURATION_H_
 
@@ -59,7 +59,7 @@ struct WebhookConfiguration {
 // Nothing when `object` names another kind, or itself not.
 std::optional<WebhookConfiguration> ReadWebhookConfiguration(Value object);
 
-// What must stand in it.
+// The demands on it.
 struct ExpectedWebhook {
   std::string name = "truce";  // metadata.name; the setting webhookConfiguration
   EndpointTexts paths;         // where reviews are answered, with their secrets; never shown
@@ -101,11 +101,11 @@ bool ExcludesByNameOnly(const SelectorTerm& term);
 // failure policy; Fail where a failing call prints a secret that writes; deletions, and the updates
 // by which they end, that fail with Truce or are not sent; own kinds that are not sent, sent
 // elsewhere, or OwnershipChecks that pass while Truce is away; changes of statuses that are not
-// sent, or of which other users than the settings name are left out. Null: it does not exist.
+// sent, or left out for users that the settings do not name. Null: it does not exist.
 std::vector<LiveFinding> CheckWebhookConfiguration(const WebhookConfiguration* configuration,
                                                    const ExpectedWebhook& expected);
 
-// Whether `finding`, one of those, says that deletions of what Truce knows do not reach it.
+// Whether `finding`, one of those, says that deletions of known resources do not reach Truce.
 bool KeepsDeletionsAway(const LiveFinding& finding);
 
 }  // namespace truce

@@ -11,7 +11,7 @@ namespace truce {
 class GateGuest {
  public:
   virtual ~GateGuest() = default;
-  // From now on IsAdmitted is true. Not called for who is admitted by its own Enter.
+  // From now on IsAdmitted is true. Not called for a caller that its own Enter admits.
   virtual void OnAdmitted() = 0;
 };
 

@@ -54,7 +54,7 @@ struct ConnectionContext {
 // Who has connected, as far as the network tells: an address, or nothing on a Unix socket.
 using SourceAddress = std::array<uint64_t, 2>;
 
-// How a connection stands when another one wants its seat; the lower the sooner it goes.
+// A connection's rank when another one wants its seat; the lowest goes first.
 enum class Precedence : uint8_t {
   kUnfinished,  // handshake or head
   kBody,        // unfinished body

@@ -34,8 +34,8 @@ class DeferredAnswer final : public HttpDeferred {
     HttpContinuation answer = Take();
     return answer ? answer : at_deadline_;
   }
-  // The connection goes on to something else. Whoever would have answered may live in the
-  // continuations, so they end here.
+  // The connection goes on to something else. The continuations may own the object that would have
+  // answered, so they end here.
   void Abandon() {
     HttpContinuation answer;
     {

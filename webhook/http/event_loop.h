@@ -60,8 +60,8 @@ class EventLoop final : private BlockingObserver {
   // refused.
   bool Watch(int descriptor, EventSink& sink);
 
-  // Calls `sink` soon, with `report`. Never blocks. Who is called and posts itself again, however
-  // often, keeps nobody waiting: of what is reported meanwhile some is delivered in between.
+  // Calls `sink` soon, with `report`. Never blocks. A sink that posts itself again, however
+  // often, keeps nobody waiting: some of the other reports are delivered in between.
   void Post(EventSink& sink, Report report);
   // Calls `sink` after the events that wait already, with kNothing. False when none does. Never
   // blocks.

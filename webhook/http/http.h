@@ -132,14 +132,14 @@ struct HttpRoute {
   size_t body_bytes_max = 0;
 };
 
-// X-Request-Id of an answer: the caller's own, when it can stand in a header and a log, at most 64
+// X-Request-Id of an answer: the caller's own, when it fits in a header and a log, at most 64
 // letters, digits, '-', '_' and '.'; else a fresh one.
 std::string RequestIdOf(const HttpRequest& request);
 // The routes with that field in each answer that has none yet. Deferring ones stay as they are.
 std::vector<HttpRoute> WithRequestIds(std::vector<HttpRoute> routes);
 
-// What a request that no route takes is told (404, 405, 415), as application/problem+json: the same
-// form that the API's problems have. `detail` and `remedy` must hold nothing that JSON escapes.
+// The answer to a request that no route takes (404, 405, 415), as application/problem+json, in the
+// same form as the API's problems. `detail` and `remedy` must hold nothing that JSON escapes.
 HttpResponse RouteProblem(int status, std::string_view detail, std::string_view remedy);
 
 // A response with a one-line text body, e.g. PlainText(404, "no such path").

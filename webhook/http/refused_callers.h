@@ -1,4 +1,5 @@
-// RefusedCallers: how many requests did not prove who sends them, by what they lacked.
+// RefusedCallers: the number of requests without a valid proof of their sender, by the missing
+// proof.
 #ifndef TRUCE_WEBHOOK_HTTP_REFUSED_CALLERS_H_
 #define TRUCE_WEBHOOK_HTTP_REFUSED_CALLERS_H_
 

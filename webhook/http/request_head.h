@@ -2,7 +2,7 @@
 // 9112).
 //
 // Header fields are judged here and never reach cpp-httplib, whose reading of them has a history of
-// holes (DESIGN.md). What this file refuses is refused before a byte of the body is read.
+// holes (DESIGN.md). This file refuses a request before a byte of its body is read.
 #ifndef TRUCE_WEBHOOK_HTTP_REQUEST_HEAD_H_
 #define TRUCE_WEBHOOK_HTTP_REQUEST_HEAD_H_
 

@@ -17,7 +17,7 @@ struct SpareBuffers {
   static constexpr std::size_t kBodyBytesMax = 2 * HttpLimits::kSmallBodyBytes;
 
   std::unique_ptr<char[]> input;  // HttpLimits::head_bytes_max bytes, or null
-  std::string body;               // at most kBodyBytesMax; what stands in it means nothing
+  std::string body;               // at most kBodyBytesMax; its content means nothing
 };
 
 inline thread_local SpareBuffers spare_buffers;

@@ -114,7 +114,7 @@ inline constexpr int kEmptyRecordsMax = 32;
 // What a session may want to send on its own account, handshake included, before it is flushed.
 inline constexpr size_t kOwnOutputBytesMax = 64 * 1024;
 
-// One server-side session. What it sends gathers in `output` until the owner flushes it. It fails
+// One server-side session. Its output gathers in `output` until the owner flushes it. It fails
 // beyond kEmptyRecordsMax and kOwnOutputBytesMax.
 // External synchronization; `socket` and `output` must outlive it.
 class TlsSession final {

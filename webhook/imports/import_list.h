@@ -17,7 +17,7 @@ namespace truce {
 
 // One resource as a list names it, in the words of POST /api/v1/imports.
 struct ImportEntry {
-  std::string address;  // where it stands: "module.net.aws_s3_bucket.logs[0]"
+  std::string address;  // its place: "module.net.aws_s3_bucket.logs[0]"
   std::string type;     // "s3/Bucket"; empty when it is not known
   std::map<std::string, std::string> parts;
   std::string region;
@@ -25,7 +25,7 @@ struct ImportEntry {
   std::string arn;
   std::string service;
   std::string contact;
-  std::string problem;  // not empty: why it cannot be told which resource it is
+  std::string problem;  // not empty: why its resource is not known
 
   bool operator==(const ImportEntry&) const = default;
 };

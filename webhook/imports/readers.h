@@ -17,7 +17,7 @@ std::string_view TypeOfTerraform(std::string_view name);
 // "s3/Bucket" of "AWS::S3::Bucket", as CloudFormation and AWS Config write it; empty: none.
 std::string TypeOfCloudFormation(std::string_view name, const Catalogue& catalogue);
 
-// The field of an ARN that stands behind `colons` colons: 3 the region, 4 the account. Empty when
+// The field of an ARN behind `colons` colons: 3 the region, 4 the account. Empty when
 // there is none.
 std::string ArnField(std::string_view arn, int colons);
 

@@ -14,7 +14,7 @@
 
 namespace truce {
 
-// A `Status` (meta/v1), as errors are told.
+// A `Status` (meta/v1): the form of errors.
 struct ApiStatus {
   int code = 0;
   std::string reason;   // "NotFound", "AlreadyExists", "Expired", …

@@ -67,7 +67,7 @@ const ServedKind& WebhookConfigurationKind();
 // percent-encoded.
 std::string PathOf(const ServedKind& kind, std::string_view ns = {}, std::string_view name = {});
 
-// `text` as it stands in a path segment or a query value.
+// `text` in the form of a path segment or a query value.
 std::string EncodeSegment(std::string_view text);
 
 struct DiscoveredKind {

@@ -22,7 +22,7 @@ struct ExecCredential {
 };
 
 // Runs the plugin with no terminal and an empty standard input; it and its children are killed at
-// `deadline`. `authority` (PEM, may be empty) is told to it where the settings say so.
+// `deadline`. It gets `authority` (PEM, may be empty) where the settings say so.
 // Errors: kUnavailable, one line that names the command, with the first line of its standard error
 //   and the install hint, never its output: not found, failed, killed at the deadline, output that
 //   is too long or no ExecCredential of the configured version.

@@ -24,7 +24,7 @@ struct HttpCall {
   std::string body;
   std::vector<std::pair<std::string, std::string>> headers = {};  // further ones
   // Given the body of a 200 as it comes, instead of HttpReply::body, however long it is; false:
-  // no more. What came before an error was given all the same.
+  // no more. It also gets the bytes that came before an error.
   std::function<bool(std::string_view)> receive = {};
 };
 

@@ -32,7 +32,7 @@ std::string HostAndPort(const ServerAddress& address);
 // "localhost", 127.0.0.0/8 or ::1: what is sent there in clear stays on the machine.
 bool IsLoopback(std::string_view host);
 
-// Text that stands in the settings, or in a file that is read again when it changes.
+// Text in the settings, or in a file that is read again when it changes.
 struct TextSource {
   std::string text;
   std::filesystem::path file;  // used when `text` is empty

@@ -1,4 +1,4 @@
-// Every metric of the program, by name: the one place that says what each counts. Whoever writes a
+// Every metric of the program, by name: the one place that says what each counts. The writer of a
 // family names it, and `truce reference` prints the list.
 #ifndef TRUCE_WEBHOOK_METRICS_METRIC_LIST_H_
 #define TRUCE_WEBHOOK_METRICS_METRIC_LIST_H_

@@ -14,7 +14,7 @@ struct PageAsset {
   std::string_view small;  // the content by gzip
 };
 
-// All of webhook/page/assets, and preact.js, the library that they stand on.
+// All of webhook/page/assets, and preact.js, the library that they use.
 std::span<const PageAsset> PageAssets();
 
 }  // namespace truce

@@ -91,7 +91,7 @@ class InstallationKeeper final {
   InstallationKeeper& operator=(const InstallationKeeper&) = delete;
 
   // One look at everything. Afterwards the folder holds a usable pair, whether or not the cluster
-  // answered; trouble with the cluster is no error, it is told and tried again.
+  // answered; trouble with the cluster is no error: it is reported and tried again.
   // Errors: those of the folder and of RenewSelfMade. Idempotent. Blocks at most until `deadline`.
   Result<void> Step(Deadline deadline);
 
@@ -108,7 +108,7 @@ class InstallationKeeper final {
   void WriteMetrics(MetricWriter& writer) const;
 
  private:
-  // The bundle that API servers were seen to be told, and since when.
+  // The bundle that was seen in the webhook configuration, and since when.
   struct Published {
     bool configured = true;  // false: there is no webhook configuration, nobody waits
     std::string bundle;
@@ -147,7 +147,7 @@ class InstallationKeeper final {
   Timestamp repaired_;                // after the last time
   std::optional<Timestamp> rotated_;  // when the secrets of paths were made, as far as known
   std::string trouble_;               // of this step
-  std::string told_trouble_;          // the last one told
+  std::string told_trouble_;          // the last one reported
 
   Guarded<std::string> rival_;
   std::atomic<bool> again_{false};  // something changed under our hands: look again soon

@@ -65,10 +65,10 @@ class OwnHandler {
   virtual std::vector<ServedKind> kinds() const = 0;
   // All objects of the kinds, the oldest first (created, kind, namespace, name): whenever one came,
   // changed or went, after Refresh, and before the first review is answered. Returns a verdict
-  // each, in the same order. Idempotent; may block for a few seconds. What is refused changes
-  // nothing.
+  // each, in the same order. Idempotent; may block for a few seconds. A refused object
+  // changes nothing.
   virtual std::vector<OwnVerdict> Take(std::span<const OwnObject> objects) = 0;
-  // Before the first Take that has all objects of the kinds: what is not among them is no more.
+  // Before the first Take that has all objects of the kinds: others are gone.
   virtual void SetComplete() {}
   // Whether every server takes them: what they say holds there. Else only the one that leads does.
   virtual bool is_for_all() const { return true; }

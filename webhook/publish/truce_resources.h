@@ -29,7 +29,7 @@ inline constexpr std::size_t kOwnObjectsMax = 5000;
 class OwnListener {
  public:
   virtual ~OwnListener() = default;
-  // Of every verdict that differs from the last one told of its object.
+  // For every verdict that differs from the last one about its object.
   virtual void OnVerdict(const OwnObject& object, const OwnVerdict& verdict) = 0;
   // A status cannot be written (the error); once until it works again.
   virtual void OnTrouble(const std::string& message) = 0;

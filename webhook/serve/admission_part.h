@@ -36,7 +36,7 @@ class AdmissionPart final : public PolicyView, private PolicyListener {
   Result<void> Configure(const Config& config) { return source_.Configure(config); }
   // Makes the service: every answer is "unknown" until it is ready. Once, after Configure.
   void Begin(AdmissionPorts ports);
-  // Is told of policies from now on, after the service. Null: nobody.
+  // Gets policies from now on, after the service. Null: nobody.
   void SetListener(PolicyListener* listener) { listener_ = listener; }
 
   // Takes over the overrides that the registry has: when the store is open, then each second where
@@ -56,7 +56,7 @@ class AdmissionPart final : public PolicyView, private PolicyListener {
   PolicySource& source() { return source_; }
   OverrideBook& overrides() { return overrides_; }
   DoubtBoard& doubts() { return doubts_; }
-  // Without overrides and what the cluster shows.
+  // Without overrides and the cluster's part.
   EffectivePolicy effective() const;
   // As ClusterView::unmapped.
   std::map<GroupKind, Timestamp> unmapped() const;

@@ -11,7 +11,6 @@
 #include "webhook/api/cluster_json.h"
 #include "webhook/api/rest/agreement_json.h"
 #include "webhook/api/rest/operations.h"
-#include "webhook/api/views.h"
 #include "webhook/findings/conflicts.h"
 #include "webhook/serve/access_rules.h"
 #include "webhook/serve/detection.h"
@@ -40,9 +39,7 @@ ApiPart::ApiPart(ApiPartPorts ports, const Config& config)
     : ports_(std::move(ports)),
       vouchers_(ports_.cluster ? std::make_unique<Vouchers>(ports_.cluster->link) : nullptr),
       access_(vouchers_ ? &vouchers_->tokens : nullptr, vouchers_ ? &vouchers_->access : nullptr),
-      rest_({ports_.store, ports_.clock, RandomIds(), ports_.policy, access_, ports_.denials,
-             ports_.version, ports_.cluster ? this : nullptr, &ports_.refused,
-             static_cast<std::size_t>(config.check_bytes_max)}),
+      rest_(RestPortsOf(config)),
       uses_(ports_.store, ports_.clock) {}
 
 Result<void> ApiPart::Configure(const Config& config) {
@@ -85,49 +82,44 @@ std::vector<HttpRoute> ApiPart::Routes() {
         ShareRoutes(operations), TransferRoutes(operations), ImportRoutes(operations),
         ReleaseRoutes(operations), RegistryRoutes(operations), QuotaRoutes(operations),
         BackupRoutes(rest_, ports_.copy, uses_), CountRoutes(operations),
-        DenialRoutes(operations, ports_.denials), LineageRoutes(operations)}) {
+        DenialRoutes(operations, ports_.denials), LineageRoutes(operations),
+        ClusterRoutes(rest_, Cluster(), ports_.trials, uses_)}) {
     routes.insert(routes.end(), more.begin(), more.end());
   }
   return routes;
 }
 
-std::vector<LiveFinding> ApiPart::Shown() const {
+void ApiPart::WriteFindings(const std::vector<KeyText>& keys, JsonWriter& json) const {
   std::vector<LiveFinding> findings = ports_.cluster->reports.Findings();
   std::erase_if(findings, [this](const LiveFinding& finding) {
     return ports_.cluster->reports.Mutes().Hides(finding);
   });
-  return findings;
+  WriteFindingsOf(std::move(findings), keys, json);
 }
 
-void ApiPart::WriteAbout(const std::vector<KeyText>& keys, JsonWriter& json) const {
-  WriteFindingsOf(Shown(), keys, json);
-}
-
-std::vector<Hindrance> ApiPart::DeletionsUnsent() const {
-  return DeletionsUnsentBy(ports_.cluster->reports.Findings());
-}
-
-Result<ConflictPage> ApiPart::Conflicts(const KeyText& after, std::size_t limit) const {
-  ConflictPage page;
-  const auto look = [&](const AllFacts& facts) { page = ConflictsAfter(facts, after, limit); };
-  TRUCE_RETURN_IF_ERROR(ports_.store.Read(look, In(kConflictsTime)));
-  return page;
+RestPorts ApiPart::RestPortsOf(const Config& config) {
+  RestPorts ports{ports_.store, ports_.clock,   RandomIds(),   ports_.policy,
+                  access_,      ports_.denials, ports_.version};
+  ports.refused = &ports_.refused;
+  ports.check_bytes_max = static_cast<std::size_t>(config.check_bytes_max);
+  if (!ports_.cluster) return ports;
+  ports.write_findings = [this](const auto& keys, JsonWriter& json) { WriteFindings(keys, json); };
+  ports.deletions_unsent = [this] { return DeletionsUnsentBy(ports_.cluster->reports.Findings()); };
+  return ports;
 }
 
 ClusterPorts ApiPart::Cluster() const {
-  if (!ports_.cluster) return {*this};
-  return {*this, &ports_.cluster->reports, &ports_.cluster->controls,
-          [this] { return SuspensionsAt(*ports_.policy.policy(), ports_.clock.Now()); }};
-}
-
-std::vector<HttpRoute> ApiPart::OperatorClusterRoutes() const {
-  std::vector<HttpRoute> routes = ClusterRoutes(Cluster());
-  for (HttpRoute& route : TrialRoutes(ports_.trials)) routes.push_back(std::move(route));
-  return routes;
-}
-
-std::vector<HttpRoute> ApiPart::PublicClusterRoutes() {
-  return ClusterApiRoutes(rest_, Cluster(), ports_.trials, uses_);
+  ClusterPorts ports{[this](const KeyText& after, std::size_t limit) -> Result<ConflictPage> {
+    ConflictPage page;
+    const auto look = [&](const AllFacts& facts) { page = ConflictsAfter(facts, after, limit); };
+    TRUCE_RETURN_IF_ERROR(ports_.store.Read(look, In(kConflictsTime)));
+    return page;
+  }};
+  if (!ports_.cluster) return ports;
+  ports.reports = &ports_.cluster->reports;
+  ports.controls = &ports_.cluster->controls;
+  ports.suspensions = [this] { return SuspensionsAt(*ports_.policy.policy(), ports_.clock.Now()); };
+  return ports;
 }
 
 }  // namespace truce

@@ -43,33 +43,30 @@ struct ApiPartPorts {
 };
 
 // Thread-safe but for Configure, which is for one thread.
-class ApiPart final : private ResourceFindings, private ConflictSource {
+class ApiPart final {
  public:
   // Nobody may call before Configure.
   ApiPart(ApiPartPorts ports, const Config& config);
   ApiPart(const ApiPart&) = delete;
   ApiPart& operator=(const ApiPart&) = delete;
 
-  // Takes over who may call, from the settings and the token file. On an error nothing changes.
-  // Errors: kInvalidArgument, kNotFound, kUnavailable.
+  // Takes over the rights of callers, from the settings and the token file. On an error nothing
+  // changes. Errors: kInvalidArgument, kNotFound, kUnavailable.
   Result<void> Configure(const Config& config);
 
   const RestApi& rest() const { return rest_; }
   // Where other servers answer too, cursors are sealed with a key that the registry keeps. Once it
   // is open. Blocks for 5 s at most.
   void ShareCursors();
-  // What the API listener and the operator socket answer alike.
+  // The routes that the API listener and the operator socket share.
   std::vector<HttpRoute> Routes();
-  // The cluster's, and the trial's: for the operator socket, and for callers of the API.
-  std::vector<HttpRoute> OperatorClusterRoutes() const;
-  std::vector<HttpRoute> PublicClusterRoutes();
 
   // Whether the user of `review` speaks for namespace `ns`. Errors: kUnavailable,
   // kDeadlineExceeded, kResourceExhausted.
   Result<bool> SpeaksFor(const AdmissionRequest& review, std::string_view ns, Deadline deadline);
 
  private:
-  // Who vouches for Kubernetes tokens, and says what their users may do.
+  // The reviewers of Kubernetes tokens and of their users' rights.
   struct Vouchers {
     explicit Vouchers(const ClusterLink& link);
 
@@ -79,12 +76,9 @@ class ApiPart final : private ResourceFindings, private ConflictSource {
     CachedAccessReviewer access;
   };
 
-  // These are asked where a cluster is followed alone.
-  void WriteAbout(const std::vector<KeyText>& keys, JsonWriter& json) const override;
-  std::vector<Hindrance> DeletionsUnsent() const override;
-  std::vector<LiveFinding> Shown() const;  // without those that are muted
-
-  Result<ConflictPage> Conflicts(const KeyText& after, std::size_t limit) const override;
+  // Of the cluster that is followed.
+  void WriteFindings(const std::vector<KeyText>& keys, JsonWriter& json) const;
+  RestPorts RestPortsOf(const Config& config);
   ClusterPorts Cluster() const;
 
   const ApiPartPorts ports_;

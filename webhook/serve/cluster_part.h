@@ -59,9 +59,9 @@ class ClusterPart final : private PolicyListener,
   Result<void> Start(ServerSettings server);
   // Watches the cluster for all servers of the registry from now on. Idempotent; never blocks.
   void Lead() { watch_.Lead(); }
-  // Another server does from now on: this one ends.
+  // Another server watches from now on: this one ends.
   void EndLeading() { watch_.EndLeading(); }
-  // Ends all that asks the cluster or is told by it. Reviews have ended. Idempotent.
+  // Ends all that asks the cluster or hears from it. Reviews have ended. Idempotent.
   void Stop();
 
   // Who must hear of reviews.
@@ -105,7 +105,7 @@ class ClusterPart final : private PolicyListener,
   Result<NameReport> NamesIn(std::vector<FollowedKind> kinds) override {
     return detection_.NamesIn(std::move(kinds));
   }
-  // What the watch sees is told to the detectors, then to the own objects.
+  // Passes each sight of the watch to the detectors, then to the own objects.
   void OnSighted(const ObservedVersion& observed) override;
   void OnGone(const Uid& uid, const Slot& slot) override;
   void OnKindState(const KindStatus& status) override;
@@ -119,7 +119,7 @@ class ClusterPart final : private PolicyListener,
   Deadline begun_{};
   std::set<GroupKind> composites_;  // as told last; of the watch's thread, as the next
   bool has_seen_all_ = false;
-  // In the order in which they are told by the one below; ended the other way round.
+  // The member below passes sights to them in this order; they end in reverse.
   ClusterWatch watch_;
   WatchSink sink_;
   Detection detection_;
@@ -131,7 +131,7 @@ class ClusterPart final : private PolicyListener,
   OwnershipGrants grants_;
   OwnershipChecks checks_;
   TruceResources own_;
-  // What several servers of the cluster tell each other.
+  // The messages between several servers of the cluster.
   LeaderInbox inbox_;
   Exchange exchange_;
   ClusterAnswers answers_;

@@ -34,13 +34,13 @@
 
 namespace truce {
 
-// By what a registry knows its cluster: the uid of the kube-system namespace. Errors: kUnavailable
+// The identity of a registry's cluster: the uid of the kube-system namespace. Errors: kUnavailable
 // (the API server cannot be used), kInvalidArgument (`server` names bad or missing files). Blocks
 // for at most 10 s.
 Result<Uid> KubeSystemOf(const ServerSettings& server, const Clock& clock);
 
-// Port: who must know the view. Called on the watch's own thread whenever it differs from the last
-// one told.
+// Port: a listener for the view. Called on the watch's own thread whenever the view differs from
+// the last one passed.
 class ViewListener {
  public:
   virtual ~ViewListener() = default;
@@ -52,8 +52,8 @@ class ViewListener {
 // References must outlive the object.
 struct ClusterWatchPorts {
   Store& store;
-  // What the watch writes through: of a shared registry it refuses with kConflict what a server
-  // writes that does not lead.
+  // The store of the watch's writes: if the registry is shared, it refuses writes of a server that
+  // does not lead, with kConflict.
   Store& watch_store;
   const Clock& clock;
   Logger& logger;
@@ -63,11 +63,11 @@ struct ClusterWatchPorts {
   std::string cluster;          // cluster id
   std::string data_dir;         // the registry's mark is kept there, beside the registry
   std::string lease_namespace;  // it is kept there too, in the Lease `truce-<cluster>`
-  // The registry may have other servers: reviews at them go by what the one that leads tells.
+  // The registry may have other servers: their reviews use the leader's view.
   bool has_others = false;
 };
 
-// What is to be watched beside what the rules say, and who is told of all.
+// The kinds to watch beside those of the rules, and the observers of all of them.
 struct ClusterWatchers {
   std::vector<FollowedKind> others;
   SightObserver& observer;
@@ -84,15 +84,14 @@ class ClusterWatch final : public ClusterLink, public WatchControls, private Lea
   // Watches the cluster for all servers of the registry from now on, which one server does at a
   // time; before Start, if there are no others. Never blocks. Idempotent.
   void Lead();
-  // Another server does from now on, because this one ends: its reviews go by what that one tells.
-  // Whoever watches next is told how far this one has come, for which it blocks, two seconds at
-  // most.
+  // Another server leads from now on, because this one ends: its reviews go by the other one's
+  // view. Stores how far this watch has come, for the next one, and blocks for two seconds at most.
   void EndLeading();
-  // It does so: what it writes by is the leader's. Thread-safe.
+  // It leads: its writes go through the leader's store. Thread-safe.
   bool leads() const { return leads_.load(); }
-  // It does, and has seen everything. Thread-safe.
+  // It leads, and has seen everything. Thread-safe.
   bool has_seen_all() const { return is_followed_.load(); }
-  // What is to be told to the others beside the view.
+  // For the other servers, beside the view.
   void SetUnseen(std::map<GroupKind, Timestamp> unseen);
 
   // Connects once. A cluster that cannot be reached is no error: it is tried again until it
@@ -102,13 +101,13 @@ class ClusterWatch final : public ClusterLink, public WatchControls, private Lea
   // bad
   //   or missing files), those of the store.
   Result<void> Start(ServerSettings server, ClusterWatchers watchers);
-  // Ends all threads. What api() gave lives as long as this object. Idempotent; for one thread.
+  // Ends all threads. The value of api() lives as long as this object. Idempotent; for one thread.
   void Stop();
 
-  // What is recorded is read by these from now on: it is all listed again. The accounts in `rules`
-  // are the configured ones.
+  // Recorded kinds are read by these from now on: all are listed again. The accounts in `rules` are
+  // the configured ones.
   void SetRules(ReconcileRules rules);
-  // What reviews say to the watch; to be woken then.
+  // News of reviews for the watch; to be woken then.
   ReviewInbox& inbox() { return inbox_; }
   void Wake();
 
@@ -147,7 +146,8 @@ class ClusterWatch final : public ClusterLink, public WatchControls, private Lea
   void NoteRecovery(bool resynced);
   void Report(const std::string& problem);
   Result<void> EnterRecoveryMode(const OperatorWord& word);
-  // Waits until reviews go by it, or no longer. Not on the keeper's thread. Errors: kUnavailable.
+  // Waits until reviews follow it, or no longer do. Not on the keeper's thread. Errors:
+  // kUnavailable.
   Result<void> AwaitRecovery(bool on, std::chrono::seconds time);
   // Runs `work` between two steps of the watch. Errors: kUnavailable (the cluster was not reached
   // yet, or the server ends), kDeadlineExceeded.
@@ -179,7 +179,7 @@ class ClusterWatch final : public ClusterLink, public WatchControls, private Lea
   bool remembered_ = false;
   std::optional<AuditWitness> witness_;  // as the Lease has it
   Deadline witness_due_{};
-  bool is_cut_off_ = false;  // the others could not be told, or the leader not heard, just now
+  bool is_cut_off_ = false;  // the others could not be reached, or the leader not heard, just now
   const std::shared_ptr<ViewLife> life_ = std::make_shared<ViewLife>();  // of what it tells itself
   ViewPublisher publisher_;
   ViewReader reader_;

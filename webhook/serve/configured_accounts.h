@@ -1,5 +1,5 @@
-// ConfiguredAccounts: brings what stands under ProviderConfigs to the accounts that configuration
-// names, where no cluster is followed; else the watch does it (AccountPass).
+// ConfiguredAccounts: gives resources under provisional accounts their names in the accounts that
+// configuration names, where no cluster is followed; else the watch does it (AccountPass).
 #ifndef TRUCE_WEBHOOK_SERVE_CONFIGURED_ACCOUNTS_H_
 #define TRUCE_WEBHOOK_SERVE_CONFIGURED_ACCOUNTS_H_
 
@@ -25,9 +25,9 @@ class ConfiguredAccounts final {
   // Both must outlive it.
   ConfiguredAccounts(Store& store, const Clock& clock) : store_(store), clock_(clock) {}
 
-  // Some portions of what the accounts of `policy` have not all yet; to be called from time to
-  // time. What a changed configuration calls another account keeps its names in the former one.
-  // True: nothing is left. Errors: the store's; to be repeated.
+  // Does some portions of what is missing for the accounts of `policy`; to be called from time to
+  // time. If configuration changes an account, names in the former one stay. True: nothing is left.
+  // Errors: the store's; to be repeated.
   Result<bool> Step(const std::shared_ptr<const AdmissionPolicy>& policy);
 
  private:

@@ -1,5 +1,6 @@
-// Credentials: by what a server is known, and who may send it reviews: certificates, the secrets of
-// the paths, tokens. A self-managed installation makes its own and tells the API servers of them.
+// Credentials: a server's identity, and the proofs of callers who may send it reviews:
+// certificates, the secrets of the paths, tokens. A self-managed installation makes its own and
+// tells the API servers of them.
 #ifndef TRUCE_WEBHOOK_SERVE_CREDENTIALS_H_
 #define TRUCE_WEBHOOK_SERVE_CREDENTIALS_H_
 
@@ -45,9 +46,9 @@ class Credentials final {
   void Start();
   void Stop();
 
-  // Reads the files of secrets and tokens again; what was read before stays in force when they are
-  // bad. Other secrets leave those before them good until one of them is seen in use; where others
-  // write the file, for kFormerSecretsLive from now at most. Errors: those of the files.
+  // Reads the files of secrets and tokens again; if they are bad, the former ones stay in force.
+  // Other secrets leave those before them good until one of them is seen in use; where others write
+  // the file, for kFormerSecretsLive from now at most. Errors: those of the files.
   Result<void> Reread();
   // Self-managed: the webhook configuration or what it follows changed. Never blocks.
   void Wake();

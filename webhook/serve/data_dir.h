@@ -14,8 +14,8 @@
 
 namespace truce {
 
-// What lies on the machine, not what was asked for: whatever is wrong with it is kUnavailable,
-// since the server cannot run.
+// Files of the machine, not settings: every fault of them is kUnavailable, since the server cannot
+// run.
 template <typename T>
 Result<T> OfMachine(Result<T> found) {
   if (found.ok()) return found;
@@ -65,7 +65,7 @@ void RemoveAddresses(const std::string& directory);
 // start gets, never a grant.
 void KeepReserve(const std::string& directory);
 
-// That the volume of `directory` is as good as full, with what to do, in one line; empty: it is
+// One line that says that the volume of `directory` is nearly full, with the remedy; empty: it is
 // not.
 std::string RoomProblem(const std::string& directory);
 
@@ -76,7 +76,7 @@ void NoteBackup(const std::string& directory, Timestamp time);
 std::chrono::seconds LastBackup(const std::string& directory);
 
 // truce_volume_size_bytes and truce_volume_available_bytes: of the file system that holds
-// `directory`. Nothing when it cannot be told.
+// `directory`. Nothing when they are not known.
 void WriteVolumeMetrics(const std::string& directory, MetricWriter& writer);
 
 // "127.0.0.1:0" and 40123 -> "127.0.0.1:40123".

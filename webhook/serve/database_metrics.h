@@ -1,4 +1,4 @@
-// DatabaseMetrics: what the registry's database costs a server, and how it fares.
+// DatabaseMetrics: the cost of the registry's database for a server, and its state.
 #ifndef TRUCE_WEBHOOK_SERVE_DATABASE_METRICS_H_
 #define TRUCE_WEBHOOK_SERVE_DATABASE_METRICS_H_
 
@@ -17,7 +17,7 @@ class DatabaseMetrics final : public PostgresObserver {
   // `logger` must outlive it.
   explicit DatabaseMetrics(Logger& logger) : logger_(logger) {}
 
-  // How a server stands to its database.
+  // The state of a server's connection to its database.
   struct Standing {
     std::int64_t epoch = 0;  // 0: it is not the active one
     bool has_standby = false;

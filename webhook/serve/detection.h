@@ -32,20 +32,20 @@ namespace truce {
 
 struct Hindrance;
 
-// What of `findings` says that deletions do not come to Truce.
+// Those of `findings` that show that Truce gets no deletions.
 std::vector<Hindrance> DeletionsUnsentBy(const std::vector<LiveFinding>& findings);
 
 // Port: where the detection runs. Thread-safe.
 class DetectionHost {
  public:
   virtual ~DetectionHost() = default;
-  // What the detectors compare with, at present.
+  // The settings that the detectors compare with, at present.
   virtual Surroundings Around() const = 0;
-  // Crossplane does not see new objects of these kinds, since then; told whenever they differ.
+  // Crossplane does not see new objects of these kinds, since then; called whenever they differ.
   virtual void OnUnseen(const std::map<GroupKind, Timestamp>& kinds) = 0;
   // The webhook configuration changed. On the watch's thread; must not block.
   virtual void OnWebhookChanged() = 0;
-  // Whether this server watches the cluster for all others: else another one looks, and tells.
+  // Whether this server watches the cluster for all others: else another one looks, and reports.
   virtual bool Leads() const = 0;
 };
 
@@ -75,7 +75,7 @@ class Detection final : public SightObserver,
 
   // Begins to look. Once.
   void Start();
-  // Ends what asks the cluster. Idempotent.
+  // Ends all that asks the cluster. Idempotent.
   void Stop();
   // The first lists are applied; `took` since the start. Idempotent.
   void SetReady(std::chrono::milliseconds took);

@@ -1,4 +1,4 @@
-// A disk that failed: it ends the process, and the next one tells when that was.
+// A disk that failed: it ends the process, and the next one reports when that was.
 #ifndef TRUCE_WEBHOOK_SERVE_DISK_FAILURE_H_
 #define TRUCE_WEBHOOK_SERVE_DISK_FAILURE_H_
 

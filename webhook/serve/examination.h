@@ -18,7 +18,7 @@
 
 namespace truce {
 
-// What is looked at. References must outlive it.
+// The parts that it examines. References must outlive it.
 struct ExaminedServer {
   const Store& store;
   const Health& health;
@@ -65,8 +65,8 @@ struct NeededRight {
 std::vector<NeededRight> NeededRights(const std::string& cluster,
                                       const std::string& lease_namespace);
 
-// Everything, in a fixed order. Asks the API server a dozen questions; what it does not answer by
-// `deadline` is a failed checkup, never an error.
+// Everything, in a fixed order. Asks the API server a dozen questions; a question that it does not
+// answer by `deadline` is a failed checkup, never an error.
 std::vector<Checkup> ExamineInstallation(const ExaminedServer& server, Deadline deadline);
 
 }  // namespace truce

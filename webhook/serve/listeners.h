@@ -19,7 +19,7 @@
 
 namespace truce {
 
-// What each listener answers.
+// The routes of each listener.
 struct ListenerRoutes {
   std::vector<HttpRoute> admission;
   std::vector<HttpRoute> api;
@@ -35,14 +35,14 @@ struct ListenerCertificates {
   const CertificateStore* api = nullptr;
 };
 
-// What probes ask; `health` must outlive the routes.
+// The probes' routes; `health` must outlive them.
 struct Probed {
   const Health& health;
   std::function<std::string()> refusals;  // RefusalsText
   std::function<std::string()> lacks;     // what it lacks to write; empty: nothing
 };
 // /livez and /readyz, which also says what the server lacks, and with ?verbose what suspends
-// refusals: neither makes it unready, for then nothing at all would be refused.
+// refusals: neither makes it unready, because an unready server would refuse nothing at all.
 std::vector<HttpRoute> ProbeRoutes(const Probed& probed);
 
 // The same and /metrics; `refresh` is called before metrics are rendered. References must outlive
@@ -50,7 +50,7 @@ std::vector<HttpRoute> ProbeRoutes(const Probed& probed);
 std::vector<HttpRoute> HealthRoutes(const Probed& probed, const Metrics& metrics,
                                     std::function<void()> refresh);
 
-// What the API listener answers so far: GET /version.
+// The API listener's own route: GET /version.
 std::vector<HttpRoute> ApiRoutes(std::string_view version);
 
 // Connections that callers may have open, of `open_files` that the process may have.
@@ -58,8 +58,9 @@ struct ConnectionShares {
   int admission = 0;  // `wanted`, as far as the others leave it
   int other = 0;      // of each other listener
 };
-// What the shares leave is for the store's files, the watches of the cluster (one connection for
-// each kind) and the programs that Truce runs: half of a small limit, 2,048 of a large one.
+// Descriptors beyond the shares are for the store's files, the watches of the cluster (one
+// connection for each kind) and the programs that Truce runs: half of a small limit, 2,048 of a
+// large one.
 ConnectionShares SharesOf(std::size_t open_files, std::int64_t wanted);
 
 // Thread-safe.

@@ -1,4 +1,4 @@
-// LiveObjectReader: objects as the API server has them, for rules that refuse by what they are.
+// LiveObjectReader: objects as the API server has them, for rules that refuse by their state.
 #ifndef TRUCE_WEBHOOK_SERVE_LIVE_OBJECTS_H_
 #define TRUCE_WEBHOOK_SERVE_LIVE_OBJECTS_H_
 
@@ -16,7 +16,7 @@
 namespace truce {
 
 // Reviews that wait for such reads at once, and of them those of one asker: while the API server
-// hangs the others have the listener's places. Further ones do without: rules then warn.
+// hangs the others have the listener's places. Further reviews get no read: rules then warn.
 inline constexpr int kLooksAtOnce = 64;
 inline constexpr int kLooksOfOneAtOnce = 32;
 
@@ -32,7 +32,7 @@ class LiveObjectReader final : public LiveReader {
   LiveObjectReader(ApiFinder api, KindFinder kind_of)
       : api_(std::move(api)), kind_of_(std::move(kind_of)) {}
 
-  // One quorum read each, one after the other; what fails or comes too late is left out.
+  // One quorum read each, one after the other; reads that fail or come too late are left out.
   LiveObjects Read(std::string_view asker, std::span<const Slot> slots, Deadline deadline) override;
 
  private:

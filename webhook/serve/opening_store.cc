@@ -49,11 +49,6 @@ StoreCounts OpeningStore::Counts() const {
   return store == nullptr ? StoreCounts{} : store->Counts();
 }
 
-Result<StoreContents> OpeningStore::Contents() const {
-  const Store* store = opened();
-  return store == nullptr ? Result<StoreContents>(NotOpen()) : store->Contents();
-}
-
 Result<void> OpeningStore::Health() const {
   const Store* store = opened();
   return store == nullptr ? Result<void>(NotOpen()) : store->Health();

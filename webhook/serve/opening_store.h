@@ -26,7 +26,6 @@ class OpeningStore final : public Store {
   Result<void> Read(const Locks& hints, const ReadFn& read, Deadline deadline) const override;
   bool is_remote() const override;
   StoreCounts Counts() const override;
-  Result<StoreContents> Contents() const override;
   Result<void> Health() const override;
   std::optional<Error> FatalFailure() const override;
 

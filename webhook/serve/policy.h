@@ -1,4 +1,4 @@
-// From the configuration's plain values to what reviews are judged by.
+// From the configuration's plain values to the policy that reviews are judged by.
 #ifndef TRUCE_WEBHOOK_SERVE_POLICY_H_
 #define TRUCE_WEBHOOK_SERVE_POLICY_H_
 

@@ -12,8 +12,8 @@ namespace truce {
 
 // How objects of one kind become configuration. `add` appends what `object` says to `config`, with
 // object.Label() as the place; its error is kInvalidArgument, "PLACE: PATH: what is wrong; how to
-// mend it", and then `config` is dropped. What types, rules and patterns mean is checked
-// afterwards, by PolicyFrom on the whole.
+// mend it", and then `config` is dropped. PolicyFrom checks the meaning of types, rules and
+// patterns afterwards, on the whole.
 struct PolicyKind {
   ServedKind kind;
   Result<void> (*add)(const OwnObject& object, Config& config);

@@ -24,11 +24,11 @@ struct EffectivePolicy {
   std::shared_ptr<const Config> config;
 };
 
-// Whether both lead to the same identities, parties and times: what is recorded need not be read
+// Whether both lead to the same identities, parties and times: recorded kinds need not be read
 // again.
 bool SaysTheSameOfObjects(Config a, Config b);
 
-// Port: who must know which policy is in force.
+// Port: a listener for the policy in force.
 class PolicyListener {
  public:
   virtual ~PolicyListener() = default;
@@ -39,10 +39,10 @@ class PolicyListener {
 // What holds: the configuration must be good by itself. Objects are applied on top of it, and the
 // whole is checked before it takes effect. An object that does not fit is refused, alone: its last
 // accepted version stays in force while it fits, objects accepted before (also by a server before
-// this one: their condition says it) go before new ones, and older objects before younger ones. A
-// changed configuration goes before all objects.
+// this one: their condition says it) win over new ones, and older objects over younger ones. A
+// changed configuration wins over all objects.
 //
-// Thread-safe. The listener is told, under the lock, whenever another policy is in force.
+// Thread-safe. Calls the listener, under the lock, whenever another policy is in force.
 class PolicySource final : public OwnHandler {
  public:
   // `listener` must outlive it.
@@ -52,8 +52,7 @@ class PolicySource final : public OwnHandler {
   // itself; nothing changes.
   Result<void> Configure(const Config& config);
 
-  // What would be said of `object` if it came now; changes nothing. kInvalidArgument: as the
-  // verdict.
+  // The verdict about `object` if it came now; changes nothing. kInvalidArgument: as the verdict.
   Result<void> Try(const OwnObject& object) const;
 
   std::vector<ServedKind> kinds() const override;

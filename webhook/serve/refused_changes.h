@@ -1,4 +1,4 @@
-// RefusedChanges: what was changed while the server runs and is not in force, because it is bad.
+// RefusedChanges: changes during the run of the server that are not in force, because they are bad.
 #ifndef TRUCE_WEBHOOK_SERVE_REFUSED_CHANGES_H_
 #define TRUCE_WEBHOOK_SERVE_REFUSED_CHANGES_H_
 
@@ -17,7 +17,7 @@ class RefusedChanges final {
   // `logger` must outlive the object.
   explicit RefusedChanges(Logger& logger) : logger_(logger) {}
 
-  // What reading the configuration file again came to. True: it is refused, and that is news.
+  // The result of reading the configuration file again. True: it is refused, and that is news.
   bool ReportConfiguration(const ReloadOutcome& outcome);
   // Why the files of secrets and tokens are refused now; empty: they are taken over. True as above.
   bool ReportCredentials(const std::string& problem);

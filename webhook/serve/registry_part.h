@@ -47,8 +47,8 @@ class RegistryPart final {
   // Everybody's store; not open yet.
   Store& store() { return store_; }
   const Store& store() const { return store_; }
-  // What the watch of the cluster writes through, not open yet: of a database it refuses with
-  // kConflict what is decided while another server watches.
+  // The store of the watch's writes, not open yet: on a database it refuses, with kConflict,
+  // decisions made while another server watches.
   Store& watch_store() { return is_database_ ? watch_store_ : store_; }
   // Reviews report to both.
   TrialBook& trials() { return trials_; }
@@ -59,8 +59,8 @@ class RegistryPart final {
   // of BackUp. Blocks as long as it takes. Once it is open, thread-safe.
   Result<RegistryCopy> Copy() const;
 
-  // What the registry lacks to be written, in one line; empty: nothing, as far as is known. As the
-  // last Step found it. Thread-safe.
+  // The reason why the registry cannot be written, in one line; empty: none is known. As the last
+  // Step found it. Thread-safe.
   std::string WriteProblem() const;
 
   // Opens the store that `config` names and brings its keys up to the catalogue of `policy`. False:
@@ -74,35 +74,38 @@ class RegistryPart final {
   bool is_open() const { return is_open_.load(); }  // thread-safe
   // One line, for readiness.
   const std::string& waiting_for() const { return waiting_for_; }
-  // What its database does not promise, of what the configuration asks for; empty: nothing.
+  // The promise that the configuration asks for and its database does not give; empty: none.
   // Thread-safe once open.
   const std::string& durability() const { return durability_; }
-  // That its database's clock and this server's are apart; empty: they are not. Thread-safe.
+  // A line that says that its database's clock and this server's differ; empty: they do not.
+  // Thread-safe.
   std::string ClockProblem() const;
-  // For whom this server answers nothing, though the registry is open: one that makes other keys,
-  // which has taken it over or is about to. One line, for readiness; empty: it answers.
+  // The server for whose sake this one answers nothing, though the registry is open: it makes other
+  // keys, and has taken the registry over or is about to. One line, for readiness; empty: it
+  // answers.
   std::string StandsAside() const;
   // Why the registry is no longer this server's; nothing: it is.
   std::optional<Error> Lost() const;
 
-  // Whether this server is the one that watches the cluster; where none is it becomes so. To be
+  // Whether this server is the one that watches the cluster; if none is, this one becomes it. To be
   // called once open, and again while false; the log says which one is then. Without a database it
   // always is. Blocks for some seconds where the database does not answer.
   bool TakeWatch();
-  // Who does, as was found last, for people; empty: not known, or nobody else could. Thread-safe.
+  // The server that watches, as was found last, for people; empty: not known, or no other one
+  // could. Thread-safe.
   std::string Watcher() const;
   // Whether another server watches, or answers beside this one. Thread-safe.
   bool IsBesideAnother() const;
-  // For the server that watches next, at once; this one does no longer. At an end.
+  // Gives the watch to the next server at once. At an end.
   void GiveWatchBack();
 
-  // What is due from time to time; to be called each second. Blocks for 20 s at most.
+  // Does the periodic work that is due; to be called each second. Blocks for 20 s at most.
   void Step(const Config& config);
-  // Why its database lacks what it acknowledged, as Step found; empty: it has everything.
+  // Why its database lacks acknowledged changes, as Step found; empty: it has everything.
   const std::string& loss() const { return loss_; }
   // True when the disk failed: the process must end and start anew; says so in the log.
   bool MustEnd() { return !Lost() && disk_failures_.MustEnd(data_dir_); }
-  // Writes what is not kept yet. Reviews have ended.
+  // Writes data that is not kept yet. Reviews have ended.
   void Stop();
 
   void WriteMetrics(MetricWriter& writer) const;
@@ -117,7 +120,7 @@ class RegistryPart final {
   // False: that is not known yet.
   Result<bool> IsOurs(const Config& config, const KubeSystemFn& kube_system);
   void WaitFor(std::string what);
-  // Tells the log now and then how far the names follow the catalogue.
+  // Logs now and then how far the names follow the catalogue.
   std::function<void(std::size_t done, std::size_t all)> RespellProgress();
   void KeepAudit(const Config& config);
   void KeepBooks();
@@ -125,7 +128,7 @@ class RegistryPart final {
   void TellMissing();
   // Whether `store`, not opened before, has what this server remembers of it.
   Result<void> CompareWithWitness(Store& store, bool has_cluster);
-  // Tells it, and enters recovery mode.
+  // Reports it, and enters recovery mode.
   Result<void> RecoverFrom(const std::string& loss, Store& store, bool has_cluster);
   // Commits once and marks the log, of a store that is a file. A full disk takes neither.
   void BeginLog(Store& store);
@@ -150,7 +153,7 @@ class RegistryPart final {
   std::string witness_problem_;  // the last one told
   std::string clock_problem_;    // at the last step
   Guarded<std::string> write_problem_;
-  Guarded<std::string> watcher_;  // the server that watches, as it was told last
+  Guarded<std::string> watcher_;  // the server that watches, by the last report
   bool is_ours_ = false;          // its registry is this cluster's, or free
   std::string waiting_for_;
   std::string durability_;

@@ -290,17 +290,16 @@ class Server final : private OwnReviewHost {
     routes.api = ApiRoutes(version_);
     Append(both, routes.api);
     Append(RunbookRoutes(), routes.api);
-    Append(api_->PublicClusterRoutes(), routes.api);
     JsonWriter settings;
     settings.BeginObject().Field("argocdURL", holder_.Current()->argocd_url).EndObject();
     const std::vector<HttpRoute> page = PageRoutes(settings.Take());
     Append(page, routes.api);
     routes.api = WithRequestIds(std::move(routes.api));
-    routes.operator_socket = OperatorRoutes({registry_->store(), clock_, RandomIds(), *admission_});
+    routes.operator_socket =
+        OperatorRoutes({api_->rest(), registry_->store(), clock_, RandomIds()});
     // `truce page --data-dir` shows what the socket answers.
     Append(page, routes.operator_socket);
     Append(std::move(both), routes.operator_socket);
-    Append(api_->OperatorClusterRoutes(), routes.operator_socket);
     return routes;
   }
 

@@ -18,8 +18,8 @@ struct ServeOptions {
 // Why it ended without an error.
 enum class ServeEnd {
   kAsked,
-  // A sync of the registry failed: what the disk holds is unknown until a start reads it anew. It
-  // ended at once, without a grace; the log says so, and the next process tells when it was.
+  // A sync of the registry failed: the disk's content is unknown until a start reads it anew. It
+  // ended at once, without a grace; the log says so, and the next process reports when it was.
   kDiskFailed
 };
 

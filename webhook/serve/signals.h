@@ -1,4 +1,4 @@
-// Signals: what ends or wakes the server, taken in one place.
+// Signals that end or wake the server, taken in one place.
 #ifndef TRUCE_WEBHOOK_SERVE_SIGNALS_H_
 #define TRUCE_WEBHOOK_SERVE_SIGNALS_H_
 

@@ -1,6 +1,6 @@
 // Absence: objects that are gone without anybody having seen them end (I11). A complete
 // list nominates the objects that it does not hold; a quorum read that finds nothing releases
-// them, under the brake. Also marks as out of sight what changed while nobody watched.
+// them, under the brake. Also marks objects as out of sight that changed while nobody watched.
 #ifndef TRUCE_WEBHOOK_WATCH_ABSENCE_H_
 #define TRUCE_WEBHOOK_WATCH_ABSENCE_H_
 
@@ -51,7 +51,7 @@ class Absence final {
   // Stored objects with declarations that the kind's complete list, not applied yet, does not
   // hold; also those that are only admitted: they may have come and ended.
   Result<UnlistedObjects> Unlisted(const KindHistory& kind) const;
-  // The end of something was witnessed that is still declared: what came and went since matters.
+  // A resource that is still declared had a witnessed end: objects that came and went since matter.
   Result<bool> HasGone(const KindHistory& kind) const;
   // The list of the kind is complete and applied: ends its gap, and nominates the stored objects
   // that it did not hold.
@@ -59,8 +59,9 @@ class Absence final {
   // The list of the kind failed: everything stored of it counts as out of sight, so that proofs can
   // go on without it.
   Result<void> MarkGap(KindHistory& kind);
-  // What was admitted by these provisional accounts, whose ProviderConfigs moved, counts as real: a
-  // watch that lags behind may tell of it only when it is taken for declared where they lead now.
+  // Resources that were admitted under these provisional accounts, whose ProviderConfigs moved,
+  // count as real: a watch that lags behind may show them only when they already count as declared
+  // in the new account.
   Result<void> CountAdmittedBy(const std::set<std::string>& provisional_accounts);
   // The object was read, or its end was seen: it is nominated no more.
   void Settle(const Uid& uid);
@@ -72,23 +73,24 @@ class Absence final {
   // older than the TTL and that the watch never showed is nominated (a CREATE that never came, and
   // had no reservation to be proved). To be called every few seconds.
   Result<void> Sweep();
-  // Ends what objects of a kind that nobody reads any more declared, as by absence: real, so that
-  // it is left orphaned and no name becomes free; therefore without the brake. One page of objects;
-  // true when none is left. A list that comes back to the kind applies its objects anew.
+  // Ends the declarations of objects of a kind that nobody reads any more, as by absence. Their
+  // resources count as real, so they are left orphaned and no name becomes free; therefore without
+  // the brake. One page of objects; true when none is left. A list that comes back to the kind
+  // applies its objects anew.
   Result<bool> EndUnread(const GroupKind& kind);
 
-  // Lets go what is nominated or frozen now (of `kind`; nothing: of all), each still after its
-  // quorum read. Audited. Returns how many objects that concerns.
+  // Releases the objects that are nominated or frozen now (of `kind`; nothing: of all), each still
+  // after its quorum read. Audited. Returns their number.
   Result<std::size_t> ReleaseBrake(const std::optional<GroupKind>& kind, const std::string& actor,
                                    const std::string& reason);
   const std::map<Uid, Nomination>& nominations() const { return nominations_; }
-  // Kinds of which nominations wait for a second list, and since when the first one missed them.
+  // Kinds with nominations that wait for a second list, and since when the first one missed them.
   std::map<GroupKind, Timestamp> WaitForSecondList() const;
 
  private:
   struct Frozen {
     std::string reason;               // by Freeze
-    bool by_empty_list = false;       // the last list was empty while seen rows of the kind stand
+    bool by_empty_list = false;       // the last list was empty though the kind has seen rows
     bool believe_empty_list = false;  // an operator said so
   };
   struct Missing;

@@ -44,12 +44,12 @@ inline constexpr std::size_t kHostBytesMax = 253;
 // digits.
 std::string AccountFieldsDigest(Value object);
 
-// "?cluster/group/kind/namespace/name": what stands in keys while the account of `config` is not
-// known; equal to ProvisionalAccountOf any object that refers to it.
+// "?cluster/group/kind/namespace/name": the account in keys while that of `config` is not known;
+// equal to ProvisionalAccountOf any object that refers to it.
 std::string ProvisionalAccountFor(const ProviderConfigName& config, std::string_view cluster);
 
-// What is known of accounts: configured, and read from ProviderConfigs; and which of them all that
-// stands under their provisional accounts was given. External synchronization.
+// The known accounts, configured or read from ProviderConfigs; and which of them were given to all
+// resources under their provisional accounts. External synchronization.
 class Accounts final {
  public:
   // Configuration wins over what is read.
@@ -62,24 +62,24 @@ class Accounts final {
   // it had none; kMoved: it had another one.
   enum class News : std::uint8_t { kNone, kLearned, kMoved };
   News Saw(const ProviderConfigName& config, const std::string& account);
-  // What Saw and Brought were told in an earlier life of the process, from the store.
+  // The inputs of Saw and Brought in an earlier life of the process, from the store.
   void Remember(AccountMap learned, AccountMap brought);
 
   // Configured and learned together: what reviews are judged by, rule account-party before all.
   AccountMap Effective() const;
-  // Of these, what the registry follows. A ProviderConfig in a namespace, whose people write what
-  // they like into it, leads to no account that is bound to other namespaces: that rule would
-  // refuse what it declares there, which was admitted before the account was known, or before an
-  // edit.
+  // Those of them that the registry follows. A namespaced ProviderConfig, into which the people of
+  // the namespace may write anything, leads to no account that is bound to other namespaces: that
+  // rule would refuse its declarations there, which were admitted before the account was known, or
+  // before an edit.
   AccountMap Followed() const;
   // Empty: not known.
   std::string AccountFor(const ProviderConfigName& config) const;
   const AccountMap& learned() const { return learned_; }
 
-  // Of what is followed, ProviderConfigs whose account not all has that stands under their
+  // Followed ProviderConfigs whose account is still missing at some resource under their
   // provisional account.
   AccountMap Moving() const;
-  // Portions of these are on their way: should they lead back, what is done is to be undone.
+  // Portions of these are on their way: if they lead back, the finished ones must be undone.
   void Begin(const AccountMap& moving);
   // All portions of these are through.
   void Brought(const AccountMap& moved);
@@ -92,8 +92,8 @@ class Accounts final {
   AccountMap brought_;
 };
 
-// What is kept in the registry (ReconcileStore::Keep): accounts that ProviderConfigs told, those of
-// which all portions are through, and endpoints outside of AWS.
+// What is kept in the registry (ReconcileStore::Keep): accounts that ProviderConfigs name, those
+// whose portions are all through, and endpoints outside of AWS.
 inline constexpr char kAccountsSetting[] = "accounts";
 inline constexpr char kBroughtSetting[] = "brought";
 inline constexpr char kOutsideSetting[] = "outside";
@@ -110,7 +110,7 @@ KnownSpecs KnownSpecsFromText(std::string_view text);
 std::string ToText(const OutsideEndpoints& endpoints);
 OutsideEndpoints EndpointsFromText(std::string_view text);
 
-// Gives what stands under provisional accounts its names in the accounts that became known or
+// Gives resources under provisional accounts their names in the accounts that became known or
 // changed, records too: one pass over the resources of the registry, a portion at a time, since
 // reviews come first. External synchronization.
 class AccountPass final {

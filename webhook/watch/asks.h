@@ -1,5 +1,5 @@
-// Asks: quorum reads of slots. Which are wanted and what each is to settle, when it is asked
-// (again), and what it found, until the watch has told as much.
+// Asks: quorum reads of slots: the wanted ones and what each is to settle, the time of each (next)
+// try, and each result until the watch has come as far.
 #ifndef TRUCE_WEBHOOK_WATCH_ASKS_H_
 #define TRUCE_WEBHOOK_WATCH_ASKS_H_
 
@@ -23,8 +23,8 @@
 
 namespace truce {
 
-// A quorum read of one slot that is wanted, whatever it is asked for. It is a list, since that
-// answers with the version of the cluster that was read, also when nothing is there.
+// A wanted quorum read of one slot, for one or several reasons. It is a list, since that answers
+// with the version of the cluster that was read, also when nothing is there.
 struct GetWanted {
   ServedKind kind;
   Slot slot;
@@ -34,7 +34,7 @@ struct GetWanted {
   auto operator<=>(const GetWanted&) const = default;
 };
 
-// External synchronization. One ask for a slot, whatever it is asked for.
+// External synchronization. One ask for a slot, for all its reasons.
 class Asks final {
  public:
   // A quorum read and what it is to settle.
@@ -45,7 +45,7 @@ class Asks final {
     Moment due{};
     bool under_way = false;
     bool overtaken = false;  // an end or a list was applied while it was under way
-    // What was read, until the watch has passed it.
+    // The answer, until the watch has passed it.
     struct Found {
       std::shared_ptr<const ObservedVersion> object;  // null: nothing is there
       std::optional<ClusterVersion> version;          // of the cluster that was read
@@ -64,13 +64,13 @@ class Asks final {
   Ask* For(const Slot& slot);
   // Null: there is none.
   Ask* Find(const Slot& slot);
-  // Asks whether the object is gone; what was read before says nothing of that. Null as For.
+  // Asks whether the object is gone; an earlier answer does not count. Null as For.
   Ask* Nominate(const Uid& uid, const Slot& slot);
-  // An end or a list was applied: what was read before it, or is being read, may have ended since,
-  // and nobody would tell again. It is asked again, whatever it answers.
+  // An end or a list was applied: an object that was read before, or is being read, may have ended
+  // since, and the watch would not show that again. It is asked again, whatever it answers.
   void Overtake(const Slot& slot);
   void Overtake(const GroupKind& kind);
-  // What it was for is settled, or will be asked for anew.
+  // Its reasons are settled, or will be asked for anew.
   void Drop(const Slot& slot) { asks_.erase(slot); }
   void Drop(const GroupKind& kind);
 
@@ -87,9 +87,9 @@ class Asks final {
   // sight, and an absent object that only a list missed is left orphaned whatever happened in
   // between.
   std::vector<Slot> Told(const GroupKind& kind, Moment now) const;
-  // After that the watch is taken as having nothing to tell.
+  // After that the watch counts as having nothing more to show.
   static constexpr std::chrono::minutes kPassPatience{10};
-  // Kinds of which an answer waits to be told how far their watch has come.
+  // Kinds with an answer that waits to learn how far their watch has come.
   std::set<GroupKind> Waiting() const;
 
   std::size_t size() const { return asks_.size(); }

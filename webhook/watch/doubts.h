@@ -1,6 +1,6 @@
-// DoubtBoard: what the admission path must know of holders whose life is in question. ReviewInbox:
-// what the watch must know of reviews. Both stand between the threads that answer reviews and the
-// one that drives the reconciler.
+// DoubtBoard: holders whose life is in question, for the admission path. ReviewInbox: reviews, for
+// the watch. Both are between the threads that answer reviews and the one that drives the
+// reconciler.
 #ifndef TRUCE_WEBHOOK_WATCH_DOUBTS_H_
 #define TRUCE_WEBHOOK_WATCH_DOUBTS_H_
 

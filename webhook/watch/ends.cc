@@ -29,11 +29,9 @@ bool Ends::Hold(Sight& end) {
   if (!last.config || !last.facts.terminating || configs == nullptr) return false;
   const ServedKind* kind = configs->KindOf(*last.config);
   if (kind == nullptr) return false;  // no such kind is served: nothing that could change
-  // What it says it deletes is the resource, where the name needs no account.
   const Slot& object = last.facts.slot;
   const KindEntry* entry = store_.rules().catalogue->FindKind(object.group, object.kind);
   const bool in_account = entry != nullptr && entry->type->KeyHasAccount();
-  if (last.facts.deleting && !in_account) return false;
   if (!end.settled || !last.facts.version || count_ >= kHeldMax) {
     end.config_changed = true;
     return false;
@@ -48,7 +46,10 @@ bool Ends::Hold(Sight& end) {
   }
   one.get = {*kind, slot};
   one.config = config;
-  one.held.push_back({.end = end, .from = *end.settled, .to = *last.facts.version});
+  one.held.push_back({.end = end,
+                      .from = *end.settled,
+                      .to = *last.facts.version,
+                      .by_endpoint = last.facts.deleting && !in_account});
   ++count_;
   return true;
 }
@@ -113,7 +114,10 @@ Result<void> Ends::Settle(Moment now) {
       std::optional<std::string> fields;
       if (known) fields = configs->Throughout(one.config, held->from, held->to);
       Sight end = held->end;
-      end.config_changed = !fields;
+      end.config_changed =
+          held->by_endpoint
+              ? !known || !configs->LedTo(end.observed->endpoint, one.config, held->from, held->to)
+              : !fields;
       if (fields) {
         // As it was then, whatever it is now.
         ObservedVersion observed = *end.observed;

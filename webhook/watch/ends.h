@@ -1,7 +1,8 @@
-// Ends: ends of objects that wait. A provider that was sent to another account finds nothing there
-// and lets go of its object. So before a witnessed end frees a name that lies in an account, or any
-// name without a word that its provider deletes it, the ProviderConfig must be known to have been
-// the same since the last version without `Deleting`.
+// Ends: ends of objects that wait. A provider that was sent to another account or endpoint finds
+// nothing there and lets go of its object. So before a witnessed end frees a name, the
+// ProviderConfig must be known to have been the same since the last version without `Deleting`; to
+// have led to the same endpoint, where the name lies in no account and the provider says that it
+// deletes.
 #ifndef TRUCE_WEBHOOK_WATCH_ENDS_H_
 #define TRUCE_WEBHOOK_WATCH_ENDS_H_
 
@@ -23,8 +24,8 @@
 
 namespace truce {
 
-// External synchronization. At most 10,000 wait, for 30 s each; what cannot wait, or waited in
-// vain, is left orphaned (Sight::config_changed).
+// External synchronization. At most 10,000 wait, for 30 s each; an end that cannot wait, or waited
+// in vain, leaves its names orphaned (Sight::config_changed).
 class Ends final {
  public:
   // All must outlive it.
@@ -37,10 +38,10 @@ class Ends final {
   void Gets(Moment now, std::size_t count, std::vector<GetWanted>& wanted);
   std::optional<Moment> GetDue() const;
   bool Got(Moment now, const GetWanted& get, const ApiResult<ListPage>& answer);
-  // Applies those of which enough is known now. To be called when a ProviderConfig was seen, and
+  // Applies those about which enough is known now. To be called when a ProviderConfig was seen, and
   // every few seconds. Errors: the store's.
   Result<void> Settle(Moment now);
-  // Of the kinds of which ends are held back: the first version that tells of one of them.
+  // Of each kind with ends that are held back: the first version that shows one of them.
   std::map<GroupKind, ClusterVersion> Held() const;
   // Kinds of ProviderConfigs that something waits for.
   std::set<GroupKind> Waiting() const;
@@ -50,7 +51,10 @@ class Ends final {
     Sight end;
     ClusterVersion from = 0;  // its last version without `Deleting`
     ClusterVersion to = 0;    // of the end
-    bool asked = false;       // after the end
+    // What it says it deletes is the resource, wherever its credentials are from, as long as its
+    // ProviderConfig leads to the same endpoint: its name needs no account.
+    bool by_endpoint = false;
+    bool asked = false;  // after the end
     bool answered = false;
     std::optional<ClusterVersion> found;  // of the ProviderConfig; nothing: there is none
     std::optional<Moment> since;

@@ -56,7 +56,7 @@ class Engine final : public WatchHandler {
   void Ended(WatchId id, std::optional<ApiError> error) override;
 
  private:
-  // Hands the watcher what came. False: it has no room for it now.
+  // Hands inputs to the watcher. False: it has no room for it now.
   using Input = std::function<bool(Watcher&, Moment now)>;
   // Asks the API server; the answer is the next input.
   using Call = std::function<Input(Deadline deadline)>;

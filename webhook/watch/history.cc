@@ -62,39 +62,38 @@ KnownSpecs ConfigHistory::Known() const {
 }
 
 // Without a mark what changed and changed back within a gap cannot be told from what never changed.
-void ConfigHistory::Enter(std::string fields, std::optional<ClusterVersion> version, SpecMark mark,
-                          Entry& entry) {
-  const bool same = entry.last == version || (mark.given() && mark == entry.mark);
+void ConfigHistory::Enter(Epoch next, SpecMark mark, Entry& entry) {
+  const bool same = entry.last == next.since || (mark.given() && mark == entry.mark);
   const bool gap = std::exchange(entry.gap, false) && !same;
   entry.mark = std::move(mark);
+  entry.last = next.since;
   if (gap) {
     entry.before.reset();
-  } else if (entry.now.fields == fields) {
-    entry.last = version;
+  } else if (entry.now.fields == next.fields) {
     return;
   } else {
     entry.before = std::move(entry.now);
   }
-  entry.now = {std::move(fields), version};
-  entry.last = version;
+  entry.now = std::move(next);
 }
 
 void ConfigHistory::Saw(const ProviderConfigName& config, std::optional<ClusterVersion> version,
-                        std::string fields, SpecMark mark) {
+                        std::string fields, SpecMark mark,
+                        std::optional<OutsideEndpoint> endpoint) {
   const auto [at, first] = entries_.try_emplace(config);
-  at->second.listed = true;
-  if (first) {
-    at->second.now = {std::move(fields), version};
-    at->second.mark = std::move(mark);
-    at->second.last = version;
-    return Recall(config, at->second);
-  }
-  Enter(std::move(fields), version, std::move(mark), at->second);
+  Entry& entry = at->second;
+  entry.listed = true;
+  Epoch seen{std::move(fields), version, std::move(endpoint)};
+  if (!first) return Enter(std::move(seen), std::move(mark), entry);
+  entry.now = std::move(seen);
+  entry.mark = std::move(mark);
+  entry.last = version;
+  Recall(config, entry);
 }
 
 void ConfigHistory::Gone(const ProviderConfigName& config, std::optional<ClusterVersion> version) {
   const auto at = entries_.find(config);
-  if (at != entries_.end()) Enter({}, version, {}, at->second);
+  if (at != entries_.end()) Enter({{}, version, {}}, {}, at->second);
 }
 
 std::map<ProviderConfigName, std::string> ConfigHistory::Fields() const {
@@ -132,6 +131,21 @@ std::optional<std::string> ConfigHistory::Throughout(const ProviderConfigName& c
   const bool later = entry.now.since && *entry.now.since > to;
   if (later && entry.before && covers(*entry.before)) return shown(*entry.before);
   return std::nullopt;
+}
+
+bool ConfigHistory::LedTo(const std::optional<OutsideEndpoint>& endpoint,
+                          const ProviderConfigName& config, ClusterVersion from,
+                          ClusterVersion to) const {
+  const auto at = entries_.find(config);
+  if (at == entries_.end()) return true;
+  const auto covers = [&](const Epoch& epoch) { return epoch.since && *epoch.since <= from; };
+  const auto leads = [&](const Epoch& epoch) {
+    return epoch.fields.empty() || epoch.endpoint == endpoint;
+  };
+  const auto& [now, before, mark, last, listed, gap] = at->second;
+  if (covers(now)) return leads(now);
+  const bool later = now.since && *now.since > to;
+  return before && covers(*before) && leads(*before) && (later || leads(now));
 }
 
 void KindHistory::Close() {

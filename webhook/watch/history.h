@@ -1,4 +1,4 @@
-// What was told so far: of each ProviderConfig (ConfigHistory), and of each recorded kind
+// The history so far of each ProviderConfig (ConfigHistory), and of each recorded kind
 // (KindHistory).
 #ifndef TRUCE_WEBHOOK_WATCH_HISTORY_H_
 #define TRUCE_WEBHOOK_WATCH_HISTORY_H_
@@ -41,9 +41,9 @@ struct KnownSpec {
 };
 using KnownSpecs = std::map<ProviderConfigName, KnownSpec>;
 
-// What the account of each ProviderConfig depended on, and since which version of the cluster. For
-// ends: a provider that was sent to another account finds nothing there and lets go of its object,
-// and the resource lives on.
+// The fields that the account of each ProviderConfig depended on, and since which version of the
+// cluster. For ends: a provider that was sent to another account finds nothing there and lets go of
+// its object, and the resource lives on.
 // External synchronization. Bounded by the ProviderConfigs there are: those that are gone are kept
 // until the next list of their kind.
 class ConfigHistory final {
@@ -53,38 +53,44 @@ class ConfigHistory final {
   // Null: no such kind is served.
   const ServedKind* KindOf(const ProviderConfigName& config) const;
 
-  // What another one knew, for whoever is the same by uid and generation; and what is known now.
+  // Takes over the knowledge of another server about ProviderConfigs with equal uid and generation;
+  // gives what is known now.
   void Remember(KnownSpecs specs);
   KnownSpecs Known() const;
 
-  // A list of the kind begins: of what lies between it and what was seen before only that is known
-  // which uid and generation tell.
+  // A list of the kind begins: about the time between it and the last sight only uid and generation
+  // say something.
   void BeginList(const GroupKind& kind);
-  // It is complete: what it did not hold is gone.
+  // It is complete: objects that it did not hold are gone.
   void FinishList(const GroupKind& kind);
-  // One version, from a list or the watch; `fields` by AccountFieldsDigest. Nothing for `version`:
-  // it is no number.
+  // One version, from a list or the watch; `fields` by AccountFieldsDigest, `endpoint` by
+  // OutsideEndpointOf. Nothing for `version`: it is no number.
   void Saw(const ProviderConfigName& config, std::optional<ClusterVersion> version,
-           std::string fields, SpecMark mark);
+           std::string fields, SpecMark mark, std::optional<OutsideEndpoint> endpoint = {});
   void Gone(const ProviderConfigName& config, std::optional<ClusterVersion> version);
 
   // Of those that exist: IdentityRules::account_fields.
   std::map<ProviderConfigName, std::string> Fields() const;
 
-  // Whether everything up to what a quorum read found has been told; nothing for `found`: it found
-  // none. An answer of yes therefore holds for the time of the read.
+  // Whether everything up to the finding of a quorum read has been shown; nothing for `found`: it
+  // found none. An answer of yes therefore holds for the time of the read.
   bool Knows(const ProviderConfigName& config, std::optional<ClusterVersion> found) const;
   // The fields that it had at version `at`, as far as is known; else those of now.
   std::string At(const ProviderConfigName& config, ClusterVersion at) const;
   // The fields, if they were the same from version `from` to version `to`; "none" while there was
-  // no such ProviderConfig. Nothing: they changed, or nobody can tell.
+  // no such ProviderConfig. Nothing: they changed, or are not known.
   std::optional<std::string> Throughout(const ProviderConfigName& config, ClusterVersion from,
                                         ClusterVersion to) const;
+  // Whether it is known to have led to `endpoint`, or into AWS, from version `from` to version `to`
+  // for as long as it existed.
+  bool LedTo(const std::optional<OutsideEndpoint>& endpoint, const ProviderConfigName& config,
+             ClusterVersion from, ClusterVersion to) const;
 
  private:
   struct Epoch {
     std::string fields;                   // empty: it did not exist
     std::optional<ClusterVersion> since;  // the first version with them, as far as is known
+    std::optional<OutsideEndpoint> endpoint;
   };
   struct Entry {
     Epoch now;
@@ -94,8 +100,7 @@ class ConfigHistory final {
     bool listed = true;                  // the list that runs, or ran last, held it
     bool gap = false;                    // a list runs: the next version may hide others
   };
-  static void Enter(std::string fields, std::optional<ClusterVersion> version, SpecMark mark,
-                    Entry& entry);
+  static void Enter(Epoch next, SpecMark mark, Entry& entry);
   void Recall(const ProviderConfigName& config, Entry& entry) const;
 
   std::map<GroupKind, ServedKind> served_;
@@ -103,8 +108,8 @@ class ConfigHistory final {
   KnownSpecs remembered_;
 };
 
-// What lists and watch of one recorded kind have told since the start. A value of the reconciler,
-// which its parts share.
+// The history of one recorded kind by its lists and watch since the start. A value of the
+// reconciler, which its parts share.
 struct KindHistory {
   // How a version came: from a list or read by itself; from the watch, behind the one before it;
   // so, as the object's first.
@@ -125,23 +130,22 @@ struct KindHistory {
     void Take(const ObservedVersion& seen, Order order);
   };
 
-  // The list is another one, or history was lost: what was told up to the list before proves
-  // nothing.
+  // The list is another one, or history was lost: the history up to the list before proves nothing.
   void Break() { unbroken = whole = false; }
   // The complete list is applied.
   void Close();
   // A version was seen, and the registry has it.
   void Take(const ObservedVersion& seen, Order order);
-  // What `settled` is for whoever comes when the watch has come to `position`.
+  // `settled` for the next server, when the watch has come to `position`.
   std::optional<ClusterVersion> SettledAt(ClusterVersion position);
 
   FollowedKind followed;
   std::unordered_map<std::string, Version> versions;  // by metadata.uid: the last one seen
   std::unordered_set<std::string> deleting;           // of these; some are not any more
-  // From whoever watched before: each object there is either had a version without `Deleting` at
+  // From the watch before: each object there is either had a version without `Deleting` at
   // this version or later, or is younger. Nothing: not known.
   std::optional<ClusterVersion> settled;
-  // Whoever watched before has told the registry everything up to here. Nothing: not known.
+  // The watch before has stored everything up to here. Nothing: not known.
   std::optional<ClusterVersion> told;
   std::vector<std::shared_ptr<const ObservedVersion>> collected;  // of the list that runs
   // The list that runs is one for which nothing is lost: its watch goes on from here.
@@ -155,10 +159,10 @@ struct KindHistory {
   bool marked = false;       // this gap is marked: everything stored counts as out of sight
   bool apply_known = false;  // the next list is applied whole, also versions known already
   bool terminating = false;  // its CRD is: deletions of its objects witness nothing
-  // Its watch has told everything up to here; nothing: not since the last gap.
+  // Its watch has shown everything up to here; nothing: not since the last gap.
   std::optional<ClusterVersion> passed;
 
-  // What is read now would say nothing about what happened in the gap.
+  // A read now would say nothing about the time of the gap.
   bool blind() const { return gap && !marked; }
   // The last version seen; null: none.
   const Version* Find(const Uid& uid) const {

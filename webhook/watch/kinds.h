@@ -31,8 +31,8 @@ inline bool IsOf(const Slot& slot, const GroupKind& kind) {
 void AppendKindLine(const GroupKind& kind, std::string_view value, std::string& text);
 std::vector<std::pair<GroupKind, std::string_view>> KindLines(std::string_view text);
 
-// What the objects of a followed kind are to the registry. Values order the first start: what the
-// later ones need to be understood is listed first.
+// The role of a followed kind's objects for the registry. Values order the first start: kinds that
+// the later ones need to be understood are listed first.
 enum class Role : std::uint8_t {
   kDefinition,           // CustomResourceDefinition, metadata only: says which kinds terminate
   kCompositeDefinition,  // XRD: says which kinds are composites and claims

@@ -101,7 +101,11 @@ ObservedVersion ReadObservedVersion(Value object, const FollowedKind& kind,
   observed.in_use = view.Label("crossplane.io/in-use") == "true";
   ReadTags(view.at_provider.Child("tags"), observed);
   observed.config = ConfigOf(view, kind.group_kind(), *rules.catalogue);
-  if (observed.config) observed.status_digest = DigestOf(object.Child("status"));
+  if (observed.config) {
+    observed.status_digest = DigestOf(object.Child("status"));
+    const auto outside = rules.outside.find(*observed.config);
+    if (outside != rules.outside.end()) observed.endpoint = outside->second;
+  }
   return observed;
 }
 

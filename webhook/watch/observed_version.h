@@ -41,6 +41,7 @@ struct ObservedVersion {
   std::uint64_t tags_digest = 0;
   // Of a managed resource: its ProviderConfig, and what tells one status from another.
   std::optional<ProviderConfigName> config;
+  std::optional<OutsideEndpoint> endpoint;  // where that led by what was known when this was read
   std::uint64_t status_digest = 0;
 
   bool operator==(const ObservedVersion&) const = default;
@@ -80,7 +81,7 @@ struct KindStatus {
   bool operator==(const KindStatus&) const = default;
 };
 
-// An object of which nothing is known but that it is there: it declares what nobody sees.
+// An object known only to exist: nobody can see its declarations.
 struct UnreadObject {
   std::string ns;
   std::string name;  // as far as it can be made out; else empty

@@ -32,7 +32,7 @@ class Proofs final {
   // Looks for reservations older than the TTL and asks for their proof. To be called every few
   // seconds.
   Result<void> Collect();
-  // Asks for the proof of these reserved rows, wherever they stand (Decision::prove).
+  // Asks for the proof of these reserved rows, whatever their kinds (Decision::prove).
   Result<void> Prove(std::span<const RowId> rows);
   // Asks for the object in a slot: if there is one, it is seen.
   void See(const Slot& slot) { (void)asks_.For(slot); }

@@ -37,7 +37,7 @@ inline constexpr std::size_t kObservedAtOnce = 128;
 // Rows in one commit of a pass that nothing waits for.
 inline constexpr std::size_t kPortion = 16;
 
-// What the reconciler stands on; all must outlive it.
+// The reconciler's dependencies; all must outlive it.
 struct ReconcilePorts {
   Store& store;
   const Clock& clock;

@@ -41,8 +41,8 @@ struct ReconcileStatus {
 
 // External synchronization: one thread drives it and its parts. Every call that returns an error
 // has had its effect in part or not at all and is to be repeated with the same arguments: all
-// effects are idempotent (I9). Errors are the store's; what the API server sent wrong is passed
-// over.
+// effects are idempotent (I9). Errors are the store's; malformed objects of the API server are
+// passed over.
 class Reconciler final {
  public:
   Reconciler(ReconcilePorts ports, ReconcileRules rules)
@@ -52,7 +52,7 @@ class Reconciler final {
 
   // New rules (store().SetRules) are to be followed by a new list of all recorded kinds (Forget
   // makes the lists apply everything), and by a pass where accounts became known (AccountPass).
-  // What an object that has not changed does not declare any more is left orphaned, never free.
+  // A resource that an unchanged object no longer declares is left orphaned, never free.
   ReconcileStore& store() { return store_; }
   const ReconcileRules& rules() const { return store_.rules(); }
   Absence& absence() { return absence_; }
@@ -73,8 +73,8 @@ class Reconciler final {
 
   // The next list of the kind is applied whole, also versions known already.
   void Forget(const GroupKind& kind);
-  // The same, and nothing is lost for that list: the watch goes on from `version` and tells what
-  // came, changed or went since.
+  // The same, and nothing is lost for that list: the watch goes on from `version` and shows objects
+  // that came, changed or went since.
   Result<void> Reread(const GroupKind& kind, ClusterVersion version);
   void BeginList(const GroupKind& kind);
   // Objects of a page (JSON). Held in memory, as facts only, until FinishList.
@@ -82,21 +82,20 @@ class Reconciler final {
   // The list is complete: it is applied, then stored objects that it did not hold are nominated.
   // Before the first start is complete it only closes the list (FinishStart).
   Result<void> FinishList(const GroupKind& kind);
-  // The list failed; what it brought so far is given up (Absence::MarkGap).
+  // The list failed; its objects so far are dropped (Absence::MarkGap).
   Result<void> ListFailed(const GroupKind& kind);
-  // Where whoever watched before had come to: KindHistory::told and settled; before Replay and
-  // FinishStart.
+  // The position of the watch before: KindHistory::told and settled; before Replay and FinishStart.
   void SetPosition(const GroupKind& kind, std::optional<ClusterVersion> told,
                    std::optional<ClusterVersion> settled);
-  // KindHistory::settled for whoever watches next.
+  // KindHistory::settled for the next watch.
   std::optional<ClusterVersion> SettledAt(const GroupKind& kind,
                                           std::optional<ClusterVersion> position);
   // Of the kind's complete first list, before FinishStart.
   Result<UnlistedObjects> Unlisted(const GroupKind& kind) const;
   Result<bool> HasGone(const GroupKind& kind) const;
   // Events of before the kind's first list, in order, of objects that it did not hold: their ends
-  // are applied by FinishStart as if they had been watched. Not of an object that changed what it
-  // declares meanwhile: what else it did nobody tells. Once for each kind.
+  // are applied by FinishStart as if they had been watched. Not of an object whose declarations
+  // changed meanwhile: nobody knows what else it did. Once for each kind.
   void Replay(const Replays::Told& told);
   // All kinds were attempted: applies all finished lists together, so that a claim, its composite
   // and its managed resources are one chain, and the oldest of all is the incumbent.
@@ -111,7 +110,7 @@ class Reconciler final {
   // When the next one is due; nothing while none waits.
   std::optional<Moment> GetDue() const;
   Result<void> Got(Moment now, const GetWanted& get, const ApiResult<ListPage>& answer);
-  // Kinds of which something waits to be told how far their watch has come.
+  // Kinds with something that waits to learn how far their watch has come.
   std::set<GroupKind> Waiting() const;
 
   ReconcileStatus status() const;

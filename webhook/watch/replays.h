@@ -1,9 +1,9 @@
-// Replays: what ended while nobody watched, where the API server can still tell it. Every few
-// seconds the registry keeps how far the watch of each kind has come. Where the first list after a
-// start lacks a stored object, or the end of something was witnessed that is still declared, the
-// events since then are asked for: an end that they tell was witnessed, only later; and what was
-// witnessed holds where nothing else came and went. A watch that ends before it came as far as the
-// list is asked for again. What is not told by then is absent (Absence).
+// Replays: ends while nobody watched, if the API server still has their history. Every few seconds
+// the registry keeps how far the watch of each kind has come. Where the first list after a start
+// lacks a stored object, or a resource that is still declared had a witnessed end, the events since
+// then are asked for: an end among them was witnessed, only later; and the witnessed end holds if
+// nothing else came and went. A watch that ends before it came as far as the list is asked for
+// again. An object that no event has shown by then is absent (Absence).
 #ifndef TRUCE_WEBHOOK_WATCH_REPLAYS_H_
 #define TRUCE_WEBHOOK_WATCH_REPLAYS_H_
 
@@ -26,8 +26,8 @@ namespace truce {
 
 // How far the watch of a kind has come.
 struct WatchPosition {
-  std::string version;                    // everything up to it is told, and the registry has it
-  std::optional<ClusterVersion> settled;  // KindHistory::settled, for whoever watches next
+  std::string version;                    // everything up to it was shown, and the registry has it
+  std::optional<ClusterVersion> settled;  // KindHistory::settled, for the next watch
 
   bool operator==(const WatchPosition&) const = default;
 };
@@ -36,7 +36,7 @@ using WatchPositions = std::map<GroupKind, WatchPosition>;
 std::string ToText(const WatchPositions& positions);
 WatchPositions PositionsFromText(std::string_view text);
 
-// Stored objects that a list does not hold, by uid; false: their end was told.
+// Stored objects that a list does not hold, by uid; false: their end was shown.
 using UnlistedObjects = std::map<Uid, bool>;
 
 // External synchronization.
@@ -46,7 +46,7 @@ class Replays final {
   // API server says how far it has come (Reflector::kHurryWatch).
   static constexpr std::chrono::seconds kWatch = Reflector::kHurryWatch;
   static constexpr std::chrono::milliseconds kAgain{500};
-  // Nobody waits longer for an API server that does not tell: the start waits for this.
+  // The longest wait for an API server that shows nothing; the start waits for this.
   static constexpr std::chrono::seconds kPatience{30};
 
   // Where there are more changes of other objects the history does not count as whole.
@@ -56,7 +56,7 @@ class Replays final {
     GroupKind kind;
     std::vector<WatchEvent> events;  // of the objects asked for, in order
     std::vector<WatchEvent> others;  // of other objects
-    bool whole = false;              // everything up to the version of the list is told
+    bool whole = false;              // everything up to the version of the list was shown
   };
 
   // Asks by `query`, whose id is given later, for what became of `objects`, and of all others, up
@@ -71,11 +71,11 @@ class Replays final {
   bool Events(WatchId id, const std::vector<WatchEvent>& events);
   bool Ended(Moment now, WatchId id, const std::optional<ApiError>& error);
 
-  // All has been told that will be.
+  // Nothing more will be shown.
   bool IsOver(Moment now);
   // When there is something to start, or it is over at the latest; nothing: it is over.
   std::optional<Moment> Due() const;
-  // Hands over what was told, once.
+  // Hands over the shown events, once.
   std::vector<Told> Take() { return std::exchange(told_, {}); }
 
  private:
@@ -84,7 +84,7 @@ class Replays final {
     std::map<std::string, bool, std::less<>> objects;  // as UnlistedObjects, by metadata.uid
     std::optional<ClusterVersion> list;
     Told told;
-    bool unreadable = false;    // an event: of which object, nobody knows
+    bool unreadable = false;    // an event of an unknown object
     std::optional<Moment> due;  // to be watched from then on
   };
   using RunningAt = std::vector<Running>::iterator;

@@ -38,8 +38,8 @@ struct Sight {
   std::optional<ClusterVersion> settled;  // the last one without `Deleting`
 };
 
-// External synchronization. Errors are the store's; to be repeated with the same arguments. What
-// cannot be read of what the API server sent is counted and told to the observer.
+// External synchronization. Errors are the store's; to be repeated with the same arguments. Counts
+// objects of the API server that cannot be read, and passes them to the observer.
 class Sights final {
  public:
   // All must outlive it.
@@ -57,7 +57,7 @@ class Sights final {
   // Reads events of the kind's watch, in order, without those that a quorum read has overtaken.
   std::vector<Sight> ReadEvents(std::span<const WatchEvent> events, const KindHistory& kind);
   // Of events of before a list, those of objects that existed at their begin, ended and are not
-  // stored any more: whoever watched then has applied that. Nothing where the store fails.
+  // stored any more: the watch of that time has applied that. Nothing where the store fails.
   void LeaveOutEnded(std::vector<Sight>& sights) const;
   Result<void> Apply(const std::vector<Sight>& sights);
   // The store has it: that is the version known, and what was asked and nominated is settled.

@@ -64,8 +64,8 @@ struct WatcherOptions {
   // False: only `others` are followed, and nothing is written, until BeginRecording: another server
   // watches the cluster.
   bool records = true;
-  // Other servers judge by what ViewTold says that they were told: a pass waits until none of them
-  // can judge by what was before.
+  // Other servers judge by the view that ViewTold confirms: a pass waits until none of them can
+  // judge by an earlier one.
   bool tells_others = false;
   std::uint64_t seed = 1;  // of all jitter
 };
@@ -82,7 +82,7 @@ struct WatcherStatus {
   ReconcileStatus reconcile;
 };
 
-// What identities depend on and the cluster tells; a value.
+// The facts of the cluster that identities depend on; a value.
 struct LearnedIdentity {
   AccountMap accounts;                    // configured and learned
   MovingAccounts moving;                  // of them, those that not all has yet
@@ -96,7 +96,7 @@ struct LearnedIdentity {
 // As the admission path judges by it.
 void TakeLearned(const LearnedIdentity& learned, IdentityRules& rules);
 
-// Port: who judges reviews by what the watch learned.
+// Port: the judge of reviews, who uses the knowledge of the watch.
 class LearnedListener {
  public:
   virtual ~LearnedListener() = default;
@@ -132,10 +132,10 @@ class Watcher final {
 
   // This server watches the cluster from now on: everything is followed. Idempotent.
   void BeginRecording(Moment now);
-  // Another one does from now on, because this one ends: the registry is told how far the watches
-  // have come. Where the store fails it has what it was told last.
+  // Another one watches from now on, because this one ends: stores how far the watches have come.
+  // If the store fails, it keeps the last position.
   void Leave(Moment now);
-  // The registry has what other servers judge by: all that the listener was told last is in it.
+  // The registry has the view that other servers judge by: everything that the listener got last.
   void ViewTold(Moment now, const LearnedIdentity& learned);
 
   // Configuration changed: mappings, catalogue, accounts, parties. Everything recorded is listed
@@ -145,7 +145,7 @@ class Watcher final {
   void Resync(Moment now);
   // A complete list of every recorded kind was applied since the start or the last Resync.
   bool resynced() const { return ready() && Unresynced().empty(); }
-  // The kinds of which that is not so yet.
+  // The kinds for which that is not so yet.
   std::vector<KindStatus> Unresynced() const;
   // See Absence::ReleaseBrake; kinds frozen for an empty list are listed again. Errors: kNotFound:
   // the kind is not followed.
@@ -194,17 +194,19 @@ class Watcher final {
   };
   // CRDs come in crowds: discovered once they are there.
   static constexpr std::chrono::seconds kCrdsSettle{1};
-  // The watches of two kinds have no order between them: what was made before a ProviderConfig's
-  // edit is told by then.
+  // The watches of two kinds have no order between them: objects made before a ProviderConfig's
+  // edit were shown by then.
   static constexpr std::chrono::seconds kEditSettles{5};
-  // A server judges by no view that it did not confirm for three seconds, and what it judged by one
-  // is decided ten seconds later at most: then nobody goes by what was told before.
+  // A server judges by no view that it did not confirm for three seconds, and it decides within ten
+  // seconds whatever it judged by one: then nobody uses an earlier view.
   static constexpr std::chrono::seconds kOthersSee{15};
-  // Whoever edits ProviderConfigs all the time leaves the watches time to tell what happens.
+  // Somebody who edits ProviderConfigs all the time still leaves the watches time to show what
+  // happens.
   static constexpr std::chrono::seconds kRereadAgain{30};
-  // How often the registry is told how far the watches have come: an API server remembers minutes.
+  // How often the registry stores how far the watches have come: an API server remembers minutes.
   static constexpr std::chrono::seconds kKeepPositions{15};
-  // Whoever edits ProviderConfigs all the time holds up the passes of others no longer than this.
+  // Somebody who edits ProviderConfigs all the time delays the passes of others no longer than
+  // this.
   static constexpr std::chrono::seconds kOthersSeeMax{60};
 
   // work (watcher_tasks.cc)

@@ -208,10 +208,12 @@ void Watcher::SawObject(Followed& followed, Value object, bool gone) {
       if (gone) {
         configs_.Gone(config, version);
       } else {
+        std::optional<OutsideEndpoint> endpoint = OutsideEndpointOf(object);
         configs_.Saw(config, version, AccountFieldsDigest(object),
                      {std::string(StringOf(metadata.Child("uid"))),
-                      std::string(metadata.Child("generation").text())});
-        SawEndpoint(config, OutsideEndpointOf(object));
+                      std::string(metadata.Child("generation").text())},
+                     endpoint);
+        SawEndpoint(config, std::move(endpoint));
         SawAccount(config, AccountOfProviderConfig(object), version);
       }
       return;

@@ -12,7 +12,7 @@ namespace truce {
 std::optional<std::string> DecodeBase64(std::string text);
 std::string EncodeBase64(std::string_view bytes);
 
-// With '-' and '_' for '+' and '/', without padding: a part of a URL as it stands. Nothing when
+// With '-' and '_' for '+' and '/', without padding: fit for a URL as it is. Nothing when
 // `text` is empty or anything else.
 std::optional<std::string> DecodeBase64Url(std::string text);
 std::string EncodeBase64Url(std::string_view bytes);

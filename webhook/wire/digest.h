@@ -21,7 +21,7 @@ Digest HmacSha256(std::string_view key, std::string_view text);
 // Takes the same time wherever they differ.
 bool SameDigest(const Digest& a, const Digest& b);
 
-// What 64 hex digits in either case stand for; the inverse is HexOf.
+// The bytes of 64 hex digits in either case; the inverse is HexOf.
 std::optional<Digest> DigestFromHex(std::string_view hex);
 
 // `count` random bytes from the system.

@@ -1,5 +1,5 @@
-// What the API server sends reviews to. Each endpoint has a path and a secret of its own: the API
-// server prints the URL of a webhook that it cannot reach to whoever's request fails.
+// The endpoints that the API server sends reviews to. Each has a path and a secret of its own: the
+// API server shows the URL of a webhook that it cannot reach to the user whose request fails.
 #ifndef TRUCE_WEBHOOK_WIRE_ENDPOINTS_H_
 #define TRUCE_WEBHOOK_WIRE_ENDPOINTS_H_
 

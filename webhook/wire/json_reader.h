@@ -15,7 +15,7 @@ namespace truce {
 class JsonReader final {
  public:
   // `json` as a Document, without metadata.managedFields. The document's texts live until the next
-  // Read or the end of the reader; `json` may go. A key may stand twice: the API server would not
+  // Read or the end of the reader; `json` may go. A key may come twice: the API server would not
   // have stored it. Errors: kInvalidArgument, one line: not JSON, not an object.
   Result<Document> Read(std::string_view json);
 

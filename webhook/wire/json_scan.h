@@ -1,9 +1,9 @@
 // JSON → Document, front to back, in one pass over the text.
 //
-// All of a text is checked to be JSON; no more is built of it than the first levels. What is deeper
-// stands in the document as it is written (Builder::Written) and is read level by level when
-// somebody asks: so neither depth nor number of values costs memory where nobody reads, and nothing
-// is refused for it (R4).
+// The whole text is checked to be JSON, but only the first levels of it are built. The document
+// keeps deeper parts as they are written (Builder::Written) and reads them level by level when
+// somebody asks: so neither depth nor number of values costs memory where nobody reads, and neither
+// causes a refusal (R4).
 #ifndef TRUCE_WEBHOOK_WIRE_JSON_SCAN_H_
 #define TRUCE_WEBHOOK_WIRE_JSON_SCAN_H_
 
@@ -24,7 +24,7 @@ namespace truce {
 // A Document::TreeReader of what a scan left as it is written, so it is JSON.
 void ReadTree(std::string_view written, std::string_view key, Builder& builder);
 
-// A key that stands twice among `keys`, whose order is nobody's afterwards.
+// A key that comes twice among `keys`, whose order is lost.
 std::optional<std::string_view> KeyTwice(std::span<std::string_view> keys);
 
 // Bytes behind a text that are readable, the first of them zero.
@@ -37,7 +37,7 @@ inline constexpr std::size_t kBuiltLevels = 64;
 class JsonScan final {
  public:
   enum class Fault : std::uint8_t { kNone, kEmpty, kUtf8, kText, kNumber, kKeyTwice, kOther };
-  // Of the first kBuiltLevels levels of a text, also of what is not built.
+  // Of the first kBuiltLevels levels of a text, also of parts that are not built.
   enum class Keys : std::uint8_t { kOnce, kAny };
 
   explicit JsonScan(Keys keys) : keys_once_(keys == Keys::kOnce) {}
@@ -49,7 +49,7 @@ class JsonScan final {
 
   // Of the last Read.
   Fault fault() const { return fault_; }
-  // The key that stands twice in one object. Valid until the next Read, while the text lives.
+  // The key that comes twice in one object. Valid until the next Read, while the text lives.
   std::string_view twice() const { return twice_; }
 
  private:
@@ -63,7 +63,7 @@ class JsonScan final {
     std::string_view key;   // its own
     std::string_view last;  // of its members, the key read last
     std::size_t left_out;   // managedFields
-    bool ascends;           // its members' keys do, so none stands twice
+    bool ascends;           // its members' keys do, so none comes twice
   };
   // A text between its quotation marks.
   struct Text {
@@ -73,11 +73,11 @@ class JsonScan final {
 
   friend void ReadTree(std::string_view written, std::string_view key, Builder& builder);
 
-  // `is_checked`: of what is not built nothing is looked at but where it ends.
+  // `is_checked`: of parts that are not built only the end is looked for.
   bool Scan(std::string_view text, std::size_t levels, bool is_checked, std::string_view key,
             Builder& builder);
   bool Fail(Fault fault);
-  // Each goes on behind what it takes; false: something else stands there.
+  // Each goes on behind what it takes; false: something else is there.
   bool TakeAll(std::string_view key);
   bool TakeMember();  // or an element
   bool TakeValue(std::string_view key);
@@ -91,7 +91,7 @@ class JsonScan final {
   bool Close();
   bool HasKeyTwice(const Level& level);
   void TakeBlanks();
-  // What comes next stands in the document, whole or as it is written.
+  // Puts the next value into the document, whole or as it is written.
   bool IsShown() const { return depth_ <= levels_ && depth_ < left_out_; }
   Level* Inner() { return depth_ <= open_.size() ? &open_[depth_ - 1] : nullptr; }
   std::string_view Since(const char* begin) const {
@@ -108,7 +108,7 @@ class JsonScan final {
   bool is_checked_ = false;
   std::size_t levels_ = 0;    // that are built
   std::size_t depth_ = 0;     // of what is open
-  std::size_t left_out_ = 0;  // what stands so deep, or deeper, is managedFields
+  std::size_t left_out_ = 0;  // values so deep, or deeper, are managedFields
   bool is_new_ = false;       // what was taken last is open and has no member yet
   std::string closing_;       // brackets of what is open
   std::array<Level, kBuiltLevels + 1> open_;

@@ -13,13 +13,13 @@ namespace truce {
 std::string TextIn(const nlohmann::json& json, const char* name);
 std::string TextIn(const nlohmann::ordered_json& json, const char* name);
 
-// `text` as a value. What is no JSON becomes a value whose is_discarded() is true: neither object
+// `text` as a value. If it is no JSON, is_discarded() of the value is true: it is neither object
 // nor list nor anything else.
 nlohmann::json ParseJson(std::string_view text);
 nlohmann::ordered_json ParseOrderedJson(std::string_view text);
 
-// Calls `visit(place, opens)` for each bracket of `json` that stands outside of texts, until that
-// returns false.
+// Calls `visit(place, opens)` for each bracket of `json` outside of texts, until that returns
+// false.
 template <typename Visit>
 void ForEachBracket(std::string_view json, const Visit& visit) {
   bool in_text = false;

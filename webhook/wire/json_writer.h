@@ -2,6 +2,7 @@
 #ifndef TRUCE_WEBHOOK_WIRE_JSON_WRITER_H_
 #define TRUCE_WEBHOOK_WIRE_JSON_WRITER_H_
 
+#include <concepts>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -39,10 +40,18 @@ class JsonWriter final {
   }
   JsonWriter& Field(std::string_view name, const char* value) { return Key(name).Text(value); }
   JsonWriter& Field(std::string_view name, bool value) { return Key(name).Bool(value); }
-  JsonWriter& NumberField(std::string_view name, std::int64_t value) {
-    return Key(name).Number(value);
+  template <std::integral Integer>
+  JsonWriter& NumberField(std::string_view name, Integer value) {
+    return Key(name).Number(static_cast<std::int64_t>(value));
   }
   JsonWriter& TextsField(std::string_view name, const std::vector<std::string>& values);
+  // A list: of each item what `write(item, *this)` writes.
+  template <typename Items, typename Write>
+  JsonWriter& ListField(std::string_view name, const Items& items, const Write& write) {
+    Key(name).BeginArray();
+    for (const auto& item : items) write(item, *this);
+    return EndArray();
+  }
 
   // What was written; the writer is empty again.
   std::string Take() {

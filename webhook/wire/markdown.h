@@ -9,9 +9,8 @@
 namespace truce {
 
 // One line of at most `bytes_max` bytes before it is escaped, shown as it is written wherever a
-// cell of a table may stand: nothing in it is markup, mentions a user or points to an issue. What
-// stands between two single backticks is a span of code, as in texts with commands; "–" for
-// nothing.
+// cell of a table may be: nothing in it is markup, mentions a user or points to an issue. Text
+// between two single backticks is a span of code, as in texts with commands; "–" for nothing.
 std::string MarkdownCell(std::string_view text, std::size_t bytes_max);
 
 }  // namespace truce

@@ -6,9 +6,9 @@
 
 namespace truce {
 
-// Appends `c` as it may stand between tags and between the double quotes of an attribute: what
-// would be markup there as its entity, everything else as it is. What the format does not have
-// (control characters in XML) is the caller's to replace.
+// Appends `c` for a place between tags or between the double quotes of an attribute: a character
+// that would be markup there as its entity, every other one as it is. The caller replaces
+// characters that the format does not have (control characters in XML).
 void AppendToMarkup(char c, std::string& out);
 
 }  // namespace truce

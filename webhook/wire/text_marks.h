@@ -58,11 +58,11 @@ inline Marks MarksOf(const char* text) {
 #endif
 
 // Finds the ends of runs of printable ASCII without quotation marks and backslashes, one behind the
-// other. What ends them is found for many bytes at once, whatever the last one was: so no run is
-// waited for by the next. External synchronization.
+// other. Their ends are found for many bytes at once, whatever the last end was, so no run waits
+// for the former one. External synchronization.
 class PlainRuns final {
  public:
-  // All that is asked for later stands behind `text` and before a zero with 63 readable bytes.
+  // All later questions are about text behind `text` and before a zero with 63 readable bytes.
   void Begin(const char* text) {
     block_ = text;
     ends_ = EndsIn(text);

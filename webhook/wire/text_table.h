@@ -19,8 +19,8 @@ std::string AlignColumns(const TableRows& rows);
 // escaped; an empty one as "-".
 std::string TextTable(const std::vector<std::string>& headers, const TableRows& rows);
 
-// Appends `text` and a line end, broken at spaces before column 100: each line but the first stands
-// behind `indent` spaces, which the first one has already. A longer word has a line of its own.
+// Appends `text` and a line end, broken at spaces before column 100: each line but the first begins
+// with `indent` spaces, which the first one has already. A longer word has a line of its own.
 void AppendWrapped(std::string_view text, std::size_t indent, std::string& out);
 
 }  // namespace truce

@@ -10,7 +10,7 @@
 
 namespace truce {
 
-// Where something stands in a file. Lines and columns count from 1; 0 = not from a file.
+// A place in a file. Lines and columns count from 1; 0 = not from a file.
 struct YamlLocation {
   int line = 0;
   int column = 0;
@@ -44,8 +44,8 @@ inline constexpr std::size_t kYamlBytesMax = 4 * 1024 * 1024;
 inline constexpr int kYamlDepthMax = 32;
 inline constexpr std::size_t kYamlNodesMax = 200'000;
 
-// Reads one document from `text`; an empty one is an empty mapping. `name` stands in messages,
-// which read "name:line: what is wrong". Errors: kInvalidArgument (syntax, not UTF-8, a key twice
+// Reads one document from `text`; an empty one is an empty mapping. Messages have `name`:
+// they read "name:line: what is wrong". Errors: kInvalidArgument (syntax, not UTF-8, a key twice
 // in one mapping, a key that is no scalar,
 //   anchors, aliases and merge keys, tags, a second document, a limit above exceeded).
 Result<YamlNode> ParseYaml(std::string_view text, std::string_view name);

@@ -34,7 +34,7 @@ class YamlEvents final {
     kAlias,
   };
 
-  // `name` stands in messages. `text` must outlive the reader.
+  // Messages have `name`. `text` must outlive the reader.
   YamlEvents(std::string_view text, std::string name);
   YamlEvents(YamlSource source, std::string name);
   ~YamlEvents();
@@ -71,7 +71,7 @@ struct YamlRules {
   bool is_plain = false;
 };
 
-// The tree of which the present event of `events` is the first, to its last. Errors:
+// The tree that begins with the present event of `events`, to its last event. Errors:
 // kInvalidArgument, as of Next, and "name:line: what is wrong" where it breaks `rules`, has a key
 // twice or one that is no single word.
 Result<YamlNode> ComposeYaml(YamlEvents& events, const YamlRules& rules);

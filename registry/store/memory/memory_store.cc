@@ -304,7 +304,6 @@ class MemoryStore::State final : public AllFacts {
 
   Result<void> Write(const Changes& changes);
   StoreCounts Counts() const;
-  StoreContents Copy() const;
 
  private:
   // The first `limit` owners, by key, behind `after` that fit.
@@ -501,19 +500,6 @@ Result<void> MemoryStore::State::Write(const Changes& changes) {
   return {};
 }
 
-StoreContents MemoryStore::State::Copy() const {
-  StoreContents contents;
-  for (const auto& [id, owner] : owners_) contents.owners.push_back(owner);
-  for (const auto& [id, key] : observed_) contents.observed.push_back({id, key});
-  for (const auto& [id, row] : rows_) contents.rows.push_back(row);
-  for (const auto& [uid, object] : objects_) contents.objects.push_back(object);
-  for (const auto& [id, agreement] : agreements_) contents.agreements.push_back(agreement);
-  for (const auto& [id, name] : names_) contents.names.push_back(name);
-  for (const AuditLine& line : audit_) contents.audit.push_back(line.entry);
-  contents.settings.assign(settings_.begin(), settings_.end());
-  return contents;
-}
-
 MemoryStore::MemoryStore() : state_(std::make_unique<State>()) {}
 MemoryStore::~MemoryStore() = default;
 
@@ -541,11 +527,6 @@ Result<void> MemoryStore::Read(const Locks& /*hints*/, const ReadFn& read,
 StoreCounts MemoryStore::Counts() const {
   std::lock_guard<std::mutex> lock(mutex_);
   return state_->Counts();
-}
-
-Result<StoreContents> MemoryStore::Contents() const {
-  std::lock_guard<std::mutex> lock(mutex_);
-  return state_->Copy();
 }
 
 Result<void> MemoryStore::Health() const { return {}; }

@@ -25,7 +25,6 @@ class MemoryStore final : public Store {
   using Store::Read;
   Result<void> Read(const Locks& hints, const ReadFn& read, Deadline deadline) const override;
   StoreCounts Counts() const override;
-  Result<StoreContents> Contents() const override;
   Result<void> Health() const override;
 
  private:

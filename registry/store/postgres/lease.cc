@@ -31,10 +31,9 @@ const char* TextOf(PgLease::Sort sort) {
 
 }  // namespace
 
-Result<std::variant<std::unique_ptr<PgLease>, OtherServer>> PgLease::Take(PgPool& asked,
-                                                                          const PgTarget& target,
-                                                                          const Claim& claim,
-                                                                          Deadline deadline) {
+Result<std::optional<OtherServer>> PgLease::Take(PgPool& asked, const PgTarget& target,
+                                                 const Claim& claim, Deadline deadline,
+                                                 std::unique_ptr<PgLease>& taken) {
   TRUCE_ASSIGN_OR_RETURN(const auto loan, asked.Borrow(deadline));
   const std::string seconds = std::to_string(claim.time.count());
   const PgStatement ask =
@@ -47,11 +46,12 @@ Result<std::variant<std::unique_ptr<PgLease>, OtherServer>> PgLease::Take(PgPool
     return Error{ErrorCode::kDataLoss, "the database answered about a lease what was not asked"};
   }
   const PgColumns row = answers[0].Row(0);
-  using Taken = std::variant<std::unique_ptr<PgLease>, OtherServer>;
   if (row.IsNull(0)) {
-    return Taken(OtherServer{std::string(row.Text(1)), std::chrono::milliseconds(row.Integer(2))});
+    return std::optional(
+        OtherServer{std::string(row.Text(1)), std::chrono::milliseconds(row.Integer(2))});
   }
-  return Taken(std::unique_ptr<PgLease>(new PgLease(target, row.Integer(0), claim)));
+  taken.reset(new PgLease(target, row.Integer(0), claim));
+  return std::optional<OtherServer>();
 }
 
 PgLease::PgLease(const PgTarget& target, std::int64_t epoch, const Claim& claim)

@@ -11,7 +11,6 @@
 #include <optional>
 #include <string>
 #include <thread>
-#include <variant>
 
 #include "registry/base/clock.h"
 #include "registry/base/result.h"
@@ -42,13 +41,12 @@ class PgLease final {
     std::optional<std::string> shared = {};  // it is shared by all that say this; nothing: alone
     std::chrono::seconds time{};
   };
-  // Becomes the holder, or one of those that share, asking by a connection of `asked`. Waits for
-  // decisions under the former holder's epoch that run, never for its lease. Errors: kUnavailable,
-  // kDeadlineExceeded.
-  static Result<std::variant<std::unique_ptr<PgLease>, OtherServer>> Take(PgPool& asked,
-                                                                          const PgTarget& target,
-                                                                          const Claim& claim,
-                                                                          Deadline deadline);
+  // Becomes the holder, or one of those that share, asking by a connection of `asked`: `taken` is
+  // its lease then, else the other one is told. Waits for decisions under the former holder's epoch
+  // that run, never for its lease. Errors: kUnavailable, kDeadlineExceeded.
+  static Result<std::optional<OtherServer>> Take(PgPool& asked, const PgTarget& target,
+                                                 const Claim& claim, Deadline deadline,
+                                                 std::unique_ptr<PgLease>& taken);
   ~PgLease();
   PgLease(const PgLease&) = delete;
   PgLease& operator=(const PgLease&) = delete;

@@ -11,39 +11,54 @@
 
 namespace truce {
 
+// What the library has under `name`; null: it has no such thing, which LoadLibpq tells.
+class PqSymbol final {
+ public:
+  explicit PqSymbol(const char* name);
+  template <typename Call>
+  // NOLINTNEXTLINE(google-explicit-constructor): the one way that dlsym has.
+  operator Call() const {
+    return reinterpret_cast<Call>(found_);
+  }
+
+ private:
+  void* found_ = nullptr;
+};
+
 // Its functions, called as in its documentation but for the prefix. Immutable once loaded.
 struct Libpq {
-  decltype(&PQclear) clear = nullptr;
-  decltype(&PQcmdStatus) cmd_status = nullptr;
-  decltype(&PQconnectPoll) connect_poll = nullptr;
-  decltype(&PQconnectStartParams) connect_start_params = nullptr;
-  decltype(&PQconnectionNeedsPassword) connection_needs_password = nullptr;
-  decltype(&PQconninfoFree) conninfo_free = nullptr;
-  decltype(&PQconninfoParse) conninfo_parse = nullptr;
-  decltype(&PQconsumeInput) consume_input = nullptr;
-  decltype(&PQenterPipelineMode) enter_pipeline_mode = nullptr;
-  decltype(&PQerrorMessage) error_message = nullptr;
-  decltype(&PQexitPipelineMode) exit_pipeline_mode = nullptr;
-  decltype(&PQfinish) finish = nullptr;
-  decltype(&PQflush) flush = nullptr;
-  decltype(&PQfreemem) freemem = nullptr;
-  decltype(&PQgetResult) get_result = nullptr;
-  decltype(&PQgetisnull) getisnull = nullptr;
-  decltype(&PQgetlength) getlength = nullptr;
-  decltype(&PQgetvalue) getvalue = nullptr;
-  decltype(&PQisBusy) is_busy = nullptr;
-  decltype(&PQntuples) ntuples = nullptr;
-  decltype(&PQpipelineSync) pipeline_sync = nullptr;
-  decltype(&PQresultErrorField) result_error_field = nullptr;
-  decltype(&PQresultErrorMessage) result_error_message = nullptr;
-  decltype(&PQresultStatus) result_status = nullptr;
-  decltype(&PQsendQuery) send_query = nullptr;
-  decltype(&PQsendQueryParams) send_query_params = nullptr;
-  decltype(&PQsetNoticeReceiver) set_notice_receiver = nullptr;
-  decltype(&PQsetnonblocking) setnonblocking = nullptr;
-  decltype(&PQsocket) socket = nullptr;
-  decltype(&PQsslInUse) ssl_in_use = nullptr;
-  decltype(&PQstatus) status = nullptr;
+  decltype(&PQclear) clear = PqSymbol("PQclear");
+  decltype(&PQcmdStatus) cmd_status = PqSymbol("PQcmdStatus");
+  decltype(&PQconnectPoll) connect_poll = PqSymbol("PQconnectPoll");
+  decltype(&PQconnectStartParams) connect_start_params = PqSymbol("PQconnectStartParams");
+  decltype(&PQconnectionNeedsPassword) connection_needs_password =
+      PqSymbol("PQconnectionNeedsPassword");
+  decltype(&PQconninfoFree) conninfo_free = PqSymbol("PQconninfoFree");
+  decltype(&PQconninfoParse) conninfo_parse = PqSymbol("PQconninfoParse");
+  decltype(&PQconsumeInput) consume_input = PqSymbol("PQconsumeInput");
+  decltype(&PQenterPipelineMode) enter_pipeline_mode = PqSymbol("PQenterPipelineMode");
+  decltype(&PQerrorMessage) error_message = PqSymbol("PQerrorMessage");
+  decltype(&PQexitPipelineMode) exit_pipeline_mode = PqSymbol("PQexitPipelineMode");
+  decltype(&PQfinish) finish = PqSymbol("PQfinish");
+  decltype(&PQflush) flush = PqSymbol("PQflush");
+  decltype(&PQfreemem) freemem = PqSymbol("PQfreemem");
+  decltype(&PQgetResult) get_result = PqSymbol("PQgetResult");
+  decltype(&PQgetisnull) getisnull = PqSymbol("PQgetisnull");
+  decltype(&PQgetlength) getlength = PqSymbol("PQgetlength");
+  decltype(&PQgetvalue) getvalue = PqSymbol("PQgetvalue");
+  decltype(&PQisBusy) is_busy = PqSymbol("PQisBusy");
+  decltype(&PQntuples) ntuples = PqSymbol("PQntuples");
+  decltype(&PQpipelineSync) pipeline_sync = PqSymbol("PQpipelineSync");
+  decltype(&PQresultErrorField) result_error_field = PqSymbol("PQresultErrorField");
+  decltype(&PQresultErrorMessage) result_error_message = PqSymbol("PQresultErrorMessage");
+  decltype(&PQresultStatus) result_status = PqSymbol("PQresultStatus");
+  decltype(&PQsendQuery) send_query = PqSymbol("PQsendQuery");
+  decltype(&PQsendQueryParams) send_query_params = PqSymbol("PQsendQueryParams");
+  decltype(&PQsetNoticeReceiver) set_notice_receiver = PqSymbol("PQsetNoticeReceiver");
+  decltype(&PQsetnonblocking) setnonblocking = PqSymbol("PQsetnonblocking");
+  decltype(&PQsocket) socket = PqSymbol("PQsocket");
+  decltype(&PQsslInUse) ssl_in_use = PqSymbol("PQsslInUse");
+  decltype(&PQstatus) status = PqSymbol("PQstatus");
 };
 
 // Loads the library, once. Errors: kInvalidArgument: it is not there, or older than 14; which

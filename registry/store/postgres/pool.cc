@@ -55,17 +55,6 @@ Result<void> PgPool::Read(const LinkFn& read, Deadline deadline) {
   }
 }
 
-Result<PgAnswer> PgPool::ReadOne(const PgStatement& statement, Deadline deadline) {
-  std::optional<PgAnswer> answer;
-  const LinkFn read = [&](PgLink& link) -> Result<void> {
-    TRUCE_ASSIGN_OR_RETURN(auto answers, link.Ask({statement}, deadline));
-    answer.emplace(std::move(answers.front()));
-    return {};
-  };
-  TRUCE_RETURN_IF_ERROR(Read(read, deadline));
-  return *std::move(answer);
-}
-
 Result<std::unique_ptr<PgLink>> PgPool::OpenOne(Deadline deadline) {
   TRUCE_ASSIGN_OR_RETURN(auto link, PgLink::Connect(target_, deadline));
   if (greet_) TRUCE_RETURN_IF_ERROR(greet_(*link, deadline));

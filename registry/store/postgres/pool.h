@@ -50,8 +50,6 @@ class PgPool {
   // one that lay idle may have been for long. Errors: those of Borrow and of `read`.
   using LinkFn = std::function<Result<void>(PgLink&)>;
   Result<void> Read(const LinkFn& read, Deadline deadline);
-  // The same for one statement.
-  Result<PgAnswer> ReadOne(const PgStatement& statement, Deadline deadline);
 
  private:
   Result<std::unique_ptr<PgLink>> OpenOne(Deadline deadline);

@@ -4,18 +4,17 @@
 #include <atomic>
 #include <condition_variable>
 #include <deque>
+#include <future>
 #include <mutex>
 #include <optional>
 #include <string_view>
 #include <thread>
 #include <utility>
-#include <variant>
 #include <vector>
 
 #include "registry/base/guarded.h"
 #include "registry/store/columns.h"
 #include "registry/store/postgres/connection.h"
-#include "registry/store/postgres/counts.h"
 #include "registry/store/postgres/lease.h"
 #include "registry/store/postgres/pool.h"
 #include "registry/store/postgres/queries.h"
@@ -29,62 +28,29 @@ namespace {
 // How often one decision is begun anew when another transaction was in its way, or its connection
 // was lost before it was committed.
 constexpr int kTriesMax = 4;
-// What Contents may take: it has no deadline of its own.
-constexpr std::chrono::seconds kWholeReadMax{60};
 
 constexpr std::string_view kNoStandby =
     "the PostgreSQL server waits for no standby before it acknowledges (synchronous_standby_names "
     "is empty): grants may be lost with its machine; name one there, or set storeDurability to "
     "storage or single";
 
-std::string AllFrom(const char* columns, const char* rest) {
-  return std::string("SELECT ") + columns + " FROM truce." + rest;
-}
+// What a count may take, which holds up the store's end, and how long those who ask wait for one.
+constexpr std::chrono::seconds kCountMax{20};
+constexpr std::chrono::seconds kCountPatience{2};
 
-std::vector<PgStatement> ContentsStatements() {
-  return {
-      {"BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY", {}},
-      {AllFrom(kOwnerColumns,
-               "owners o JOIN truce.resources r ON r.id = o.resource ORDER BY r.public_id"),
-       {}},
-      {AllFrom("r.public_id, r.key",
-               "resources r WHERE NOT EXISTS (SELECT FROM truce.owners o WHERE o.resource = r.id) "
-               "ORDER BY r.public_id"),
-       {}},
-      {AllFrom(kRowColumns,
-               "declarations d JOIN truce.resources r ON r.id = d.resource ORDER BY r.public_id, "
-               "d.uid, d.state"),
-       {}},
-      {AllFrom(kObjectColumns, "objects b ORDER BY b.uid"), {}},
-      {AllFrom(kAgreementColumns,
-               "agreements g JOIN truce.resources r ON r.id = g.resource ORDER BY g.id"),
-       {}},
-      {AllFrom(kNameColumns,
-               "names n JOIN truce.resources r ON r.id = n.resource ORDER BY n.name, n.spelling"),
-       {}},
-      {AllFrom(kAuditColumns, "audit l ORDER BY l.incarnation, l.tx, l.number"), {}},
-      {AllFrom("s.name, s.value", "settings s ORDER BY s.name"), {}},
-      {"COMMIT", {}}};
-}
+constexpr const char* kCounts =
+    "SELECT count(*), count(*) FILTER (WHERE o.record = 'none' AND o.state = 'reserved'), "
+    "count(*) FILTER (WHERE o.record = 'none' AND o.state <> 'reserved'), "
+    "count(*) FILTER (WHERE o.record IN ('orphaned', 'transferring')), "
+    "count(*) FILTER (WHERE o.record = 'imported'), count(*) FILTER (WHERE o.contested) "
+    "FROM truce.owners o";
 
-Result<void> ReadContents(const std::vector<PgAnswer>& answers, StoreContents& contents) {
-  TRUCE_ASSIGN_OR_RETURN(contents.owners, AllOf<Owner>(answers[1], OwnerFrom<PgColumns>));
-  for (int row = 0; row < answers[2].row_count(); ++row) {
-    const PgColumns columns = answers[2].Row(row);
-    contents.observed.push_back({{std::string(columns.Text(0))}, {std::string(columns.Text(1))}});
-  }
-  TRUCE_ASSIGN_OR_RETURN(contents.rows, AllOf<Row>(answers[3], RowFrom<PgColumns>));
-  TRUCE_ASSIGN_OR_RETURN(contents.objects, AllOf<Object>(answers[4], ObjectFrom<PgColumns>));
-  TRUCE_ASSIGN_OR_RETURN(contents.agreements,
-                         AllOf<Agreement>(answers[5], AgreementFrom<PgColumns>));
-  TRUCE_ASSIGN_OR_RETURN(contents.names, AllOf<ResourceName>(answers[6], NameFrom<PgColumns>));
-  TRUCE_ASSIGN_OR_RETURN(contents.audit, AllOf<AuditEntry>(answers[7], AuditFrom<PgColumns>));
-  for (int row = 0; row < answers[8].row_count(); ++row) {
-    const PgColumns columns = answers[8].Row(row);
-    contents.settings.emplace_back(columns.Text(0), columns.Text(1));
-  }
-  return {};
-}
+// How many ownerships there are in which state, as the database had them lately.
+struct Counted {
+  StoreCounts counts;
+  std::optional<Deadline> at;
+  std::shared_future<void> next;  // the last count that was begun
+};
 
 // How often it is tried whether the server can be reached again, and how long.
 constexpr std::chrono::seconds kProbeEvery{1};
@@ -108,12 +74,9 @@ struct Attempt {
   }
 };
 
-// On whose behalf something is decided.
-enum class Writer : std::uint8_t { kReview, kWatch };
-
 // What is to be decided.
 struct Asked {
-  Writer writer = Writer::kReview;
+  PgWriter writer = PgWriter::kReview;
   const Locks& locks;
   const DecideFn& decide;
   Deadline deadline;
@@ -121,7 +84,7 @@ struct Asked {
 
 // What was submitted.
 struct Submitted {
-  Writer writer = Writer::kReview;
+  PgWriter writer = PgWriter::kReview;
   Locks locks;
   DecideFn decide;
   Deadline deadline;
@@ -145,6 +108,8 @@ class PostgresStore::Impl {
     came_.notify_all();
     closing_began_.notify_all();
     trouble_came_.notify_all();
+    const auto count = counted_.With([](const Counted& last) { return last.next; });
+    if (count.valid()) count.wait();
   }
 
   Result<void> Prepare(Deadline deadline) {
@@ -164,27 +129,18 @@ class PostgresStore::Impl {
                                                   Deadline deadline) {
     std::optional<std::string> word;
     if (shared) word = "schema " + std::to_string(PostgresMigrations().size()) + ", " + *shared;
-    TRUCE_ASSIGN_OR_RETURN(auto taken, PgLease::Take(pool_, {options_.url, options_.password},
-                                                     {PgLease::Sort::kRegistry, holder,
-                                                      std::move(word), options_.lease_time},
-                                                     deadline));
-    if (auto* other = std::get_if<OtherServer>(&taken)) {
-      return std::optional<OtherServer>(std::move(*other));
-    }
-    lease_ = std::get<std::unique_ptr<PgLease>>(std::move(taken));
-    return std::optional<OtherServer>();
+    return PgLease::Take(pool_, {options_.url, options_.password},
+                         {PgLease::Sort::kRegistry, holder, std::move(word), options_.lease_time},
+                         deadline, lease_);
   }
 
   Result<std::optional<OtherServer>> TakeWatch(const std::string& holder, Deadline deadline) {
-    TRUCE_ASSIGN_OR_RETURN(auto taken, PgLease::Take(pool_, {options_.url, options_.password},
-                                                     {PgLease::Sort::kWatch, holder, std::nullopt,
-                                                      options_.lease_time},
-                                                     deadline));
-    if (auto* other = std::get_if<OtherServer>(&taken)) {
-      return std::optional<OtherServer>(std::move(*other));
-    }
-    watch_.With([&](auto& lease) { lease = std::get<std::unique_ptr<PgLease>>(std::move(taken)); });
-    return std::optional<OtherServer>();
+    std::unique_ptr<PgLease> taken;
+    auto other = PgLease::Take(pool_, {options_.url, options_.password},
+                               {PgLease::Sort::kWatch, holder, std::nullopt, options_.lease_time},
+                               deadline, taken);
+    if (taken != nullptr) watch_.With([&](auto& lease) { lease = std::move(taken); });
+    return other;
   }
 
   void GiveWatchBack() {
@@ -244,21 +200,26 @@ class PostgresStore::Impl {
     if (StandsAside()) return Aside();
     const auto on_link = [&](PgLink& link) {
       PgTransaction transaction(link, PgTransaction::Sort::kRead, deadline,
-                                *EpochsOf(Writer::kReview));
+                                *EpochsOf(PgWriter::kReview));
       return ReadOn(transaction, hints, read, deadline);
     };
     return pool_.Read(on_link, deadline);
   }
 
-  StoreCounts Counts() { return counts_.Get(); }
-
-  Result<void> ReadAll(StoreContents& contents) {
-    const Deadline deadline = In(kWholeReadMax);
-    const auto read = [&](PgLink& link) -> Result<void> {
-      TRUCE_ASSIGN_OR_RETURN(const auto answers, link.Ask(ContentsStatements(), deadline));
-      return ReadContents(answers, contents);
-    };
-    return pool_.Read(read, deadline);
+  // Counted aside, for those who ask are in a hurry: metrics are wanted most while the database
+  // does not answer.
+  StoreCounts Counts() {
+    const Deadline now = std::chrono::steady_clock::now();
+    const auto next = counted_.With([&](Counted& last) {
+      const bool is_fresh = last.at && now - *last.at < options_.counts_age_max;
+      if (is_fresh) return std::shared_future<void>();
+      const bool runs = last.next.valid() &&
+                        last.next.wait_for(std::chrono::seconds(0)) != std::future_status::ready;
+      if (!runs) last.next = std::async(std::launch::async, [this] { Count(); }).share();
+      return last.next;
+    });
+    if (next.valid()) next.wait_until(now + kCountPatience);
+    return counted_.With([](const Counted& last) { return last.counts; });
   }
 
   Result<void> Health() const {
@@ -275,10 +236,26 @@ class PostgresStore::Impl {
             "a server of another version takes over this registry, and this one stands aside"};
   }
 
+  void Count() {
+    const auto count = [&](PgLink& link) -> Result<void> {
+      TRUCE_ASSIGN_OR_RETURN(const auto answers, link.Ask({{kCounts, {}}}, In(kCountMax)));
+      const PgColumns row = answers[0].Row(0);
+      const auto number = [&](int column) {
+        return static_cast<std::uint64_t>(row.Integer(column));
+      };
+      counted_.With([&](Counted& last) {
+        last.counts = {number(0), number(1), number(2), number(3), number(4), number(5)};
+        last.at = std::chrono::steady_clock::now();
+      });
+      return {};
+    };
+    static_cast<void>(pool_.Read(count, In(kCountMax)).ok());
+  }
+
   // Nothing: the watch is not this server's.
-  std::optional<PgEpochs> EpochsOf(Writer writer) const {
+  std::optional<PgEpochs> EpochsOf(PgWriter writer) const {
     PgEpochs epochs{.registry = lease_ == nullptr ? 0 : lease_->epoch()};
-    if (writer == Writer::kReview) return epochs;
+    if (writer == PgWriter::kReview) return epochs;
     epochs.watch =
         watch_.With([](const auto& lease) { return lease == nullptr ? 0 : lease->epoch(); });
     if (epochs.watch == 0) return std::nullopt;
@@ -417,7 +394,7 @@ class PostgresStore::Impl {
       trouble_came_.wait(lock, [this] { return closing_ || is_way_blocked_; });
       if (trouble_came_.wait_for(lock, kProbeEvery, [this] { return closing_; })) return;
       lock.unlock();
-      const bool is_free = Apply({Writer::kReview, no_locks, nothing, In(kProbeEvery)}).ok();
+      const bool is_free = Apply({PgWriter::kReview, no_locks, nothing, In(kProbeEvery)}).ok();
       lock.lock();
       if (!is_free || !is_way_blocked_) continue;
       is_way_blocked_ = false;
@@ -447,7 +424,7 @@ class PostgresStore::Impl {
   std::atomic<bool> has_standby_{false};  // of the connection that was opened last
   Witnesses witnesses_;
   Guarded<std::optional<Error>> health_;
-  PgCounts counts_{pool_, options_.counts_age_max};
+  Guarded<Counted> counted_;
   std::mutex mutex_;
   std::condition_variable came_;
   std::condition_variable closing_began_;
@@ -459,49 +436,29 @@ class PostgresStore::Impl {
   std::vector<std::jthread> workers_;  // last, as that one: they use all of the above
 };
 
-class PostgresStore::WatchStore final : public Store {
- public:
-  explicit WatchStore(PostgresStore& store) : store_(store) {}
+PostgresStore::PostgresStore(std::shared_ptr<Impl> impl, PgWriter writer)
+    : impl_(std::move(impl)), writer_(writer) {
+  if (writer_ == PgWriter::kWatch) return;
+  watch_store_.reset(new PostgresStore(impl_, PgWriter::kWatch));
+}
 
-  Result<void> Apply(const Locks& locks, const DecideFn& decide, Deadline deadline) override {
-    return store_.impl_->Apply({Writer::kWatch, locks, decide, deadline});
-  }
-  void Submit(const Locks& locks, DecideFn decide, Deadline deadline, OnDone done) override {
-    store_.impl_->Submit({Writer::kWatch, locks, std::move(decide), deadline, std::move(done)});
-  }
-  using Store::Read;
-  Result<void> Read(const Locks& hints, const ReadFn& read, Deadline deadline) const override {
-    return store_.Read(hints, read, deadline);
-  }
-  bool is_remote() const override { return store_.is_remote(); }
-  StoreCounts Counts() const override { return store_.Counts(); }
-  Result<StoreContents> Contents() const override { return store_.Contents(); }
-  Result<void> Health() const override { return store_.Health(); }
-  std::optional<Error> FatalFailure() const override { return store_.FatalFailure(); }
-
- private:
-  PostgresStore& store_;
-};
-
-PostgresStore::PostgresStore(PostgresOptions options)
-    : impl_(std::make_unique<Impl>(std::move(options))),
-      watch_store_(std::make_unique<WatchStore>(*this)) {}
 PostgresStore::~PostgresStore() = default;
 
 Result<std::unique_ptr<PostgresStore>> PostgresStore::Open(PostgresOptions options,
                                                            Deadline deadline) {
-  std::unique_ptr<PostgresStore> store(new PostgresStore(std::move(options)));
+  std::unique_ptr<PostgresStore> store(
+      new PostgresStore(std::make_shared<Impl>(std::move(options)), PgWriter::kReview));
   TRUCE_RETURN_IF_ERROR(store->impl_->Prepare(deadline));
   store->impl_->StartWorkers();
   return store;
 }
 
 Result<void> PostgresStore::Apply(const Locks& locks, const DecideFn& decide, Deadline deadline) {
-  return impl_->Apply({Writer::kReview, locks, decide, deadline});
+  return impl_->Apply({writer_, locks, decide, deadline});
 }
 
 void PostgresStore::Submit(const Locks& locks, DecideFn decide, Deadline deadline, OnDone done) {
-  impl_->Submit({Writer::kReview, locks, std::move(decide), deadline, std::move(done)});
+  impl_->Submit({writer_, locks, std::move(decide), deadline, std::move(done)});
 }
 
 Result<void> PostgresStore::Read(const Locks& hints, const ReadFn& read, Deadline deadline) const {
@@ -509,12 +466,6 @@ Result<void> PostgresStore::Read(const Locks& hints, const ReadFn& read, Deadlin
 }
 
 StoreCounts PostgresStore::Counts() const { return impl_->Counts(); }
-
-Result<StoreContents> PostgresStore::Contents() const {
-  StoreContents contents;
-  TRUCE_RETURN_IF_ERROR(impl_->ReadAll(contents));
-  return contents;
-}
 
 Result<void> PostgresStore::Health() const { return impl_->Health(); }
 

@@ -32,6 +32,9 @@ struct PostgresOptions {
   PostgresObserver* observer = nullptr;              // null: nobody counts
 };
 
+// On whose behalf something is decided.
+enum class PgWriter : std::uint8_t { kReview, kWatch };
+
 // Truth is in the database: nothing is kept in memory, so several stores on one database are one
 // registry. A decision locks what it reads and writes, by advisory locks (schema/postgres), and
 // takes two round trips where its hints name all of that; one that changes nothing takes one.
@@ -93,17 +96,16 @@ class PostgresStore final : public Store {
   bool is_remote() const override { return true; }
   // As the database had them at most `counts_age_max` ago; the last known ones while it is away.
   StoreCounts Counts() const override;
-  Result<StoreContents> Contents() const override;
   Result<void> Health() const override;
   std::optional<Error> FatalFailure() const override;
 
  private:
   class Impl;
-  class WatchStore;
-  explicit PostgresStore(PostgresOptions options);
+  PostgresStore(std::shared_ptr<Impl> impl, PgWriter writer);
 
-  std::unique_ptr<Impl> impl_;
-  std::unique_ptr<WatchStore> watch_store_;
+  const std::shared_ptr<Impl> impl_;
+  const PgWriter writer_;
+  std::unique_ptr<PostgresStore> watch_store_;  // over the same; null: this is it
 };
 
 }  // namespace truce

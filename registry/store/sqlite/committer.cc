@@ -247,7 +247,7 @@ Result<void> Committer::WriteAgain() {
 }
 
 Result<void> Committer::Commit() {
-  TRUCE_RETURN_IF_ERROR(writer_.Run("UPDATE commits SET count = count + 1"));
+  TRUCE_RETURN_IF_ERROR(writer_.Run("UPDATE OR ROLLBACK commits SET count = count + 1"));
   return writer_.Run("COMMIT");
 }
 

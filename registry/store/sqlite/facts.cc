@@ -49,7 +49,6 @@ Result<Row> ReadRow(const Statement& row) { return RowFrom(row); }
 Result<Object> ReadObject(const Statement& row) { return ObjectFrom(row); }
 Result<ResourceName> ReadName(const Statement& row) { return NameFrom(row); }
 Result<Agreement> ReadAgreement(const Statement& row) { return AgreementFrom(row); }
-Result<AuditEntry> ReadAudit(const Statement& row) { return AuditFrom(row); }
 Result<std::string> ReadText(const Statement& row) { return std::string(row.Text(0)); }
 Result<std::pair<std::string, std::string>> ReadSetting(const Statement& row) {
   return std::pair(std::string(row.Text(0)), std::string(row.Text(1)));
@@ -113,8 +112,9 @@ template <typename Read, typename... Values>
 auto SqliteFacts::Collect(const char* sql, const Read& read, const Values&... values) const {
   std::vector<std::decay_t<decltype(read(std::declval<const Statement&>()).value())>> found;
   const auto each = [&](const Statement& row) -> Result<bool> {
-    TRUCE_ASSIGN_OR_RETURN(auto value, read(row));
-    found.push_back(std::move(value));
+    auto value = read(row);
+    if (!value.ok()) return std::move(value).error();
+    found.push_back(std::move(value).value());
     return true;
   };
   Visit(sql, each, values...);
@@ -124,8 +124,15 @@ auto SqliteFacts::Collect(const char* sql, const Read& read, const Values&... va
 
 template <typename Read, typename... Values>
 auto SqliteFacts::First(const char* sql, const Read& read, const Values&... values) const {
-  auto found = Collect(sql, read, values...);
-  return found.empty() ? std::nullopt : std::optional(std::move(found.front()));
+  std::optional<std::decay_t<decltype(read(std::declval<const Statement&>()).value())>> found;
+  const auto each = [&](const Statement& row) -> Result<bool> {
+    auto value = read(row);
+    if (!value.ok()) return std::move(value).error();
+    found = std::move(value).value();
+    return false;
+  };
+  Visit(sql, each, values...);
+  return found;
 }
 
 std::vector<ResourceName> SqliteFacts::Spelt(const KeyText& name) const {
@@ -414,31 +421,6 @@ std::vector<AuditLine> SqliteFacts::AuditLines(const AuditRange& range, std::siz
                      ? TRUCE_AUDIT "WHERE seq >= ?1 AND seq < ?2 ORDER BY seq DESC LIMIT ?3"
                      : TRUCE_AUDIT "WHERE seq >= ?1 AND seq < ?2 ORDER BY seq LIMIT ?3",
                  read, from, until, LimitOf(limit));
-}
-
-Result<StoreContents> ContentsOf(Connection& connection) {
-  StoreContents contents;
-  const auto all = [&](const char* sql, auto& values, const auto& read) {
-    return connection.Visit(sql, [&](const Statement& row) -> Result<bool> {
-      TRUCE_ASSIGN_OR_RETURN(auto value, read(row));
-      values.push_back(std::move(value));
-      return true;
-    });
-  };
-  TRUCE_RETURN_IF_ERROR(
-      all(TRUCE_OWNERS "WHERE owned = 1 ORDER BY public_id", contents.owners, ReadOwner));
-  TRUCE_RETURN_IF_ERROR(
-      all("SELECT public_id, key FROM resources WHERE owned = 0 ORDER BY public_id",
-          contents.observed, ReadObserved));
-  TRUCE_RETURN_IF_ERROR(
-      all(TRUCE_ROWS_OF_RESOURCES "ORDER BY r.public_id, d.uid, d.state", contents.rows, ReadRow));
-  TRUCE_RETURN_IF_ERROR(all(TRUCE_OBJECTS "ORDER BY uid", contents.objects, ReadObject));
-  TRUCE_RETURN_IF_ERROR(all(TRUCE_AGREEMENTS "ORDER BY a.id", contents.agreements, ReadAgreement));
-  TRUCE_RETURN_IF_ERROR(all(TRUCE_NAMES "ORDER BY n.name, n.spelling", contents.names, ReadName));
-  TRUCE_RETURN_IF_ERROR(all(TRUCE_AUDIT "ORDER BY seq", contents.audit, ReadAudit));
-  TRUCE_RETURN_IF_ERROR(
-      all("SELECT name, value FROM settings ORDER BY name", contents.settings, ReadSetting));
-  return contents;
 }
 
 // A record outranks what the rows say, and an ownership that is offered to a successor is still

@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <set>
 #include <string>
@@ -13,15 +14,15 @@
 
 #include "registry/base/result.h"
 #include "registry/ownership/facts.h"
+#include "registry/ownership/rows.h"
 #include "registry/store/sqlite/connection.h"
 
 namespace truce {
 
-struct StoreContents;
 struct StoreCounts;
 
 // Of one state where the connection is in a transaction. After the first error, which is kept,
-// everything is empty. External synchronization.
+// nothing more is found. External synchronization.
 class SqliteFacts final : public AllFacts {
  public:
   // `connection` must outlive it.
@@ -84,12 +85,18 @@ class SqliteFacts final : public AllFacts {
   template <typename Read, typename... Values>
   auto First(const char* sql, const Read& read, const Values&... values) const;
 
+  // Of the last few keys that were asked for: the rules of a decision ask for the same again.
+  struct OfKey {
+    std::optional<std::optional<Owner>> owner;
+    std::optional<std::vector<Row>> rows;
+  };
+  OfKey& Remembered(const KeyText& key) const;
+  const std::optional<Owner>& StoredOwner(const KeyText& key) const;
+
   Connection& connection_;
+  mutable std::map<KeyText, OfKey> remembered_;
   mutable std::optional<Error> error_;
 };
-
-// Everything that a connection shows.
-Result<StoreContents> ContentsOf(Connection& connection);
 
 // How many ownerships there are by state, counted by indexes.
 Result<StoreCounts> CountsOf(Connection& connection);

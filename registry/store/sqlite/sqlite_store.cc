@@ -23,7 +23,6 @@ namespace {
 constexpr auto kProbePause = std::chrono::seconds(1);
 constexpr auto kIdlePause = std::chrono::hours(1);
 constexpr auto kCountWithin = std::chrono::seconds(2);
-constexpr auto kContentsWithin = std::chrono::seconds(30);
 // The check of the whole pauses while the log is so long: its snapshot may be the cause.
 constexpr std::uint64_t kLogBehindCheck = 128ULL << 20;
 
@@ -107,16 +106,6 @@ class SqliteStore::Impl {
     });
   }
 
-  Result<StoreContents> Contents() {
-    StoreContents contents;
-    const auto read = [&](Connection& connection) -> Result<void> {
-      TRUCE_ASSIGN_OR_RETURN(contents, ContentsOf(connection));
-      return {};
-    };
-    TRUCE_RETURN_IF_ERROR(readers_.Run(read, In(kContentsWithin)));
-    return contents;
-  }
-
   std::optional<Error> FatalFailure() const {
     if (!log_->lost_sync()) return std::nullopt;
     return Error{ErrorCode::kUnavailable,
@@ -140,6 +129,8 @@ class SqliteStore::Impl {
       const bool failing = !Health().ok();
       const auto wake = std::chrono::steady_clock::now() +
                         (failing ? std::chrono::nanoseconds(kProbePause) : kIdlePause);
+      // Those whom the last batch answered may bring more before the next one begins.
+      std::this_thread::yield();
       const std::optional<RequestQueue::Batch> batch = queue_.Take(options_.batch_length_max, wake);
       if (!batch.has_value()) return;
       std::optional<Error> refusal = log_->Refusal();
@@ -207,8 +198,6 @@ Result<void> SqliteStore::Read(const Locks& /*hints*/, const ReadFn& read,
 }
 
 StoreCounts SqliteStore::Counts() const { return impl_->Counts(); }
-
-Result<StoreContents> SqliteStore::Contents() const { return impl_->Contents(); }
 
 Result<void> SqliteStore::Health() const { return impl_->Health(); }
 

@@ -52,7 +52,6 @@ class SqliteStore final : public Store {
   using Store::Read;
   Result<void> Read(const Locks& hints, const ReadFn& read, Deadline deadline) const override;
   StoreCounts Counts() const override;
-  Result<StoreContents> Contents() const override;
   Result<void> Health() const override;
   std::optional<Error> FatalFailure() const override;
 

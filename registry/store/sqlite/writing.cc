@@ -133,23 +133,27 @@ Result<void> ForgetResource(Connection& writer, const ResourceId& id) {
       id.text);
 }
 
+// Not by ON CONFLICT: its update would keep a journal of the statement, a copy of each page.
 Result<void> PutRow(Connection& writer, const Row& row) {
   TRUCE_ASSIGN_OR_RETURN(
       const std::int64_t resource,
       ResourceNumber(writer, row.id.resource, "a row has its resource", row.id.uid.text));
   const std::optional<std::int64_t> created =
       row.created ? std::optional(Milliseconds(*row.created)) : std::nullopt;
-  return writer.Run(
-      "INSERT OR ROLLBACK INTO declarations (resource, uid, state, slot, namespace, root, intent, "
-      "terminating, managed, identity, review, digest, base, user, at, created, account_fields) "
-      "VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17) "
-      "ON CONFLICT (resource, uid, state) DO UPDATE SET (slot, namespace, root, intent, "
-      "terminating, managed, identity, review, digest, base, user, at, created, account_fields) = "
-      "(?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17)",
-      resource, row.id.uid.text, kRowStates.Of(row.id.state), ToText(row.slot), row.slot.ns,
-      RootBeside(row.slot, row.root), kIntents.Of(row.intent), row.terminating, row.managed,
-      ToText(row.identity), row.review.text, row.digest, AsBits(row.base), row.user,
-      Milliseconds(row.at), created, row.account_fields);
+  const char* const sql =
+      is_found
+          ? "UPDATE OR ROLLBACK declarations SET (slot, namespace, root, intent, terminating, "
+            "managed, identity, review, digest, base, user, at, created, account_fields) = (?4, "
+            "?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17) "
+            "WHERE resource = ?1 AND uid = ?2 AND state = ?3"
+          : "INSERT OR ROLLBACK INTO declarations (resource, uid, state, slot, namespace, root, "
+            "intent, terminating, managed, identity, review, digest, base, user, at, created, "
+            "account_fields) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, "
+            "?15, ?16, ?17)";
+  return writer.Run(sql, *resource, row.id.uid.text, state, ToText(row.slot), row.slot.ns,
+                    RootBeside(row.slot, row.root), kIntents.Of(row.intent), row.terminating,
+                    row.managed, ToText(row.identity), row.review.text, row.digest,
+                    AsBits(row.base), row.user, Milliseconds(row.at), created, row.account_fields);
 }
 
 Result<void> DropRow(Connection& writer, const RowId& id) {

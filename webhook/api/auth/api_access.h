@@ -26,18 +26,18 @@ struct AccessRules {
   StaticTokens tokens;
   std::map<std::string, ApiRole> clients;  // names of client certificates
   bool anonymous_read = false;             // callers who show nothing are viewers
-  // Names of the client certificates of proxies that sign people in, and the fields, lower-case, in
-  // which they tell whom. Without names nobody is believed.
+  // Names of the client certificates of proxies that sign people in, and the fields, lower-case,
+  // that hold the signed-in user. Without names no proxy is believed.
   std::set<std::string> proxies;
   std::string user_field;
   std::string groups_field;  // groups, joined by commas
 };
 
-// Of one user whom a proxy names.
+// Limits for one user named by a proxy.
 inline constexpr std::size_t kProxiedNameBytesMax = 256;
 inline constexpr std::size_t kProxiedGroupsMax = 200;
 
-// Thread-safe. Fails closed: who cannot be told now is answered 503, never let in.
+// Thread-safe. Fails closed: a caller who cannot be identified now gets 503 and is never let in.
 class ApiAccess final {
  public:
   // The reviewers may be null (no cluster): then tokens are static ones only. They must outlive it.
@@ -49,10 +49,10 @@ class ApiAccess final {
   // Who sends `request`, by the first that it shows: the operator socket, a bearer token (static,
   // else Kubernetes'), a client certificate, nothing. A token that is no good never counts as
   // nothing. Where a proxy keeps Authorization to itself, as the API server's service proxy does,
-  // X-Truce-Authorization holds the token: it is proved like any, and no other field says who
-  // calls. Whom a proxy names, by a client certificate of AccessRules::proxies, is a user of
-  // Kubernetes of that name and those groups, who reads: what changes something, a browser could be
-  // led to send. Anybody else who writes such a field, and no token, is refused. Problems:
+  // X-Truce-Authorization holds the token: it is proved like any, and no other field names the
+  // caller. A caller named by a proxy, with a client certificate of AccessRules::proxies, is the
+  // user of Kubernetes with that name and those groups, and only reads, because a browser could be
+  // led to send changes. Anybody else who sends such a field, and no token, is refused. Problems:
   // kUnauthenticated, kUnavailable, kTooManyRequests. Blocks at most until the request's deadline.
   std::variant<Caller, Problem> Authenticate(const HttpRequest& request);
 

@@ -23,8 +23,8 @@ class ClusterTokenReviewer final : public TokenReviewer {
   const ClusterLink& link_;
 };
 
-// authorization.k8s.io/v1 SubjectAccessReview on the group kApiGroup. What the API server neither
-// allows nor denies is not allowed.
+// authorization.k8s.io/v1 SubjectAccessReview on the group kApiGroup. A request that the API server
+// neither allows nor denies is not allowed.
 class ClusterAccessReviewer final : public AccessReviewer {
  public:
   // As ClusterTokenReviewer.

@@ -27,8 +27,8 @@ struct StaticToken {
 class StaticTokens final {
  public:
   // Reads `text`: a token a line, "<SHA-256 of the token, 64 hex digits> <role> <name>"; empty
-  // lines and lines beginning with '#' count for nothing. A name may stand on several lines, so
-  // that an old and a new token hold side by side while one replaces the other.
+  // lines and lines beginning with '#' count for nothing. A name may have several lines, so
+  // that an old and a new token are both valid while one replaces the other.
   // Errors: kInvalidArgument ("FILE:LINE: what is wrong"), never with the digest.
   static Result<StaticTokens> Parse(std::string_view text, const std::string& file);
 

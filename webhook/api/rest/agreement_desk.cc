@@ -78,17 +78,15 @@ Result<ResourceView> AgreementDesk::Resource(const std::string& id, Deadline dea
 }
 
 Result<AgreementView> AgreementDesk::ById(const std::string& id, Deadline deadline) const {
-  std::optional<AgreementView> found;
-  const auto look = [&](const Facts& facts) {
-    found.reset();
+  const auto look = [&](const Facts& facts) -> std::optional<AgreementView> {
     auto agreement = facts.AgreementById({id});
-    if (!agreement || agreement->kind != kind_) return;
+    if (!agreement || agreement->kind != kind_) return std::nullopt;
     auto owner = facts.OwnerOf(agreement->resource);
-    if (!owner) return;
+    if (!owner) return std::nullopt;
     std::vector<Row> rows = facts.RowsOf(owner->id);
-    found = AgreementView{*std::move(agreement), *std::move(owner), std::move(rows)};
+    return AgreementView{*std::move(agreement), *std::move(owner), std::move(rows)};
   };
-  TRUCE_RETURN_IF_ERROR(ports_.store.Read(look, deadline));
+  TRUCE_ASSIGN_OR_RETURN(auto found, ReadFrom(ports_.store, deadline, look));
   if (found) return *std::move(found);
   return Error{ErrorCode::kNotFound, "there is no such " + std::string(Name(kind_))};
 }
@@ -96,10 +94,7 @@ Result<AgreementView> AgreementDesk::ById(const std::string& id, Deadline deadli
 HttpResponse AgreementDesk::Answer(const AgreementView& view, int status) const {
   JsonWriter json;
   WriteAgreement(view, ports_.clock.Now(), json);
-  HttpResponse response = JsonResponse(json.Take());
-  response.status = status;
-  response.headers.emplace_back("ETag", EntityTagOf(view.agreement));
-  return response;
+  return JsonResponse(json.Take(), EntityTagOf(view.agreement), status);
 }
 
 std::optional<HttpResponse> AgreementDesk::NeedsMatch(const RestCall& call) {
@@ -160,15 +155,8 @@ Result<HttpResponse> AgreementDesk::List(RestCall& call) const {
   }
   TRUCE_ASSIGN_OR_RETURN(const std::size_t limit, call.Limit());
   const std::string resource = call.Parameter("resource");
-  const std::string question =
-      std::string(Name(kind_)) + "&" + PercentEncode(to ? "to=" + std::string(*to) : "") + "&" +
-      PercentEncode(ns ? "ns=" + std::string(*ns) : "") + "&" + PercentEncode(resource);
-  PublicId start;
-  if (const auto cursor = call.request.Query("cursor")) {
-    TRUCE_ASSIGN_OR_RETURN(const auto place, seal_.Open(question, *cursor));
-    if (place.size() != 1) return InvalidArgument("the cursor is malformed");
-    start.text = place[0];
-  }
+  TRUCE_ASSIGN_OR_RETURN(const auto place, seal_.Open(call, 1));
+  const PublicId start{place ? place->front() : std::string()};
   std::vector<AgreementView> views;
   PublicId after;
   bool more = false;
@@ -194,13 +182,10 @@ Result<HttpResponse> AgreementDesk::List(RestCall& call) const {
     }
   };
   TRUCE_RETURN_IF_ERROR(ports_.store.Read(look, call.deadline));
-  JsonWriter json;
-  json.BeginObject().Key("items").BeginArray();
-  for (const AgreementView& view : views) WriteAgreement(view, ports_.clock.Now(), json);
-  json.EndArray();
-  if (more) json.Field("nextCursor", seal_.Seal(question, {after.text}));
-  json.EndObject();
-  return JsonResponse(json.Take());
+  const auto write = [&](const AgreementView& view, JsonWriter& json) {
+    WriteAgreement(view, ports_.clock.Now(), json);
+  };
+  return ListResponse(views, write, more ? seal_.Seal(call, {after.text}) : std::string());
 }
 
 std::vector<HttpRoute> DeskRoutes(const OperationPorts& ports, AgreementKind kind,

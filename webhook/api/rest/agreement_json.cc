@@ -35,11 +35,9 @@ void WriteWhose(const Owner& owner, JsonWriter& json) {
 }
 
 void WriteSteps(const std::vector<Step>& steps, JsonWriter& json) {
-  json.Key("steps").BeginArray();
-  for (const Step& step : steps) {
-    json.BeginObject().Field("text", step.text).Field("done", step.done).EndObject();
-  }
-  json.EndArray();
+  json.ListField("steps", steps, [](const Step& step, JsonWriter& out) {
+    out.BeginObject().Field("text", step.text).Field("done", step.done).EndObject();
+  });
 }
 
 }  // namespace
@@ -119,11 +117,10 @@ void WriteAgreementMembers(const ResourceView& view, Timestamp now,
   if (const std::string declaring = DeclaringObject(*protection, owner); !declaring.empty()) {
     json.Field("declaredBy", declaring);
   }
-  json.Key("hindrances").BeginArray();
-  for (const Hindrance& hindrance : hindrances) {
-    json.BeginObject().Field("what", hindrance.what).Field("remedy", hindrance.remedy).EndObject();
-  }
-  json.EndArray().EndObject();
+  const auto write = [](const Hindrance& each, JsonWriter& out) {
+    out.BeginObject().Field("what", each.what).Field("remedy", each.remedy).EndObject();
+  };
+  json.ListField("hindrances", hindrances, write).EndObject();
 }
 
 }  // namespace truce

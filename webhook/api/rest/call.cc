@@ -23,6 +23,11 @@ std::string TooDeepText() {
   return "the body nests deeper than " + std::to_string(kBodyDepthMax) + " levels";
 }
 
+Result<Timestamp> TimeIn(std::string_view name, std::string_view text) {
+  if (const auto time = ParseTimestamp(text)) return *time;
+  return InvalidArgument(std::string(name) + " is not a time; write it as 2026-11-21T18:00:00Z");
+}
+
 bool IsLine(std::string_view text, std::size_t bytes_max) {
   return !text.empty() && text.size() <= bytes_max && !HasControl(text) && IsUtf8(text);
 }
@@ -83,6 +88,14 @@ Result<std::optional<bool>> RestCall::Switch(std::string_view name) const {
   if (*value == "true") return std::optional<bool>(true);
   if (*value == "false") return std::optional<bool>(false);
   return InvalidArgument(std::string(name) + " is neither true nor false");
+}
+
+Result<std::string> RestCall::OneOf(std::string_view name,
+                                    std::initializer_list<std::string_view> known) const {
+  const std::string value = Parameter(name);
+  if (value.empty()) return std::string(*known.begin());
+  if (std::find(known.begin(), known.end(), value) != known.end()) return value;
+  return InvalidArgument(std::string(name) + " is none of " + Joined(known));
 }
 
 Result<std::size_t> RestCall::Limit() const {

@@ -32,7 +32,7 @@ struct RestCall {
   std::shared_ptr<const AdmissionPolicy> policy;
   Deadline deadline{};
 
-  // Refuses parameters that are not among `allowed`, stand twice, are longer than
+  // Refuses parameters that are not among `allowed`, come twice, are longer than
   // kParameterBytesMax, or hold control characters or bytes that are not UTF-8.
   // Errors: kInvalidArgument.
   Result<void> AllowOnly(std::initializer_list<std::string_view> allowed) const;
@@ -40,6 +40,9 @@ struct RestCall {
   std::string Parameter(std::string_view name) const;  // empty when it is missing
   // Errors: kInvalidArgument: neither "true" nor "false".
   Result<std::optional<bool>> Switch(std::string_view name) const;
+  // One of `known`: their first when it is missing. Errors: kInvalidArgument.
+  Result<std::string> OneOf(std::string_view name,
+                            std::initializer_list<std::string_view> known) const;
   // The parameter `limit`, at least 1; more than kPageMax counts as kPageMax.
   // Errors: kInvalidArgument.
   Result<std::size_t> Limit() const;
@@ -55,11 +58,13 @@ Result<nlohmann::json> ReadBody(const HttpRequest& request);
 // Errors: kInvalidArgument: as ReadBody, or a member that is no line of text.
 Result<std::map<std::string, std::string>> ReadTexts(
     const HttpRequest& request, std::initializer_list<std::string_view> allowed);
+// The time that `text`, given as `name`, is. Errors: kInvalidArgument.
+Result<Timestamp> TimeIn(std::string_view name, std::string_view text);
 // Whether `text` is one line of valid UTF-8 without control characters, of 1 to `bytes_max` bytes.
 bool IsLine(std::string_view text, std::size_t bytes_max);
 
-// Whether arrays and objects of the JSON `text` stand deeper inside each other than kBodyDepthMax:
-// to be asked before it is parsed, because what reads and writes values goes as deep as they do.
+// Whether arrays and objects of the JSON `text` are nested deeper than kBodyDepthMax: to be asked
+// before it is parsed, because the functions that read and write values recurse as deep as they do.
 bool NestsTooDeep(std::string_view json);
 std::string TooDeepText();  // what a refusal says of it
 

@@ -24,11 +24,10 @@ struct CheckItem {
 // Reads a body once; each item becomes a question when it is asked for. External synchronization.
 class CheckItems final {
  public:
-  // {"items": […], "namespace": "…"}: what objects that name no namespace are taken to be in; kinds
-  // that `catalogue` knows to have none are left alone. `body` needs the capacity that
-  // HttpRequest::body has (else it is made), and stays as it is while this lives.
-  // Errors: kInvalidArgument, one line that says what is wrong and with which item; also a key
-  // twice in one object.
+  // {"items": […], "namespace": "…"}: "namespace" is that of objects that name none; kinds that
+  // `catalogue` knows to have none are left alone. `body` needs the capacity that HttpRequest::body
+  // has (else it is made), and stays as it is while this lives. Errors: kInvalidArgument, one line
+  // that says what is wrong and with which item; also a key twice in one object.
   static Result<CheckItems> Read(std::string& body, const Catalogue& catalogue);
 
   ~CheckItems();
@@ -38,8 +37,8 @@ class CheckItems final {
   std::size_t size() const;
   const CheckItem& operator[](std::size_t index) const;
 
-  // What `user` asks who is to create item `index`, without what only the API server writes (owner
-  // references, managed fields). Its views live until the next call.
+  // The question of `user`, who is to create item `index`, without fields that only the API server
+  // writes (owner references, managed fields). Its views live until the next call.
   AskedObject Asked(std::size_t index, std::string_view user);
 
  private:

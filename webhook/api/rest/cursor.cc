@@ -3,6 +3,7 @@
 #include <charconv>
 #include <cstdint>
 #include <optional>
+#include <set>
 
 #include "webhook/wire/base64.h"
 #include "webhook/wire/digest.h"
@@ -35,6 +36,16 @@ std::vector<std::string> Parted(std::string_view text) {
   return out;
 }
 
+// What a cursor goes on with.
+std::string QuestionOf(const RestCall& call) {
+  std::set<std::string> parameters;
+  for (const auto& [name, value] : call.request.query) {
+    const bool is_how = name == "cursor" || name == "limit" || name == "output" || name == "format";
+    if (!is_how) parameters.insert(WithLengths({name, value}));
+  }
+  return call.request.path + WithLengths({parameters.begin(), parameters.end()});
+}
+
 Error Refused() {
   return {ErrorCode::kInvalidArgument,
           "the cursor is not one of this list, or too old; begin again without it"};
@@ -44,24 +55,26 @@ Error Refused() {
 
 CursorKey::CursorKey() : key_(RandomBytes(kSealBytes)) {}
 
-std::string CursorSeal::Seal(std::string_view question,
-                             const std::vector<std::string>& place) const {
+std::string CursorSeal::Seal(const RestCall& call, const std::vector<std::string>& place) const {
   const std::string joined = WithLengths(place);
-  const Digest seal = HmacSha256(key_.Get(), WithLengths({std::string(question), joined}));
+  const Digest seal = HmacSha256(key_.Get(), WithLengths({QuestionOf(call), joined}));
   return EncodeBase64Url(std::string(seal.begin(), seal.end()) + joined);
 }
 
-Result<std::vector<std::string>> CursorSeal::Open(std::string_view question,
-                                                  std::string_view cursor) const {
-  if (cursor.size() > kCursorBytesMax) return Refused();
-  const auto bytes = DecodeBase64Url(std::string(cursor));
+Result<std::optional<std::vector<std::string>>> CursorSeal::Open(const RestCall& call,
+                                                                 std::size_t texts) const {
+  const auto cursor = call.request.Query("cursor");
+  if (!cursor) return std::optional<std::vector<std::string>>();
+  if (cursor->size() > kCursorBytesMax) return Refused();
+  const auto bytes = DecodeBase64Url(std::string(*cursor));
   if (!bytes || bytes->size() < kSealBytes) return Refused();
   const std::string joined = bytes->substr(kSealBytes);
   Digest given{};
   for (std::size_t i = 0; i < kSealBytes; ++i) given[i] = static_cast<std::uint8_t>((*bytes)[i]);
-  const Digest seal = HmacSha256(key_.Get(), WithLengths({std::string(question), joined}));
-  if (!SameDigest(seal, given)) return Refused();
-  return Parted(joined);
+  const Digest seal = HmacSha256(key_.Get(), WithLengths({QuestionOf(call), joined}));
+  std::vector<std::string> place = Parted(joined);
+  if (!SameDigest(seal, given) || place.size() != texts) return Refused();
+  return std::optional(std::move(place));
 }
 
 }  // namespace truce

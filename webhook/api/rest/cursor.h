@@ -2,12 +2,14 @@
 #ifndef TRUCE_WEBHOOK_API_REST_CURSOR_H_
 #define TRUCE_WEBHOOK_API_REST_CURSOR_H_
 
+#include <cstddef>
+#include <optional>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "registry/base/guarded.h"
 #include "registry/base/result.h"
+#include "webhook/api/rest/call.h"
 
 namespace truce {
 
@@ -34,11 +36,13 @@ class CursorSeal final {
   // `key` must outlive it.
   explicit CursorSeal(const CursorKey& key) : key_(key) {}
 
-  // `question`: what the list was asked for; a cursor goes on with that question only. `place`: the
-  // texts that say where. The result is URL-safe.
-  std::string Seal(std::string_view question, const std::vector<std::string>& place) const;
-  // Errors: kInvalidArgument: forged, of another question, or sealed with another key.
-  Result<std::vector<std::string>> Open(std::string_view question, std::string_view cursor) const;
+  // The cursor with which the list that `call` asks for goes on: with the same path and parameters,
+  // but for `limit` and how it is shown. `place`: the texts that say where. It is URL-safe.
+  std::string Seal(const RestCall& call, const std::vector<std::string>& place) const;
+  // The place, of `texts` texts, that the call's cursor is of; nothing: it has none.
+  // Errors: kInvalidArgument: forged, of another list, or sealed with another key.
+  Result<std::optional<std::vector<std::string>>> Open(const RestCall& call,
+                                                       std::size_t texts) const;
 
  private:
   const CursorKey& key_;

@@ -409,10 +409,8 @@ LookupReading ReadLookup(const LookupWords& words, const AdmissionPolicy& policy
 }
 
 Result<FoundResources> Find(const Lookup& lookup, const Store& store, Deadline deadline) {
-  FoundResources found;
-  const auto look = [&](const AllFacts& facts) { found = Finder(lookup, facts).Find(); };
-  TRUCE_RETURN_IF_ERROR(store.Read(look, deadline));
-  return found;
+  return ReadFrom(store, deadline,
+                  [&](const AllFacts& facts) { return Finder(lookup, facts).Find(); });
 }
 
 }  // namespace truce

@@ -59,12 +59,12 @@ struct Lookup {
   std::optional<Objects> objects;
   std::string account;
   std::string region;
-  // What nothing found means, when it does not mean that the name is free.
+  // The answer when nothing is found, unless the name is free then.
   std::optional<Problem> if_nothing;
 };
 
-// A problem where the words have none of the forms, or say too little: what was not understood is
-// never free.
+// A problem where the words have none of the forms, or say too little: words that were not
+// understood never count as free.
 struct LookupReading {
   Lookup lookup;
   std::optional<Problem> problem;
@@ -76,7 +76,7 @@ struct FoundResource {
   Owner owner;
   // False: its account is not known, and may be another one than was asked for.
   bool certain = true;
-  // Only by an object: it is told to those who may read the ownership, for it names the holder.
+  // Only by an object: only callers who may read the ownership see it, because it names the holder.
   bool by_object = false;
 };
 struct FoundResources {

@@ -13,10 +13,7 @@ namespace truce {
 
 class ClusterReports;
 class OverrideBook;
-class TrialBook;
-class UseLog;
 struct AdmissionPolicy;
-struct ClusterPorts;
 struct Owner;
 
 // Shares and transfers: what owners let others do, and how ownership changes hands. The rules are
@@ -61,16 +58,28 @@ std::vector<HttpRoute> QuotaRoutes(const OperationPorts& ports);
 // disclosure is full.
 //
 // To mute needs create on findings/mute in all namespaces, or to speak, with a Kubernetes token,
-// for each namespace that the finding concerns: a mute hides it from all of them. What concerns the
-// installation, or something outside of every namespace, is the first ones' alone.
+// for each namespace that the finding concerns: a mute hides it from all of them. A finding about
+// the installation, or about something outside of every namespace, needs the first.
 std::vector<HttpRoute> FindingRoutes(const RestApi& rest, ClusterReports* reports);
 
-// What the cluster tells, and the commands about it: the operations of cluster_routes.h, and GET
-// /api/v1/trial. A read needs get on ownerships in all namespaces and is in the audit log (UseLog);
-// recovery and brake are started, ended and released by who may update recovery or brake. Lists of
-// the cluster are made one at a time: 429 meanwhile.
-std::vector<HttpRoute> ClusterApiRoutes(const RestApi& rest, ClusterPorts ports,
-                                        const TrialBook& trials, UseLog& uses);
+// What a matrix shows at most, those with the most ownerships.
+inline constexpr std::size_t kMatrixRowsMax = 1000;
+inline constexpr std::size_t kMatrixColumnsMax = 100;
+
+// The registry in numbers: GET /api/v1/overview and /api/v1/matrix. Both need list on ownerships in
+// all namespaces. The overview is cheap: stores keep the counts. The matrix is counted in memory,
+// over all ownerships, while commits go on.
+std::vector<HttpRoute> CountRoutes(const OperationPorts& ports);
+
+// Who was refused what, and what they did then: GET /api/v1/denials and /api/v1/denials/{id}. Both
+// need list on ownerships, in the namespace of the refused object or in all. `denials` must outlive
+// the routes.
+std::vector<HttpRoute> DenialRoutes(const OperationPorts& ports, const DenialBook& denials);
+
+// The chain above the declarations of a resource, and the end of an ownership:
+// GET /api/v1/lineage/{id} and /api/v1/endings/{id}. Both need get on ownerships in the namespace
+// of the root; without it a caller gets the answer for an id that does not exist.
+std::vector<HttpRoute> LineageRoutes(const OperationPorts& ports);
 
 }  // namespace truce
 

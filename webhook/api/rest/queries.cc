@@ -163,8 +163,9 @@ Result<bool> RegistryQueries::Walk(const ResourceQuery& query, const Catalogue& 
   const bool is_led = !filter.arn.empty() || !SearchesFor(filter).empty();
   std::optional<std::vector<KeyText>> keys;
   if (is_led) {
-    const auto find = [&](const PeopleFacts& facts) { keys = KeysFor(filter, budget, facts); };
-    TRUCE_RETURN_IF_ERROR(store_.Read(find, deadline));
+    TRUCE_ASSIGN_OR_RETURN(keys, ReadFrom(store_, deadline, [&](const PeopleFacts& facts) {
+                             return KeysFor(filter, budget, facts);
+                           }));
   } else if (!PartOf(filter.name).empty() && ListFor(filter) == OwnerList::kAll &&
              store_.Counts().owners > kScanMax) {
     return Error{ErrorCode::kInvalidArgument,
@@ -282,80 +283,66 @@ std::optional<Owner> OwnerWithId(const ResourceId& id, const Facts& facts) {
 }
 
 Result<ResourceView> RegistryQueries::ById(const ResourceId& id, Deadline deadline) const {
-  std::optional<ResourceView> found;
-  const auto look = [&](const AllFacts& facts) {
-    found.reset();
-    if (auto owner = OwnerWithId(id, facts)) found = ViewOf(*std::move(owner), facts);
+  const auto look = [&](const AllFacts& facts) -> std::optional<ResourceView> {
+    auto owner = OwnerWithId(id, facts);
+    return owner ? std::optional(ViewOf(*std::move(owner), facts)) : std::nullopt;
   };
-  TRUCE_RETURN_IF_ERROR(store_.Read(look, deadline));
+  TRUCE_ASSIGN_OR_RETURN(auto found, ReadFrom(store_, deadline, look));
   if (!found) return Error{ErrorCode::kNotFound, "no resource has that id"};
-  return std::move(*found);
+  return *std::move(found);
 }
 
-Result<std::vector<AgreementView>> RegistryQueries::Dealings(const Dealers& dealers,
-                                                             Deadline deadline) const {
+namespace {
+
+// See ServiceView::dealings.
+std::vector<AgreementView> DealingsOf(const std::string& service, const std::set<PartyId>& parties,
+                                      const PartyRules& rules, const AllFacts& facts) {
   std::vector<AgreementView> found;
-  const auto look = [&](const Facts& facts) {
-    found.clear();
-    for (const AgreementKind kind : {AgreementKind::kShare, AgreementKind::kTransfer}) {
-      const bool share = kind == AgreementKind::kShare;
-      PublicId after;
-      std::size_t looked_at = 0;
-      for (bool more = true; more && looked_at < kScanMax; looked_at += kPageOfStore) {
-        const auto page = facts.AgreementsAfter(kind, after, kPageOfStore);
-        more = page.size() == kPageOfStore;
-        if (more) after = page.back().id;
-        for (const Agreement& each : page) {
-          if (!share && each.accepted) continue;
-          const auto owner = facts.OwnerOf(each.resource);
-          const bool theirs = owner && !share && owner->service == dealers.service;
-          const PartyId party = Bound(each.party, dealers.rules);
-          if (!owner || (!theirs && !dealers.parties.contains(party))) continue;
-          found.push_back({each, *owner, facts.RowsOf(each.resource)});
-        }
-      }
+  for (const AgreementKind kind : {AgreementKind::kShare, AgreementKind::kTransfer}) {
+    const bool share = kind == AgreementKind::kShare;
+    for (const Agreement& each : facts.AgreementsAfter(kind, {}, kScanMax)) {
+      if (!share && each.accepted) continue;
+      const auto owner = facts.OwnerOf(each.resource);
+      const bool theirs = owner && !share && owner->service == service;
+      if (!owner || (!theirs && !parties.contains(Bound(each.party, rules)))) continue;
+      found.push_back({each, *owner, facts.RowsOf(each.resource)});
     }
-  };
-  TRUCE_RETURN_IF_ERROR(store_.Read(look, deadline));
+  }
   return found;
 }
 
-Result<ObservedViews> RegistryQueries::ObservedBy(const std::string& service, std::size_t limit,
-                                                  Deadline deadline) const {
+// See ServiceView::observed; at most `limit`.
+ObservedViews ObservedBy(const std::string& service, std::size_t limit, const AllFacts& facts) {
   ObservedViews found;
-  const auto look = [&](const AllFacts& facts) {
-    found = {};
-    std::map<Slot, bool> ours;  // roots: of the service
-    const auto is_ours = [&](const Slot& root) {
-      const auto [place, is_new] = ours.try_emplace(root, false);
-      if (is_new) {
-        const auto object = facts.ObjectBySlot(root);
-        place->second = object && object->service == service;
-      }
-      return place->second;
-    };
-    const std::vector<Row> rows = facts.ObserversAfter({}, kScanMax + 1);
-    found.complete = rows.size() <= kScanMax;
-    std::optional<RowId> before;  // seen and reserved rows of one object count once
-    for (std::size_t i = 0; i < std::min(rows.size(), kScanMax); ++i) {
-      const Row& row = rows[i];
-      const bool is_same =
-          before && before->resource == row.id.resource && before->uid == row.id.uid;
-      before = row.id;
-      if (is_same || !is_ours(row.root)) continue;
-      auto owner = facts.OwnerOf(row.id.resource);
-      if (!owner || owner->service == service) continue;
-      found.items.push_back({*std::move(owner), row.slot});
+  std::map<Slot, bool> ours;  // roots: of the service
+  const auto is_ours = [&](const Slot& root) {
+    const auto [place, is_new] = ours.try_emplace(root, false);
+    if (is_new) {
+      const auto object = facts.ObjectBySlot(root);
+      place->second = object && object->service == service;
     }
-    std::stable_sort(found.items.begin(), found.items.end(),
-                     [](const auto& a, const auto& b) { return a.owner.key < b.owner.key; });
-    if (found.items.size() <= limit) return;
-    found.complete = false;
-    found.items.erase(found.items.begin() + static_cast<std::ptrdiff_t>(limit), found.items.end());
+    return place->second;
   };
-  TRUCE_RETURN_IF_ERROR(store_.Read(look, deadline));
+  const std::vector<Row> rows = facts.ObserversAfter({}, kScanMax + 1);
+  found.complete = rows.size() <= kScanMax;
+  std::optional<RowId> before;  // seen and reserved rows of one object count once
+  for (std::size_t i = 0; i < std::min(rows.size(), kScanMax); ++i) {
+    const Row& row = rows[i];
+    const bool is_same = before && before->resource == row.id.resource && before->uid == row.id.uid;
+    before = row.id;
+    if (is_same || !is_ours(row.root)) continue;
+    auto owner = facts.OwnerOf(row.id.resource);
+    if (!owner || owner->service == service) continue;
+    if (found.items.size() == limit) {
+      found.complete = false;
+      break;
+    }
+    found.items.push_back({*std::move(owner), row.slot});
+  }
   return found;
 }
+
+}  // namespace
 
 std::set<std::string> ServicesManaging(const Owner& owner, const Facts& facts) {
   std::set<std::string> services = {owner.service};
@@ -367,34 +354,40 @@ std::set<std::string> ServicesManaging(const Owner& owner, const Facts& facts) {
   return services;
 }
 
-Result<std::vector<Owner>> RegistryQueries::ContestedBy(const std::string& service,
-                                                        Deadline deadline) const {
-  std::vector<Owner> found;
-  const auto look = [&](const AllFacts& facts) {
-    found = facts.OwnersIn(OwnerList::kContested, {}, kScanMax);
-    std::erase_if(found, [&](const Owner& owner) {
+Result<ServiceView> RegistryQueries::OfService(const std::string& service, const PartyRules& rules,
+                                               std::size_t observed_max, Deadline deadline) const {
+  return ReadFrom(store_, deadline, [&](const AllFacts& facts) {
+    ServiceView view;
+    std::set<PartyId> parties = {PartyId{"service:" + service}};
+    const std::vector<KeyText> keys = facts.KeysOfService(service, {}, kScanMax + 1);
+    view.complete = keys.size() <= kScanMax;
+    for (std::size_t i = 0; i < std::min(keys.size(), kScanMax); ++i) {
+      auto owner = facts.OwnerOf(keys[i]);
+      if (!owner) continue;
+      parties.insert(Bound(owner->party, rules));
+      view.owned.push_back(*std::move(owner));
+    }
+    view.dealings = DealingsOf(service, parties, rules, facts);
+    view.observed = ObservedBy(service, observed_max, facts);
+    view.contested = facts.OwnersIn(OwnerList::kContested, {}, kScanMax);
+    std::erase_if(view.contested, [&](const Owner& owner) {
       return !ServicesManaging(owner, facts).contains(service);
     });
-  };
-  TRUCE_RETURN_IF_ERROR(store_.Read(look, deadline));
-  return found;
+    return view;
+  });
 }
 
 Result<std::vector<ServiceCount>> RegistryQueries::Services(const std::string& after,
                                                             std::size_t limit,
                                                             Deadline deadline) const {
-  std::vector<ServiceCount> services;
-  const auto look = [&](const PeopleFacts& facts) { services = facts.Services(after, limit); };
-  TRUCE_RETURN_IF_ERROR(store_.Read(look, deadline));
-  return services;
+  return ReadFrom(store_, deadline,
+                  [&](const PeopleFacts& facts) { return facts.Services(after, limit); });
 }
 
 Result<std::vector<AuditLine>> RegistryQueries::Audit(const AuditRange& range, std::size_t limit,
                                                       Deadline deadline) const {
-  std::vector<AuditLine> lines;
-  const auto look = [&](const PeopleFacts& facts) { lines = facts.AuditLines(range, limit); };
-  TRUCE_RETURN_IF_ERROR(store_.Read(look, deadline));
-  return lines;
+  return ReadFrom(store_, deadline,
+                  [&](const PeopleFacts& facts) { return facts.AuditLines(range, limit); });
 }
 
 }  // namespace truce

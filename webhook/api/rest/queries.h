@@ -6,21 +6,20 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <type_traits>
+#include <utility>
 #include <vector>
 
 #include "registry/base/result.h"
 #include "registry/catalogue/catalogue.h"
 #include "registry/identity/identity.h"
 #include "registry/store/store.h"
+#include "webhook/api/rest/agreement_json.h"
 
 namespace truce {
 
-struct AgreementView;
 struct AuditLine;
 struct AuditRange;
-struct ObservedViews;
-struct Owner;
-struct ResourceView;
 
 // Which resources a list shows; empty fields say nothing.
 struct ResourceFilter {
@@ -71,6 +70,28 @@ std::set<std::string> ServicesManaging(const Owner& owner, const Facts& facts);
 // The owner of that id, also by an id that its resource had before it merged (N3).
 std::optional<Owner> OwnerWithId(const ResourceId& id, const Facts& facts);
 
+// A service, of one state. Of each list at most the first kScanMax that may belong to it.
+struct ServiceView {
+  std::vector<Owner> owned;  // by key
+  bool complete = true;      // false: it owns more
+  // What is shared with a party that has resources of the service, and the transfers that nobody
+  // accepted yet from the service or to such a party.
+  std::vector<AgreementView> dealings;
+  ObservedViews observed;        // what its roots observe and others own, in the order of keys
+  std::vector<Owner> contested;  // what it owns or manages too, by key
+};
+
+// What `ask` says of one committed state. Errors: those of the store.
+template <typename Ask>
+Result<std::invoke_result_t<const Ask&, const AllFacts&>> ReadFrom(const Store& store,
+                                                                   Deadline deadline,
+                                                                   const Ask& ask) {
+  std::optional<std::invoke_result_t<const Ask&, const AllFacts&>> said;
+  const auto look = [&](const AllFacts& facts) { said.emplace(ask(facts)); };
+  TRUCE_RETURN_IF_ERROR(store.Read(look, deadline));
+  return *std::move(said);
+}
+
 // Thread-safe. Errors of all: those of the store.
 class RegistryQueries final {
  public:
@@ -85,24 +106,10 @@ class RegistryQueries final {
   // The resource of OwnerWithId. Errors: kNotFound.
   Result<ResourceView> ById(const ResourceId& id, Deadline deadline) const;
 
-  // What the service has to do with others by agreement: what is shared with one of `parties`, and
-  // the transfers that nobody accepted yet from the service or to one of `parties`. Of the first
-  // kScanMax agreements of each kind.
-  struct Dealers {
-    const std::string& service;
-    const std::set<PartyId>& parties;  // as configuration binds them (Bound)
-    const PartyRules& rules;
-  };
-  Result<std::vector<AgreementView>> Dealings(const Dealers& dealers, Deadline deadline) const;
-
-  // What roots of the service observe and others own, by key, at most `limit`. Of kScanMax
-  // observers.
-  Result<ObservedViews> ObservedBy(const std::string& service, std::size_t limit,
-                                   Deadline deadline) const;
-
-  // The contested resources that the service owns or manages too, by key; of the first kScanMax
-  // that are contested.
-  Result<std::vector<Owner>> ContestedBy(const std::string& service, Deadline deadline) const;
+  // What the registry has of the service; of `parties` by which it is bound, as configuration has
+  // them (Bound), and at most `observed_max` of what it observes.
+  Result<ServiceView> OfService(const std::string& service, const PartyRules& rules,
+                                std::size_t observed_max, Deadline deadline) const;
 
   Result<std::vector<ServiceCount>> Services(const std::string& after, std::size_t limit,
                                              Deadline deadline) const;

@@ -58,12 +58,9 @@ HttpRoute RestApi::At(const char* method, std::string path, RouteMatch match,
   // What is asked most, and costs less than handing its thread's place to another one and back.
   const bool is_quick = handler == &RestApi::Lookup || handler == &RestApi::GetResource;
   const Kind kind = is_public ? Kind::kPublic : is_quick ? Kind::kQuick : Kind::kOrdinary;
-  const bool has_body = std::string_view(method) == "POST";
-  return {method, std::move(path), match, has_body ? "application/json" : "",
-          [this, handler, kind](HttpRequest& request) {
-            return Serve(
-                request, [&](RestCall& call) { return (this->*handler)(call); }, kind);
-          }};
+  return Served(
+      method, std::move(path), match,
+      [this, handler](RestCall& call) { return (this->*handler)(call); }, kind);
 }
 
 std::vector<HttpRoute> RestApi::Routes() const {
@@ -91,10 +88,15 @@ std::vector<HttpRoute> RestApi::Routes() const {
 
 HttpRoute RestApi::Authenticated(const char* method, std::string path, RouteMatch match,
                                  Operation operation) const {
+  return Served(method, std::move(path), match, std::move(operation), Kind::kOrdinary);
+}
+
+HttpRoute RestApi::Served(const char* method, std::string path, RouteMatch match,
+                          Operation operation, Kind kind) const {
   const bool has_body = std::string_view(method) == "POST";
   return {method, std::move(path), match, has_body ? "application/json" : "",
-          [this, operation = std::move(operation)](HttpRequest& request) {
-            return Serve(request, operation, Kind::kOrdinary);
+          [this, operation = std::move(operation), kind](HttpRequest& request) {
+            return Serve(request, operation, kind);
           }};
 }
 
@@ -161,10 +163,9 @@ Result<HttpResponse> RestApi::ListTypes(RestCall& call) const {
   JsonWriter json;
   const Catalogue& catalogue = *call.policy->catalogue;
   json.BeginObject().Field("version", std::string(catalogue.version()));
-  json.Key("items").BeginArray();
-  for (const TypeSpec& spec : catalogue.types()) {
+  json.ListField("items", catalogue.types(), [](const TypeSpec& spec, JsonWriter& out) {
     const TypeSummary line = Summarise(spec);
-    json.BeginObject()
+    out.BeginObject()
         .Field("type", line.type)
         .Field("scope", line.scope)
         .Field("certainty", line.certainty)
@@ -172,9 +173,8 @@ Result<HttpResponse> RestApi::ListTypes(RestCall& call) const {
         .Field("key", line.key)
         .Field("attachment", line.attachment)
         .EndObject();
-  }
-  json.EndArray().EndObject();
-  return JsonResponse(json.Take());
+  });
+  return JsonResponse(json.EndObject().Take());
 }
 
 Result<HttpResponse> RestApi::Version(RestCall& call) const {
@@ -189,11 +189,13 @@ Result<HttpResponse> RestApi::Version(RestCall& call) const {
 Result<HttpResponse> RestApi::Refusals(RestCall& call) const {
   TRUCE_RETURN_IF_ERROR(call.AllowOnly({}));
   JsonWriter json;
-  json.BeginObject().Field("mode", Name(call.policy->modes.global)).Key("suspended").BeginArray();
-  for (const Suspension& each : SuspensionsAt(*call.policy, ports_.clock.Now())) {
-    json.BeginObject().Field("cause", Name(each.cause)).Field("what", each.what).EndObject();
-  }
-  return JsonResponse(json.EndArray().EndObject().Take());
+  const auto write = [](const Suspension& each, JsonWriter& out) {
+    out.BeginObject().Field("cause", Name(each.cause)).Field("what", each.what).EndObject();
+  };
+  json.BeginObject()
+      .Field("mode", Name(call.policy->modes.global))
+      .ListField("suspended", SuspensionsAt(*call.policy, ports_.clock.Now()), write);
+  return JsonResponse(json.EndObject().Take());
 }
 
 Result<HttpResponse> RestApi::Specification(RestCall& call) const {

@@ -4,6 +4,7 @@
 #define TRUCE_WEBHOOK_API_REST_REST_API_H_
 
 #include <functional>
+#include <limits>
 #include <memory>
 #include <optional>
 #include <set>
@@ -11,7 +12,7 @@
 #include <string_view>
 #include <vector>
 
-#include "registry/base/guarded.h"
+#include "registry/base/turnstile.h"
 #include "registry/ownership/terms.h"
 #include "webhook/api/auth/api_access.h"
 #include "webhook/api/policy_in_force.h"
@@ -32,18 +33,7 @@ struct Hindrance;
 struct Owner;
 struct ResourceView;
 
-// Port: what the watch of the cluster found that answers about resources tell. Thread-safe; never
-// blocks.
-class ResourceFindings {
- public:
-  virtual ~ResourceFindings() = default;
-  // The findings about these keys as a list of JSON.
-  virtual void WriteAbout(const std::vector<KeyText>& keys, JsonWriter& json) const = 0;
-  // Why deletions do not come to Truce.
-  virtual std::vector<Hindrance> DeletionsUnsent() const = 0;
-};
-
-// What the API stands on; references must outlive it.
+// The API's dependencies; references must outlive it.
 struct RestPorts {
   Store& store;
   const Clock& clock;
@@ -51,10 +41,14 @@ struct RestPorts {
   const PolicyInForce& policy;
   ApiAccess& access;
   const DenialBook& denials;
-  std::string_view version;                    // outlives it
-  const ResourceFindings* findings = nullptr;  // null: no cluster is followed
-  RefusedCallers* refused = nullptr;           // counts whose token is no good; null: nobody does
-  std::size_t check_bytes_max = 1024 * 1024;   // of a body of POST /checks; beyond: 413
+  std::string_view version;  // outlives it
+  // Of a followed cluster; null: none is. Thread-safe; they never block.
+  // Writes the member "findings": the list of those about these keys.
+  std::function<void(const std::vector<KeyText>& keys, JsonWriter& json)> write_findings = nullptr;
+  // Why deletions do not come to Truce.
+  std::function<std::vector<Hindrance>()> deletions_unsent = nullptr;
+  RefusedCallers* refused = nullptr;          // counts whose token is no good; null: nobody does
+  std::size_t check_bytes_max = 1024 * 1024;  // of a body of POST /checks; beyond: 413
 };
 
 // Thread-safe. Every answer carries X-Request-Id: the caller's, when it sent a usable one.
@@ -69,21 +63,21 @@ class RestApi final {
   // The routes, for the API listener and the operator socket alike. The API must outlive them.
   std::vector<HttpRoute> Routes() const;
 
-  // For operations that live in files of their own: a route of a known caller. What he may do is
-  // the handler's business, by Refuse and MayRead. A POST route takes application/json.
+  // For operations that live in files of their own: a route of a known caller. The handler checks
+  // the caller's rights, by Refuse and MayRead. A POST route takes application/json.
   using Operation = std::function<Result<HttpResponse>(RestCall&)>;
   HttpRoute Authenticated(const char* method, std::string path, RouteMatch match,
                           Operation operation) const;
   // A response when `call` may not do it, else nothing. It names the right and the namespace.
   std::optional<HttpResponse> Refuse(const RestCall& call, const Permission& permission) const;
-  // The same in the namespace that an id stands for: below disclosure "full" it is not named.
+  // The same in the namespace of an id: below disclosure "full" it is not named.
   std::optional<HttpResponse> RefuseById(const RestCall& call, const Permission& permission) const;
   // Whether `call` may do it. Errors: as ApiAccess::Allows.
   Result<bool> Allows(const RestCall& call, const Permission& permission) const {
     return ports_.access.Allows(call.caller, permission, call.deadline);
   }
   // Whether the caller is known by a Kubernetes token and speaks for `ns` (ApiAccess::SpeaksFor);
-  // false when that cannot be told now.
+  // false when that is not known now.
   bool SpeaksAsUser(const RestCall& call, const std::string& ns) const;
   // Whether the caller may read ownerships whose root is in `ns`.
   Result<bool> MayRead(const RestCall& call, const std::string& ns) const;
@@ -98,6 +92,8 @@ class RestApi final {
   };
 
   HttpRoute At(const char* method, std::string path, RouteMatch match, Handler handler) const;
+  HttpRoute Served(const char* method, std::string path, RouteMatch match, Operation operation,
+                   Kind kind) const;
   HttpResponse Serve(HttpRequest& request, const Operation& handler, Kind kind) const;
 
   Result<HttpResponse> ListResources(RestCall& call) const;
@@ -107,8 +103,8 @@ class RestApi final {
   // A change of one resource, in the state that its caller has seen (If-Match).
   struct ResourceChange {
     Permission permission;  // in the namespace of the resource's root
-    const char* unmatched;  // what a caller is told who names no state
-    // `now` is the resource as the store has it; it becomes what the answer tells. Nothing: done.
+    const char* unmatched;  // the answer to a caller who names no state
+    // `now` is the resource as the store has it; it becomes the answer's. Nothing: done.
     std::function<std::optional<Problem>(const ByWhom& by, ResourceView& now, Ledger& ledger)>
         change;
   };
@@ -140,10 +136,11 @@ class RestApi final {
   RegistryQueries queries_;
   CursorKey cursor_key_;
   CursorSeal seal_;
-  mutable Guarded<std::set<std::string>> checking_;  // whose checks are being answered
+  // Of one caller one check at a time.
+  mutable Turnstile checking_{std::numeric_limits<int>::max(), 1};
 };
 
-// What operations in files of their own stand on; references must outlive their routes.
+// Dependencies of operations in files of their own; references must outlive their routes.
 struct OperationPorts {
   const RestApi& rest;
   Store& store;

@@ -1,29 +1,20 @@
 #include "webhook/api/rest/rest_backup.h"
 
-#include <atomic>
+#include <memory>
 #include <optional>
 #include <string>
 #include <utility>
 
 #include "registry/base/counted.h"
+#include "registry/base/turnstile.h"
 
 namespace truce {
 namespace {
 
 // Given back by whoever holds it last: the handler that fails, or the copy that was sent.
-class CopyTurn final {
- public:
-  static std::shared_ptr<CopyTurn> Take(std::shared_ptr<std::atomic<bool>> taken) {
-    if (taken->exchange(true)) return nullptr;
-    return std::make_shared<CopyTurn>(std::move(taken));
-  }
-  explicit CopyTurn(std::shared_ptr<std::atomic<bool>> taken) : taken_(std::move(taken)) {}
-  ~CopyTurn() { taken_->store(false); }
-  CopyTurn(const CopyTurn&) = delete;
-  CopyTurn& operator=(const CopyTurn&) = delete;
-
- private:
-  const std::shared_ptr<std::atomic<bool>> taken_;
+struct CopyTurn {
+  const std::shared_ptr<Turnstile> turnstile;
+  const Turnstile::Turn turn{*turnstile, ""};
 };
 
 class BodyWithTurn final : public HttpBody {
@@ -42,13 +33,13 @@ class BodyWithTurn final : public HttpBody {
 }  // namespace
 
 std::vector<HttpRoute> BackupRoutes(const RestApi& rest, CopyRegistry copy, UseLog& uses) {
-  const auto taken = std::make_shared<std::atomic<bool>>(false);
-  const auto operation = [&rest, &uses, taken,
+  const auto turnstile = std::make_shared<Turnstile>(1, 1);
+  const auto operation = [&rest, &uses, turnstile,
                           copy = std::move(copy)](RestCall& call) -> Result<HttpResponse> {
     TRUCE_RETURN_IF_ERROR(call.AllowOnly({}));
     if (auto refusal = rest.Refuse(call, {"backups", "", "get", ""})) return *std::move(refusal);
-    std::shared_ptr<CopyTurn> turn = CopyTurn::Take(taken);
-    if (turn == nullptr) {
+    auto turn = std::make_shared<CopyTurn>(turnstile);
+    if (!turn->turn.inside()) {
       return ProblemResponse(ProblemType::kTooManyRequests,
                              "another copy of the registry is being made or sent");
     }

@@ -10,7 +10,6 @@
 #include "policies/declared_twice.h"
 #include "policies/judge.h"
 #include "policies/ownership_check.h"
-#include "registry/base/guarded.h"
 #include "registry/base/result.h"
 #include "registry/ownership/review.h"
 #include "webhook/api/resource_json.h"
@@ -40,7 +39,7 @@ void WriteFinding(const Finding& finding, std::optional<std::size_t> same_check,
       .Field("remedy", finding.remedy)
       .Field("link", finding.link)
       .Field("key", finding.key.text);
-  if (same_check) json.NumberField("sameCheck", static_cast<std::int64_t>(*same_check));
+  if (same_check) json.NumberField("sameCheck", *same_check);
   json.EndObject();
 }
 
@@ -100,27 +99,6 @@ std::string WhoAsks(const Caller& caller) {
   return std::to_string(static_cast<int>(caller.kind)) + " " + caller.name;
 }
 
-// Who asks, while they are answered: nobody is twice among them.
-class OneAtATime final {
- public:
-  OneAtATime(Guarded<std::set<std::string>>& asking, std::string who)
-      : asking_(asking), who_(std::move(who)) {
-    taken_ = asking_.With([&](std::set<std::string>& all) { return all.insert(who_).second; });
-  }
-  ~OneAtATime() {
-    if (taken_) asking_.With([&](std::set<std::string>& all) { all.erase(who_); });
-  }
-  OneAtATime(const OneAtATime&) = delete;
-  OneAtATime& operator=(const OneAtATime&) = delete;
-
-  bool taken() const { return taken_; }
-
- private:
-  Guarded<std::set<std::string>>& asking_;
-  const std::string who_;
-  bool taken_ = false;
-};
-
 }  // namespace
 
 // A stranger to a namespace is told nothing in its name (I8). What has no namespace has no party to
@@ -139,8 +117,8 @@ std::optional<HttpResponse> RestApi::RefuseToSpeak(const RestCall& call,
 
 Result<HttpResponse> RestApi::Check(RestCall& call) const {
   TRUCE_RETURN_IF_ERROR(call.AllowOnly({}));
-  const OneAtATime turn(checking_, WhoAsks(call.caller));
-  if (!turn.taken()) {
+  const Turnstile::Turn turn(checking_, WhoAsks(call.caller));
+  if (!turn.inside()) {
     return ProblemResponse(ProblemType::kTooManyRequests,
                            "another check of " + call.caller.name + " is not answered yet");
   }

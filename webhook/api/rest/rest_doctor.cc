@@ -19,18 +19,14 @@ HttpRoute DoctorRoute(const RestApi& rest, Examine examine) {
                           examine = std::move(examine)](RestCall& call) -> Result<HttpResponse> {
     TRUCE_RETURN_IF_ERROR(call.AllowOnly({}));
     if (auto refusal = rest.Refuse(call, {"audit", "", "list", ""})) return *std::move(refusal);
-    JsonWriter json;
-    json.BeginObject().Key("items").BeginArray();
-    for (const Checkup& checkup : examine(call.deadline)) {
+    return ListResponse(examine(call.deadline), [](const Checkup& checkup, JsonWriter& json) {
       json.BeginObject()
           .Field("name", checkup.name)
           .Field("state", Name(checkup.state))
           .Field("what", checkup.what)
           .Field("remedy", checkup.remedy)
           .EndObject();
-    }
-    json.EndArray().EndObject();
-    return JsonResponse(json.Take());
+    });
   };
   return rest.Authenticated("GET", "/api/v1/doctor", RouteMatch::kExact, operation);
 }

@@ -235,7 +235,7 @@ std::size_t CountOf(const ImportPlan& plan, ImportAction action) {
 void WriteLine(const ImportPlan::Line& line, const ImportedResource& item, std::size_t index,
                JsonWriter& json) {
   json.BeginObject()
-      .NumberField("index", static_cast<std::int64_t>(index))
+      .NumberField("index", index)
       .Field("action", Name(line.action))
       .Field("address", item.address)
       .Field("type", item.resource.identity.type)
@@ -251,24 +251,21 @@ void WriteLine(const ImportPlan::Line& line, const ImportedResource& item, std::
 
 HttpResponse PlanResponse(const ImportRequest& request, const ImportPlan& plan, bool applied) {
   JsonWriter json;
-  const auto number = [&](std::string_view name, std::size_t count) {
-    json.NumberField(name, static_cast<std::int64_t>(count));
-  };
   json.BeginObject().Field("source", request.list.source).Field("applied", applied);
   json.Key("counts").BeginObject();
   for (const ImportAction action : {ImportAction::kNew, ImportAction::kOwned,
                                     ImportAction::kChanged, ImportAction::kConflicting}) {
-    number(Name(action), CountOf(plan, action));
+    json.NumberField(Name(action), CountOf(plan, action));
   }
-  number("unknown", request.unknown.size());
-  number("retired", plan.retired.size() + plan.unclaimed.size());
+  json.NumberField("unknown", request.unknown.size())
+      .NumberField("retired", plan.retired.size() + plan.unclaimed.size());
   json.EndObject().Key("items").BeginArray();
   for (std::size_t i = 0; i < plan.lines.size(); ++i) {
     WriteLine(plan.lines[i], request.list.resources[i], request.indices[i], json);
   }
   for (const UnknownImport& each : request.unknown) {
     json.BeginObject()
-        .NumberField("index", static_cast<std::int64_t>(each.index))
+        .NumberField("index", each.index)
         .Field("action", "unknown")
         .Field("address", each.address)
         .Field("type", each.type)
@@ -294,9 +291,7 @@ HttpResponse PlanResponse(const ImportRequest& request, const ImportPlan& plan, 
     json.EndObject();
   }
   json.EndArray().EndObject();
-  HttpResponse response = JsonResponse(json.Take());
-  response.headers.emplace_back("ETag", TagOf(request, plan));
-  return response;
+  return JsonResponse(json.Take(), TagOf(request, plan));
 }
 
 class Imports final {
@@ -311,22 +306,20 @@ class Imports final {
     bool is_last = false;
     while (!is_last) {
       constexpr std::size_t kImportedPage = 1000;
-      std::vector<Owner> page;
-      const auto look = [&](const Facts& facts) {
-        page = facts.OwnersIn(OwnerList::kImported, after, kImportedPage);
-      };
-      TRUCE_RETURN_IF_ERROR(ports_.store.Read(look, call.deadline));
+      TRUCE_ASSIGN_OR_RETURN(const auto page,
+                             ReadFrom(ports_.store, call.deadline, [&](const Facts& facts) {
+                               return facts.OwnersIn(OwnerList::kImported, after, kImportedPage);
+                             }));
       for (const Owner& owner : page) ++sources[std::string(SourceOf(owner))];
       is_last = page.size() < kImportedPage;
       if (!page.empty()) after = page.back().key;
     }
-    JsonWriter json;
-    json.BeginObject().Key("items").BeginArray();
-    for (const auto& [source, count] : sources) {
-      json.BeginObject().Field("source", source).NumberField("resources", count).EndObject();
-    }
-    json.EndArray().EndObject();
-    return JsonResponse(json.Take());
+    return ListResponse(sources, [](const auto& of_source, JsonWriter& json) {
+      json.BeginObject()
+          .Field("source", of_source.first)
+          .NumberField("resources", of_source.second)
+          .EndObject();
+    });
   }
 
   Result<HttpResponse> Take(RestCall& call) const {
@@ -334,9 +327,10 @@ class Imports final {
     if (auto refusal = Refuse(call, "create")) return *std::move(refusal);
     TRUCE_ASSIGN_OR_RETURN(const ImportRequest request,
                            ReadImport(call.request, *call.policy->catalogue));
-    ImportPlan plan;
-    const auto look = [&](const AllFacts& facts) { plan = PlanImport(request.list, facts); };
-    TRUCE_RETURN_IF_ERROR(ports_.store.Read(look, call.deadline));
+    TRUCE_ASSIGN_OR_RETURN(const ImportPlan plan,
+                           ReadFrom(ports_.store, call.deadline, [&](const AllFacts& facts) {
+                             return PlanImport(request.list, facts);
+                           }));
     if (!request.apply) return PlanResponse(request, plan, false);
     return Apply(call, request, plan);
   }

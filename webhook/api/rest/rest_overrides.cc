@@ -10,10 +10,11 @@ namespace {
 
 constexpr std::string_view kOverridesPath = "/api/v1/overrides";
 
-void WriteOverride(const StoredOverride& stored, std::string_view source, JsonWriter& json) {
+// One of the configuration has no id.
+void WriteOverride(const StoredOverride& stored, JsonWriter& json) {
   json.BeginObject()
       .Field("id", stored.id)
-      .Field("source", source)
+      .Field("source", stored.id.empty() ? "configuration" : "api")
       .Field("name", stored.what.name)
       .Field("object", stored.what.object)
       .Field("namespace", stored.what.ns)
@@ -35,17 +36,14 @@ class Overrides final {
       return *std::move(refusal);
     }
     const std::vector<StoredOverride> made = book_.Present();
-    JsonWriter json;
-    json.BeginObject().Key("items").BeginArray();
-    for (const StoredOverride& each : made) WriteOverride(each, "api", json);
+    std::vector<StoredOverride> all = made;
     for (const Override& each : call.policy->modes.overrides) {
       const auto same = [&](const StoredOverride& other) { return other.what == each; };
       const bool is_made = std::any_of(made.begin(), made.end(), same);
       const bool holds = each.until > SystemClock().Now();
-      if (!is_made && holds) WriteOverride({"", each, "", {}}, "configuration", json);
+      if (!is_made && holds) all.push_back({"", each, "", {}});
     }
-    json.EndArray().EndObject();
-    return JsonResponse(json.Take());
+    return ListResponse(all, WriteOverride);
   }
 
   Result<HttpResponse> Make(RestCall& call) const {
@@ -57,12 +55,8 @@ class Overrides final {
     if (auto refusal = rest_.Refuse(call, {"overrides", "", "create", what.ns})) {
       return *std::move(refusal);
     }
-    const auto until = ParseTimestamp(given["until"]);
-    if (!until) {
-      return ProblemResponse(ProblemType::kMalformed,
-                             "\"until\" is not a time; write it as 2026-11-21T18:00:00Z");
-    }
-    what.until = std::chrono::floor<std::chrono::seconds>(*until);
+    TRUCE_ASSIGN_OR_RETURN(const Timestamp until, TimeIn("\"until\"", given["until"]));
+    what.until = std::chrono::floor<std::chrono::seconds>(until);
     TRUCE_ASSIGN_OR_RETURN(const auto made, book_.Add(what, ActorOf(call.caller), call.deadline));
     return Answer(made, 201);
   }
@@ -85,10 +79,8 @@ class Overrides final {
  private:
   static HttpResponse Answer(const StoredOverride& stored, int status) {
     JsonWriter json;
-    WriteOverride(stored, "api", json);
-    HttpResponse response = JsonResponse(json.Take());
-    response.status = status;
-    return response;
+    WriteOverride(stored, json);
+    return JsonResponse(json.Take(), {}, status);
   }
 
   const RestApi& rest_;

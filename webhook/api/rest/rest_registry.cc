@@ -26,7 +26,7 @@ void SayTime(JsonWriter& json, std::string_view name, Timestamp time) {
   json.NumberField(name, time.time_since_epoch().count());
 }
 
-void WriteOwner(const Owner& owner, JsonWriter& json) {
+void WriteCopied(const Owner& owner, JsonWriter& json) {
   json.Key("owner").BeginObject().Field("id", owner.id.text).Field("root", ToText(owner.root));
   Say(json, "service", owner.service);
   Say(json, "contact", owner.contact);
@@ -110,13 +110,10 @@ void WriteName(const ResourceName& name, JsonWriter& json) {
 
 void WriteCopy(const ResourceCopy& copy, JsonWriter& json) {
   const auto list = [&](const char* name, const auto& items, auto write) {
-    if (items.empty()) return;
-    json.Key(name).BeginArray();
-    for (const auto& item : items) write(item, json);
-    json.EndArray();
+    if (!items.empty()) json.ListField(name, items, write);
   };
   json.BeginObject().Field("key", copy.key.text);
-  if (copy.owner) WriteOwner(*copy.owner, json);
+  if (copy.owner) WriteCopied(*copy.owner, json);
   list("rows", copy.rows, WriteRow);
   list("objects", copy.objects, WriteKnownObject);
   list("agreements", copy.agreements, WriteAgreed);
@@ -125,9 +122,12 @@ void WriteCopy(const ResourceCopy& copy, JsonWriter& json) {
 }
 
 // One page of an export.
+struct PageItem {
+  ResourceCopy copy;
+  std::optional<Owner> owner;  // with what copies leave out
+};
 struct Page {
-  std::vector<ResourceCopy> copies;
-  std::vector<std::optional<Owner>> owners;  // with what copies leave out
+  std::vector<PageItem> items;
   KeyText next;
   bool more = false;
 };
@@ -147,26 +147,24 @@ class Registry final {
       return *std::move(refusal);
     }
     TRUCE_ASSIGN_OR_RETURN(query.limit, call.Limit());
-    const std::string question = QuestionOf(call);
-    if (const auto cursor = call.request.Query("cursor")) {
-      TRUCE_ASSIGN_OR_RETURN(const auto place, seal_.Open(question, *cursor));
-      if (place.size() != 1) return InvalidArgument("the cursor is malformed");
-      query.after_key.text = place[0];
-    }
+    TRUCE_ASSIGN_OR_RETURN(const auto place, seal_.Open(call, 1));
+    if (place) query.after_key.text = place->front();
     TRUCE_ASSIGN_OR_RETURN(const Page page, PageOf(query, call));
-    return PageResponse(page, question);
+    const auto write = [](const PageItem& item, JsonWriter& json) {
+      json.BeginObject().Field("key", item.copy.key.text);
+      if (item.owner) {
+        json.Key("resource");
+        WriteOwner(*item.owner, json);
+      }
+      json.Key("keyCopy");
+      WriteCopy(item.copy, json);
+      json.EndObject();
+    };
+    return ListResponse(page.items, write,
+                        page.more ? seal_.Seal(call, {page.next.text}) : std::string());
   }
 
  private:
-  static std::string QuestionOf(const RestCall& call) {
-    std::string text = "registry";
-    for (const char* name : {"type", "service", "namespace", "state"}) {
-      const auto value = call.request.Query(name);
-      text.append(value ? "&=" : "&").append(PercentEncode(value.value_or(std::string_view())));
-    }
-    return text;
-  }
-
   // Without filter all keys, also those that are only observed; else those of the owners that fit.
   Result<Page> PageOf(const ResourceQuery& query, const RestCall& call) const {
     const ResourceFilter& filter = query.filter;
@@ -183,13 +181,11 @@ class Registry final {
     }
     const auto look = [&](const AllFacts& facts) {
       if (is_whole) keys = facts.KeysAfter(query.after_key, query.limit);
-      page.copies.clear();
-      page.owners.clear();
+      page.items.clear();
       for (const KeyText& key : keys) {
         const auto named = facts.Named(key);
         if (!named) continue;
-        page.copies.push_back(CopyOf(named->resource, facts));
-        page.owners.push_back(facts.OwnerOf(named->resource));
+        page.items.push_back({CopyOf(named->resource, facts), facts.OwnerOf(named->resource)});
       }
     };
     TRUCE_RETURN_IF_ERROR(ports_.store.Read(look, call.deadline));
@@ -198,26 +194,6 @@ class Registry final {
       if (!keys.empty()) page.next = keys.back();
     }
     return page;
-  }
-
-  HttpResponse PageResponse(const Page& page, const std::string& question) const {
-    JsonWriter json;
-    json.BeginObject().Key("items").BeginArray();
-    for (std::size_t i = 0; i < page.copies.size(); ++i) {
-      json.BeginObject().Field("key", page.copies[i].key.text);
-      if (page.owners[i]) {
-        json.Key("resource").BeginObject();
-        WriteResourceMembers(*page.owners[i], json);
-        json.EndObject();
-      }
-      json.Key("keyCopy");
-      WriteCopy(page.copies[i], json);
-      json.EndObject();
-    }
-    json.EndArray();
-    if (page.more) json.Field("nextCursor", seal_.Seal(question, {page.next.text}));
-    json.EndObject();
-    return JsonResponse(json.Take());
   }
 
   OperationPorts ports_;

@@ -81,17 +81,13 @@ HttpResponse Answer(const ReleasePlan& plan, bool applied) {
   json.BeginObject().Field("applied", applied).Field("complete", plan.complete);
   const auto released = std::count_if(plan.items.begin(), plan.items.end(),
                                       [](const auto& item) { return item.result == "released"; });
-  json.NumberField("released", released).Key("items").BeginArray();
-  for (const ReleaseItem& item : plan.items) {
-    json.BeginObject().Field("result", item.result).Field("detail", item.detail).Key("resource");
-    json.BeginObject();
-    WriteResourceMembers(item.view.owner, json);
-    json.EndObject().EndObject();
-  }
-  json.EndArray().EndObject();
-  HttpResponse response = JsonResponse(json.Take());
-  response.headers.emplace_back("ETag", TagOf(plan));
-  return response;
+  json.NumberField("released", released);
+  json.ListField("items", plan.items, [](const ReleaseItem& item, JsonWriter& out) {
+    out.BeginObject().Field("result", item.result).Field("detail", item.detail).Key("resource");
+    WriteOwner(item.view.owner, out);
+    out.EndObject();
+  });
+  return JsonResponse(json.EndObject().Take(), TagOf(plan));
 }
 
 class Releases final {

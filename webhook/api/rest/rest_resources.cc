@@ -1,6 +1,5 @@
 // Resources: list, one, lookup, release.
 #include <algorithm>
-#include <nlohmann/json.hpp>
 #include <optional>
 #include <set>
 #include <utility>
@@ -8,7 +7,6 @@
 #include "policies/rule_case.h"
 #include "registry/base/random_id.h"
 #include "registry/base/result.h"
-#include "registry/base/text.h"
 #include "registry/catalogue/explain.h"
 #include "registry/ownership/agreements.h"
 #include "registry/ownership/ledger.h"
@@ -26,26 +24,11 @@ namespace {
 
 constexpr std::size_t kHistoryLines = 50;
 constexpr std::size_t kDenialsShown = 20;
-constexpr std::size_t kReasonBytesMax = 1024;
 constexpr std::string_view kResourcesPath = "/api/v1/resources/";
-
-// Everything that a cursor goes on with: all parameters but itself and the size of a page.
-std::string ResourcesQuestion(const RestCall& call) {
-  std::vector<std::pair<std::string, std::string>> parameters;
-  for (const auto& each : call.request.query) {
-    if (each.first != "cursor" && each.first != "limit") parameters.push_back(each);
-  }
-  std::sort(parameters.begin(), parameters.end());
-  std::string text = "resources";
-  for (const auto& [name, value] : parameters) {
-    text.append("&").append(PercentEncode(name)).append("=").append(PercentEncode(value));
-  }
-  return text;
-}
 
 void WriteHistoryLine(const AuditLine& line, JsonWriter& json) {
   json.BeginObject()
-      .NumberField("number", static_cast<std::int64_t>(line.place.number))
+      .NumberField("number", line.place.number)
       .Field("at", FormatTimestamp(line.entry.at))
       .Field("action", Name(line.entry.action))
       .Field("cause", line.entry.cause)
@@ -62,18 +45,9 @@ std::set<KeyText> TextsOf(const std::vector<ResourceName>& names) {
 Error Gone() { return {ErrorCode::kNotFound, "it was released meanwhile"}; }
 
 Result<std::string> ReadReason(const HttpRequest& request) {
-  TRUCE_ASSIGN_OR_RETURN(const nlohmann::json json, ReadBody(request));
-  for (const auto& [name, value] : json.items()) {
-    if (name != "reason") return InvalidArgument("the body has a member other than \"reason\"");
-  }
-  const auto reason = json.find("reason");
-  if (reason == json.end() || !reason->is_string())
-    return InvalidArgument("\"reason\" is missing or no text");
-  std::string text = reason->get<std::string>();
-  if (text.empty() || text.size() > kReasonBytesMax || HasControl(text)) {
-    return InvalidArgument("\"reason\" must be one line of 1 to 1024 bytes");
-  }
-  return text;
+  TRUCE_ASSIGN_OR_RETURN(auto texts, ReadTexts(request, {"reason"}));
+  if (texts.empty()) return InvalidArgument("\"reason\" is missing");
+  return std::move(texts["reason"]);
 }
 
 bool TagMatches(std::string_view field, const std::string& tag) {
@@ -152,28 +126,16 @@ Result<HttpResponse> RestApi::ListResources(RestCall& call) const {
   }
   query.order = *order;
   query.now = ports_.clock.Now();
-  const std::string question = ResourcesQuestion(call);
-  if (const auto cursor = call.request.Query("cursor")) {
-    TRUCE_ASSIGN_OR_RETURN(const auto place, seal_.Open(question, *cursor));
-    if (place.size() != 2) return InvalidArgument("the cursor is malformed");
-    query.after = place[0];
-    query.after_key.text = place[1];
+  TRUCE_ASSIGN_OR_RETURN(const auto place, seal_.Open(call, 2));
+  if (place) {
+    query.after = place->front();
+    query.after_key.text = place->back();
   }
   TRUCE_ASSIGN_OR_RETURN(const auto page,
                          queries_.List(query, *call.policy->catalogue, call.deadline));
-  JsonWriter json;
-  json.BeginObject().Key("items").BeginArray();
-  for (const Owner& owner : page.owners) {
-    json.BeginObject();
-    WriteResourceMembers(owner, json);
-    json.EndObject();
-  }
-  json.EndArray();
-  if (page.more) {
-    json.Field("nextCursor", seal_.Seal(question, {page.next, page.next_key.text}));
-  }
-  json.EndObject();
-  return JsonResponse(json.Take());
+  const std::string next =
+      page.more ? seal_.Seal(call, {page.next, page.next_key.text}) : std::string();
+  return ListResponse(page.owners, WriteOwner, next);
 }
 
 Result<HttpResponse> RestApi::GetResource(RestCall& call) const {
@@ -196,44 +158,33 @@ Result<HttpResponse> RestApi::GetResource(RestCall& call) const {
   }
   const std::string tag = EntityTagOf(view);
   if (TagMatches(call.request.Header("if-none-match"), tag)) {
-    HttpResponse unchanged{.status = 304, .content_type = "application/json", .body = {}};
-    unchanged.headers.emplace_back("ETag", tag);
-    return unchanged;
+    return JsonResponse("", tag, 304);
   }
   WriteResourceMembers(owner, json);
   json.Field("redacted", false);
-  json.Key("declarations").BeginArray();
-  for (const Row& row : view.rows) {
-    if (Manages(row)) WriteDeclaration(row, json);
-  }
-  json.EndArray().Key("consumers").BeginArray();
-  for (const Row& row : view.rows) {
-    if (!Manages(row)) WriteDeclaration(row, json);
-  }
-  json.EndArray().Key("names");
+  json.ListField("declarations", view.rows, [](const Row& row, JsonWriter& out) {
+    if (Manages(row)) WriteDeclaration(row, out);
+  });
+  json.ListField("consumers", view.rows, [](const Row& row, JsonWriter& out) {
+    if (!Manages(row)) WriteDeclaration(row, out);
+  });
+  json.Key("names");
   WriteNames(owner, view.names, json);
-  json.Key("formerIds").BeginArray();
-  for (const ResourceName& name : view.names) {
-    if (const auto former = FormerIdOf(name)) json.Text(former->text);
-  }
-  json.EndArray();
+  json.ListField("formerIds", view.names, [](const ResourceName& name, JsonWriter& out) {
+    if (const auto former = FormerIdOf(name)) out.Text(former->text);
+  });
   WriteAgreementMembers(view, ports_.clock.Now(), HindrancesOf(view, call), json);
   TRUCE_ASSIGN_OR_RETURN(const auto history, queries_.Audit({.id = owner.id, .newest_first = true},
                                                             kHistoryLines, call.deadline));
-  json.Key("history").BeginArray();
-  for (const AuditLine& line : history) WriteHistoryLine(line, json);
-  json.EndArray();
-  json.Field("historyComplete", history.size() < kHistoryLines);
-  json.Key("denials").BeginArray();
-  for (const Denial& denial : ports_.denials.OfNames(TextsOf(view.names), kDenialsShown)) {
-    json.BeginObject();
-    WriteDenialMembers(denial, json);
-    json.EndObject();
-  }
-  json.EndArray().EndObject();
-  HttpResponse response = JsonResponse(json.Take());
-  response.headers.emplace_back("ETag", tag);
-  return response;
+  json.ListField("history", history, WriteHistoryLine)
+      .Field("historyComplete", history.size() < kHistoryLines)
+      .ListField("denials", ports_.denials.OfNames(TextsOf(view.names), kDenialsShown),
+                 [](const Denial& denial, JsonWriter& out) {
+                   out.BeginObject();
+                   WriteDenialMembers(denial, out);
+                   out.EndObject();
+                 });
+  return JsonResponse(json.EndObject().Take(), tag);
 }
 
 Result<HttpResponse> RestApi::Lookup(RestCall& call) const {
@@ -389,15 +340,13 @@ Result<HttpResponse> RestApi::SetProtection(RestCall& call, const ResourceId& id
   WriteResourceMembers(after.owner, json);
   WriteAgreementMembers(after, ports_.clock.Now(), HindrancesOf(after, call), json);
   json.EndObject();
-  HttpResponse response = JsonResponse(json.Take());
-  response.headers.emplace_back("ETag", EntityTagOf(after));
-  return response;
+  return JsonResponse(json.Take(), EntityTagOf(after));
 }
 
 std::vector<Hindrance> RestApi::HindrancesOf(const ResourceView& view, const RestCall& call) const {
   std::vector<Hindrance> out;
   if (ProtectionIn(view.agreements) == nullptr) return out;
-  if (ports_.findings != nullptr) out = ports_.findings->DeletionsUnsent();
+  if (ports_.deletions_unsent) out = ports_.deletions_unsent();
   const AdmissionPolicy& policy = *call.policy;
   if (!policy.recovery.empty()) {
     out.push_back({"The server is in recovery mode, in which it refuses nothing",

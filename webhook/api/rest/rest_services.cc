@@ -1,6 +1,7 @@
 // Services and the audit log.
 #include <map>
 #include <set>
+#include <span>
 #include <string>
 #include <utility>
 
@@ -39,10 +40,8 @@ bool Fits(const AuditEntry& entry, const AuditFilter& filter) {
 Result<std::optional<Timestamp>> TimeOf(const RestCall& call, std::string_view name) {
   const auto text = call.request.Query(name);
   if (!text) return std::optional<Timestamp>();
-  const auto time = ParseTimestamp(*text);
-  if (!time)
-    return InvalidArgument(std::string(name) + " is not a time; write it as 2026-11-21T18:00:00Z");
-  return std::optional<Timestamp>(*time);
+  TRUCE_ASSIGN_OR_RETURN(const Timestamp time, TimeIn(name, *text));
+  return std::optional(time);
 }
 
 Result<AuditFilter> FilterOf(const RestCall& call) {
@@ -57,14 +56,6 @@ Result<AuditFilter> FilterOf(const RestCall& call) {
   return InvalidArgument("there is no such action");
 }
 
-std::string AuditQuestion(const RestCall& call) {
-  std::string text = "audit";
-  for (const std::string_view name : {"action", "actor", "id", "key", "since", "until", "order"}) {
-    text.append("&").append(PercentEncode(call.Parameter(name)));
-  }
-  return text;
-}
-
 // As a cursor keeps it.
 std::vector<std::string> WordsOf(const AuditPlace& place) {
   return {std::to_string(place.incarnation), std::to_string(place.transaction),
@@ -73,10 +64,7 @@ std::vector<std::string> WordsOf(const AuditPlace& place) {
 
 // Of what WordsOf made: a cursor is sealed.
 AuditPlace AuditPlaceOf(const std::vector<std::string>& words) {
-  const auto number = [&](std::size_t word) {
-    return word < words.size() ? std::stoull(words[word]) : 0;
-  };
-  return {number(0), number(1), number(2)};
+  return {std::stoull(words[0]), std::stoull(words[1]), std::stoull(words[2])};
 }
 
 // What a service owns, summed up.
@@ -106,34 +94,23 @@ void WriteCounts(std::string_view name, const Sums::Counts& counts, JsonWriter& 
 }
 
 void WriteShown(std::string_view name, const std::vector<const Owner*>& owners, JsonWriter& json) {
-  json.Key(name).BeginArray();
-  for (std::size_t i = 0; i < std::min(owners.size(), kShownMax); ++i) {
-    json.BeginObject();
-    WriteResourceMembers(*owners[i], json);
-    json.EndObject();
-  }
-  json.EndArray();
+  const std::span shown(owners.data(), std::min(owners.size(), kShownMax));
+  json.ListField(name, shown, [](const Owner* owner, JsonWriter& out) { WriteOwner(*owner, out); });
 }
 
 void WriteSums(const Sums& sums, JsonWriter& json) {
   WriteCounts("byState", sums.by_state, json);
   WriteCounts("byType", sums.by_type, json);
-  json.Key("contacts").BeginArray();
-  for (const std::string& contact : sums.contacts) json.Text(contact);
-  json.EndArray();
+  json.TextsField("contacts", {sums.contacts.begin(), sums.contacts.end()});
   WriteShown("offered", sums.offered, json);
 }
 
-void WriteObserved(const ObservedViews& observed, JsonWriter& json) {
-  json.Key("observed").BeginArray();
-  for (const auto& each : observed.items) {
-    json.BeginObject().Key("resource").BeginObject();
-    WriteResourceMembers(each.owner, json);
-    json.EndObject().Key("observer");
-    WriteObject(each.observer, json);
-    json.EndObject();
-  }
-  json.EndArray().Field("observedComplete", observed.complete);
+void WriteObserved(const ObservedView& observed, JsonWriter& json) {
+  json.BeginObject().Key("resource");
+  WriteOwner(observed.owner, json);
+  json.Key("observer");
+  WriteObject(observed.observer, json);
+  json.EndObject();
 }
 
 }  // namespace
@@ -142,62 +119,44 @@ Result<HttpResponse> RestApi::ListServices(RestCall& call) const {
   TRUCE_RETURN_IF_ERROR(call.AllowOnly({"limit", "cursor"}));
   if (auto refusal = Refuse(call, {"ownerships", "", "list", ""})) return *std::move(refusal);
   TRUCE_ASSIGN_OR_RETURN(const std::size_t limit, call.Limit());
-  std::string after;
-  if (const auto cursor = call.request.Query("cursor")) {
-    TRUCE_ASSIGN_OR_RETURN(const auto place, seal_.Open("services", *cursor));
-    if (!place.empty()) after = place.front();
-  }
+  TRUCE_ASSIGN_OR_RETURN(const auto place, seal_.Open(call, 1));
+  const std::string after = place ? place->front() : std::string();
   TRUCE_ASSIGN_OR_RETURN(const auto services, queries_.Services(after, limit, call.deadline));
-  JsonWriter json;
-  json.BeginObject().Key("items").BeginArray();
-  for (const auto& each : services) {
+  const bool more = services.size() == limit;
+  const auto write = [](const ServiceCount& each, JsonWriter& json) {
     json.BeginObject()
         .Field("service", each.service)
-        .NumberField("ownerships", static_cast<std::int64_t>(each.keys))
+        .NumberField("ownerships", each.keys)
         .EndObject();
-  }
-  json.EndArray();
-  if (services.size() == limit) {
-    json.Field("nextCursor", seal_.Seal("services", {services.back().service}));
-  }
-  json.EndObject();
-  return JsonResponse(json.Take());
+  };
+  return ListResponse(services, write,
+                      more ? seal_.Seal(call, {services.back().service}) : std::string());
 }
 
 Result<HttpResponse> RestApi::GetService(RestCall& call) const {
   TRUCE_RETURN_IF_ERROR(call.AllowOnly({}));
   if (auto refusal = Refuse(call, {"ownerships", "", "list", ""})) return *std::move(refusal);
-  ResourceQuery query;
-  query.filter.service = call.request.path.substr(kServicesPath.size());
-  if (query.filter.service.empty()) {
-    return ProblemResponse(ProblemType::kNotFound, "the service's name is missing");
+  const std::string service = call.request.path.substr(kServicesPath.size());
+  if (service.empty()) {
+    return Error{ErrorCode::kNotFound, "the service's name is missing"};
   }
-  query.limit = kScanMax;
-  TRUCE_ASSIGN_OR_RETURN(const auto page,
-                         queries_.List(query, *call.policy->catalogue, call.deadline));
-  std::set<PartyId> parties = {PartyId{"service:" + query.filter.service}};
-  for (const Owner& owner : page.owners) parties.insert(Bound(owner.party, call.policy->parties));
-  TRUCE_ASSIGN_OR_RETURN(
-      const auto dealings,
-      queries_.Dealings({query.filter.service, parties, call.policy->parties}, call.deadline));
-  TRUCE_ASSIGN_OR_RETURN(const auto observed,
-                         queries_.ObservedBy(query.filter.service, kShownMax, call.deadline));
-  TRUCE_ASSIGN_OR_RETURN(const auto contested,
-                         queries_.ContestedBy(query.filter.service, call.deadline));
-  if (page.owners.empty() && dealings.empty() && observed.items.empty() && contested.empty()) {
+  TRUCE_ASSIGN_OR_RETURN(const ServiceView view, queries_.OfService(service, call.policy->parties,
+                                                                    kShownMax, call.deadline));
+  const auto& [owned, complete, dealings, observed, contested] = view;
+  if (owned.empty() && dealings.empty() && observed.items.empty() && contested.empty()) {
     return ProblemResponse(ProblemType::kNotFound,
                            "no resource belongs to a service of that name, is managed by it too, "
                            "shared with it or observed by it");
   }
   JsonWriter json;
   json.BeginObject()
-      .Field("service", query.filter.service)
-      .NumberField("ownerships", static_cast<std::int64_t>(page.owners.size()))
-      .Field("complete", !page.more);
-  WriteSums(SumsOf(page.owners), json);
+      .Field("service", service)
+      .NumberField("ownerships", owned.size())
+      .Field("complete", complete);
+  WriteSums(SumsOf(owned), json);
   std::vector<const Owner*> disputed;
   std::vector<KeyText> keys;
-  for (const Owner& owner : page.owners) keys.push_back(owner.key);
+  for (const Owner& owner : owned) keys.push_back(owner.key);
   for (const Owner& owner : contested) {
     disputed.push_back(&owner);
     keys.push_back(owner.key);
@@ -206,21 +165,21 @@ Result<HttpResponse> RestApi::GetService(RestCall& call) const {
   const auto agreements = [&](std::string_view name, AgreementKind kind) {
     json.Key(name).BeginArray();
     std::size_t shown = 0;
-    for (const AgreementView& view : dealings) {
-      if (view.agreement.kind != kind || shown == kShownMax) continue;
-      WriteAgreement(view, ports_.clock.Now(), json);
+    for (const AgreementView& each : dealings) {
+      if (each.agreement.kind != kind || shown == kShownMax) continue;
+      WriteAgreement(each, ports_.clock.Now(), json);
       ++shown;
     }
     json.EndArray();
   };
   agreements("used", AgreementKind::kShare);
   agreements("pendingOffers", AgreementKind::kTransfer);
-  WriteObserved(observed, json);
-  json.Key("findings");
-  if (ports_.findings != nullptr) {
-    ports_.findings->WriteAbout(keys, json);
+  json.ListField("observed", observed.items, WriteObserved)
+      .Field("observedComplete", observed.complete);
+  if (ports_.write_findings) {
+    ports_.write_findings(keys, json);
   } else {
-    json.BeginArray().EndArray();
+    json.TextsField("findings", {});
   }
   json.EndObject();
   return JsonResponse(json.Take());
@@ -232,56 +191,40 @@ Result<HttpResponse> RestApi::ListAudit(RestCall& call) const {
   if (auto refusal = Refuse(call, {"audit", "", "list", ""})) return *std::move(refusal);
   TRUCE_ASSIGN_OR_RETURN(const AuditFilter filter, FilterOf(call));
   TRUCE_ASSIGN_OR_RETURN(const std::size_t limit, call.Limit());
-  const std::string order = call.Parameter("order");
-  const std::string format = call.Parameter("format");
-  if (!order.empty() && order != "oldest" && order != "newest") {
-    return InvalidArgument("order is neither newest nor oldest");
-  }
-  if (!format.empty() && format != "json" && format != "ndjson") {
-    return InvalidArgument("format is neither json nor ndjson");
-  }
+  TRUCE_ASSIGN_OR_RETURN(const std::string order, call.OneOf("order", {"newest", "oldest"}));
+  TRUCE_ASSIGN_OR_RETURN(const std::string format, call.OneOf("format", {"json", "ndjson"}));
   AuditRange range;
   range.id.text = call.Parameter("id");
   range.newest_first = order != "oldest";
-  const std::string question = AuditQuestion(call);
-  if (const auto cursor = call.request.Query("cursor")) {
-    TRUCE_ASSIGN_OR_RETURN(const auto place, seal_.Open(question, *cursor));
-    range.behind = AuditPlaceOf(place);
-  }
-  JsonWriter json;
-  const bool lines_only = format == "ndjson";
-  std::string text;
-  if (!lines_only) json.BeginObject().Key("items").BeginArray();
-  std::size_t shown = 0;
+  TRUCE_ASSIGN_OR_RETURN(const auto place, seal_.Open(call, 3));
+  if (place) range.behind = AuditPlaceOf(*place);
+  std::vector<AuditLine> shown;
   std::size_t looked_at = 0;
   bool more = true;
-  while (more && shown < limit && looked_at < kAuditScanMax) {
+  while (more && shown.size() < limit && looked_at < kAuditScanMax) {
     constexpr std::size_t kPage = 500;
-    TRUCE_ASSIGN_OR_RETURN(const auto lines, queries_.Audit(range, kPage, call.deadline));
+    TRUCE_ASSIGN_OR_RETURN(auto lines, queries_.Audit(range, kPage, call.deadline));
     more = lines.size() == kPage;
-    for (const AuditLine& line : lines) {
-      if (shown == limit) {
+    for (AuditLine& line : lines) {
+      if (shown.size() == limit) {
         more = true;
         break;
       }
       ++looked_at;
       range.behind = line.place;
-      if (!Fits(line.entry, filter)) continue;
-      WriteAuditLine(line, json);
-      if (lines_only) text.append(json.Take()).append("\n");
-      ++shown;
+      if (Fits(line.entry, filter)) shown.push_back(std::move(line));
     }
   }
-  const std::string next = more ? seal_.Seal(question, WordsOf(*range.behind)) : std::string();
-  if (lines_only) {
-    HttpResponse response{.content_type = std::string(kNdjson), .body = std::move(text)};
-    if (more) response.headers.emplace_back("X-Next-Cursor", next);
-    return response;
+  const std::string next = more ? seal_.Seal(call, WordsOf(*range.behind)) : std::string();
+  if (format != "ndjson") return ListResponse(shown, WriteAuditLine, next);
+  HttpResponse response{.content_type = std::string(kNdjson)};
+  JsonWriter json;
+  for (const AuditLine& line : shown) {
+    WriteAuditLine(line, json);
+    response.body.append(json.Take()).append("\n");
   }
-  json.EndArray();
-  if (more) json.Field("nextCursor", next);
-  json.EndObject();
-  return JsonResponse(json.Take());
+  if (more) response.headers.emplace_back("X-Next-Cursor", next);
+  return response;
 }
 
 }  // namespace truce

@@ -9,8 +9,6 @@ namespace {
 
 constexpr std::string_view kSharesPath = "/api/v1/shares";
 
-HttpResponse Refused(ProblemType type, const char* detail) { return ProblemResponse(type, detail); }
-
 Result<HttpResponse> Give(const AgreementDesk& desk, RestCall& call) {
   TRUCE_RETURN_IF_ERROR(call.AllowOnly({}));
   TRUCE_ASSIGN_OR_RETURN(
@@ -22,15 +20,11 @@ Result<HttpResponse> Give(const AgreementDesk& desk, RestCall& call) {
   if (auto refusal = desk.rest().RefuseById(call, permission)) return *std::move(refusal);
   TRUCE_ASSIGN_OR_RETURN(const auto party, AgreementDesk::PartyIn(given, owner.root));
   const auto level = ShareLevelFromName(given["level"]);
-  if (!level) return Refused(ProblemType::kMalformed, "\"level\" is neither observe nor attach");
-  if (given["reason"].empty()) return Refused(ProblemType::kMalformed, "\"reason\" is missing");
+  if (!level) return InvalidArgument("\"level\" is neither observe nor attach");
+  if (given["reason"].empty()) return InvalidArgument("\"reason\" is missing");
   ShareTerms terms{party, *level, {}};
   if (!given["until"].empty()) {
-    terms.until = ParseTimestamp(given["until"]);
-    if (!terms.until) {
-      return Refused(ProblemType::kMalformed,
-                     "\"until\" is not a time; write it as 2026-11-21T18:00:00Z");
-    }
+    TRUCE_ASSIGN_OR_RETURN(terms.until, TimeIn("\"until\"", given["until"]));
   }
   const ByWhom by{ActorOf(call.caller), given["reason"]};
   const std::string if_match(call.request.Header("if-match"));

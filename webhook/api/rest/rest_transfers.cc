@@ -10,10 +10,6 @@ namespace {
 
 constexpr std::string_view kTransfersPath = "/api/v1/transfers";
 
-HttpResponse Malformed(const char* detail) {
-  return ProblemResponse(ProblemType::kMalformed, detail);
-}
-
 Result<HttpResponse> Offer(const AgreementDesk& desk, RestCall& call) {
   TRUCE_RETURN_IF_ERROR(call.AllowOnly({}));
   TRUCE_ASSIGN_OR_RETURN(Texts given,
@@ -23,7 +19,7 @@ Result<HttpResponse> Offer(const AgreementDesk& desk, RestCall& call) {
   const Owner& owner = view.owner;
   const std::string& force = given["force"];
   if (!force.empty() && force != "true" && force != "false") {
-    return Malformed("\"force\" is neither \"true\" nor \"false\"");
+    return InvalidArgument("\"force\" is neither \"true\" nor \"false\"");
   }
   // Speaking for both sides needs the right everywhere.
   const bool forced = force == "true";
@@ -31,7 +27,7 @@ Result<HttpResponse> Offer(const AgreementDesk& desk, RestCall& call) {
                               forced ? std::string_view() : std::string_view(owner.root.ns)};
   if (auto refusal = desk.rest().RefuseById(call, permission)) return *std::move(refusal);
   TRUCE_ASSIGN_OR_RETURN(const auto party, AgreementDesk::PartyIn(given, owner.root));
-  if (given["reason"].empty()) return Malformed("\"reason\" is missing");
+  if (given["reason"].empty()) return InvalidArgument("\"reason\" is missing");
   const TransferTerms terms{party, given["successor"], forced};
   const ByWhom by{ActorOf(call.caller), given["reason"]};
   const std::string if_match(call.request.Header("if-match"));
@@ -76,9 +72,9 @@ Result<HttpResponse> ActOn(const AgreementDesk& desk, RestCall& call) {
                               accepts || declines ? receiver : owner.root.ns};
   if (auto refusal = desk.rest().RefuseById(call, permission)) return *std::move(refusal);
   TRUCE_ASSIGN_OR_RETURN(Texts given, ReadTexts(call.request, {"successor", "reason"}));
-  if (given["reason"].empty() && !accepts) return Malformed("\"reason\" is missing");
+  if (given["reason"].empty() && !accepts) return InvalidArgument("\"reason\" is missing");
   if (!given["successor"].empty() && !accepts)
-    return Malformed("only accept takes a \"successor\"");
+    return InvalidArgument("only accept takes a \"successor\"");
   if (auto refusal = AgreementDesk::NeedsMatch(call)) return *std::move(refusal);
   const ByWhom by{ActorOf(call.caller), given["reason"]};
   const std::string if_match(call.request.Header("if-match"));

@@ -99,14 +99,15 @@ std::string RulesPage() {
   out +=
       "`rules: {NAME: {mode: …}}` sets the mode of one rule, `typeModes` and `mode` that of all "
       "others; a rule that is off by default begins with its own line. `truce explain --policy` "
-      "tells which rule applies to an object and why.\n\n";
-  out += Head({"rule", "demands", "by default", "exemptions without a rule's name"});
+      "shows which rule applies to an object and why.\n\n";
+  out += Head({"rule", "demands", "by default", "parameters", "exemptions without a rule's name"});
   for (const RuleSpec& rule : RuleList()) {
     const char* fallback = !rule.configurable ? "always on"
                            : rule.opt_in      ? "off"
                            : rule.warns       ? "warns at most"
                                               : "as `mode` says";
-    out += Row({Code(rule.id), Cell(rule.about), fallback, rule.exemptible ? "mean it too" : ""});
+    out += Row({Code(rule.id), Cell(rule.about), fallback, Cell(rule.settings),
+                rule.exemptible ? "apply" : ""});
   }
   return out;
 }

@@ -87,7 +87,7 @@ class ApiConnection {
 
   // The address, or the path of the socket.
   virtual const std::string& name() const = 0;
-  // What stands before every path on the way: of a Service behind the API server; else nothing.
+  // The prefix of every path on the way: of a Service behind the API server; else nothing.
   virtual std::string_view prefix() const { return {}; }
   // Blocks at most until `deadline`.
   // Errors: kUnavailable; kNotFound: there is no such socket; kInvalidArgument: its certificate is

@@ -10,9 +10,9 @@
 
 namespace truce {
 
-// Answers POST /api/v1/checks as a Truce server does, by creations in dry-run: with what kubectl
-// may do, and without a way to Truce itself. What the answer lacks: what an object declares, and
-// warnings. External synchronization.
+// Answers POST /api/v1/checks as a Truce server does, by creations in dry-run: with the rights of
+// kubectl, and without a way to Truce itself. The answer lacks warnings and the declarations of an
+// object. External synchronization.
 class ClusterChecks final : public ApiConnection {
  public:
   // Reads the kubeconfig of `flags`, else the one that kubectl would take. `ns` is where objects

@@ -13,7 +13,7 @@
 
 namespace truce {
 
-// Random texts that nobody guesses; of characters that stand for themselves in a URL and a cookie.
+// Random texts that nobody guesses, of characters that a URL and a cookie hold unescaped.
 struct PageSecrets {
   std::string key;      // of the address that is opened; holds once
   std::string session;  // of the cookie that is given for it

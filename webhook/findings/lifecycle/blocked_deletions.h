@@ -1,5 +1,5 @@
-// Detector deletion-blocked: what Crossplane tries to delete again and again, and only Usages that
-// were left behind keep it from.
+// Detector deletion-blocked: objects that Crossplane tries to delete again and again, and that only
+// Usages which were left behind protect.
 //
 // Rule: the deletion of an object was asked for by a composite controller kBlockedTimes within
 // kBlockedWithin, and the object lives, does not terminate and carries the label

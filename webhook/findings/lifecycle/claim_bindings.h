@@ -7,7 +7,7 @@
 // object rows of the registry, two looks at least kBindingAfter apart, because Crossplane writes
 // the two references one after the other. Look-alikes that are none: composites and claims that
 // terminate, claims that are paused, a composite that no claim has (it is about to be bound), and
-// composites of a kind that cannot be read, of which nothing is missing.
+// composites of a kind that cannot be read: none of them counts as missing.
 #ifndef TRUCE_WEBHOOK_FINDINGS_LIFECYCLE_CLAIM_BINDINGS_H_
 #define TRUCE_WEBHOOK_FINDINGS_LIFECYCLE_CLAIM_BINDINGS_H_
 
@@ -61,7 +61,7 @@ class ClaimBindings final {
     std::vector<LiveFinding> twice;
     std::vector<LiveFinding> stale;
   };
-  // `readable`: kinds of which all objects are known.
+  // `readable`: kinds whose objects are all known.
   Found Find(const Present& present, const ObjectMarks& marks, const std::set<GroupKind>& readable,
              Timestamp now);
 

@@ -1,4 +1,4 @@
-// ObjectMarks: what the watch sees of objects and no object row of the registry keeps: which
+// ObjectMarks: marks of objects that the watch sees and no object row of the registry keeps: which
 // terminate, are paused, or are said to be in use (Usages).
 #ifndef TRUCE_WEBHOOK_FINDINGS_LIFECYCLE_OBJECT_MARKS_H_
 #define TRUCE_WEBHOOK_FINDINGS_LIFECYCLE_OBJECT_MARKS_H_

@@ -27,7 +27,7 @@ struct ReportKinds {
   bool operator==(const ReportKinds&) const = default;
 };
 // Those of API group `group`; empty: wgpolicyk8s.io where it is served, else openreports.io, so
-// that no finding is told twice. Nothing: the API server does not serve both kinds.
+// that no finding is reported twice. Nothing: the API server does not serve both kinds.
 std::optional<ReportKinds> ReportKindsOf(std::string_view group,
                                          const std::vector<ServedKind>& served);
 

@@ -2,8 +2,8 @@
 // that nobody waits for the API server.
 //
 // It writes objects of the name kReportName only, those that differ, one after the other, and
-// begins no more often than once in Options::every. What a former run left and nothing is found of
-// any more is deleted. What cannot be written is tried again with the next round.
+// begins no more often than once in Options::every. It deletes reports of a former run that have no
+// finding any more. A report that cannot be written is tried again with the next round.
 #ifndef TRUCE_WEBHOOK_FINDINGS_REPORTS_REPORT_KEEPER_H_
 #define TRUCE_WEBHOOK_FINDINGS_REPORTS_REPORT_KEEPER_H_
 

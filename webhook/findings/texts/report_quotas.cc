@@ -104,14 +104,14 @@ void WriteQuotas(const QuotaReport& report, JsonWriter& json) {
     words(quota.account, quota.region, quota.ns, quota.service);
     json.Key("in");
     words(line.spot.account, line.spot.region, line.spot.ns.second, line.spot.service);
-    json.NumberField("used", static_cast<std::int64_t>(line.used))
-        .NumberField("max", static_cast<std::int64_t>(quota.max))
-        .NumberField("warnsFrom", static_cast<std::int64_t>(WarnsFrom(quota)))
+    json.NumberField("used", line.used)
+        .NumberField("max", quota.max)
+        .NumberField("warnsFrom", WarnsFrom(quota))
         .Field("state", QuotaStateOf(line));
     if (const AwsQuota* aws = AwsQuotaOf(quota.type)) {
       json.Key("awsDefault")
           .BeginObject()
-          .NumberField("max", static_cast<std::int64_t>(aws->max))
+          .NumberField("max", aws->max)
           .Field("per", aws->per_region ? "account+region" : "account")
           .Field("source", aws->source)
           .Field("read", aws->read)
@@ -121,10 +121,7 @@ void WriteQuotas(const QuotaReport& report, JsonWriter& json) {
   }
   json.EndArray().Field("cut", report.cut).Key("uncounted").BeginArray();
   for (const UncountedLine& each : report.uncounted) {
-    json.BeginObject()
-        .Field("type", each.type)
-        .NumberField("count", static_cast<std::int64_t>(each.count))
-        .EndObject();
+    json.BeginObject().Field("type", each.type).NumberField("count", each.count).EndObject();
   }
   json.EndArray();
 }

@@ -44,7 +44,7 @@ std::string_view QuotaStateOf(const QuotaLine& line);
 
 // Tables with bars, for people.
 std::string QuotaText(const QuotaReport& report);
-// The field `items`, and what stands beside it, of an object that is open.
+// The field `items`, and the fields beside it, of an object that is open.
 void WriteQuotas(const QuotaReport& report, JsonWriter& json);
 
 // truce_quota_used, truce_quota_max: of each quota, of the fullest spot where it counts. A label is

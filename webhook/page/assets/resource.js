@@ -60,8 +60,10 @@ function Facts({resource}) {
 const kClaimants = 3;  // for which the hand-over is printed
 
 // What each side can do, as commands. Who looks may be either; the page does not guess.
-function Remedies({resource}) {
+function Remedies({resource, lineage}) {
   const {id, root} = resource;
+  // While the root is gone, what lives of its chain speaks for it.
+  const speaker = lineage?.speaker || root;
   const refused = resource.denials.map(each => each.object).filter(each => each.namespace && each.namespace !== root.namespace);
   const met = new Set();
   const claimants = refused.filter(each => !met.has(each.namespace) && met.add(each.namespace));
@@ -80,8 +82,8 @@ function Remedies({resource}) {
     resource.state === 'reserved' && h('p', null, 'It is admitted, and Truce has not seen it yet: what follows can be done once it is there.'),
     shown.map(object => h(Fragment, null,
       !isRecord && h(Command, {what: h(Fragment, null, 'The owner hands it over to ', h(Thing, {object, beside: [root]}), ':'),
-        text: `kubectl${root.namespace ? ` -n ${shellWord(root.namespace)}` : ''} annotate --overwrite ${shellWord(kubectlKind(root))} ` +
-          `${shellWord(root.name)} truce.dev/transfer-to=${shellWord(successorOf(object))}`}),
+        text: `kubectl${speaker.namespace ? ` -n ${shellWord(speaker.namespace)}` : ''} annotate --overwrite ${shellWord(kubectlKind(speaker))} ` +
+          `${shellWord(speaker.name)} truce.dev/transfer-to=${shellWord(successorOf(object))}`}),
       h(Command, {what: isRecord ? h(Fragment, null, 'An operator hands it over to ', h(Thing, {object, beside: [root]}), ':') :
         'The same with a right of Truce’s own:',
       text: `truce transfer ${id} --to ${shellWord(object.namespace)} --successor ${shellWord(successorOf(object))}${force} --reason 'agreed'`}))),
@@ -90,7 +92,7 @@ function Remedies({resource}) {
     text: `truce transfer ${id} --to NAMESPACE${isRecord ? ' --successor KIND/NAMESPACE/NAME' : ''}${force} --reason 'agreed'`}),
     resource.state !== 'orphaned' && h(Command, {what: 'The owner lets another namespace use it, and goes on to own it:',
       text: `truce share ${id} --with ${shellWord(to)} --level attach --reason 'agreed'`}),
-    root.name && !isRecord && h(Command, {what: 'What declares it:', text: `kubectl get ${kubectlTarget(root)} -o yaml`}),
+    speaker.name && !isRecord && h(Command, {what: 'What declares it:', text: `kubectl get ${kubectlTarget(speaker)} -o yaml`}),
     h(Command, {what: 'The same as this page, in a terminal:', text: `truce describe ${id}`}));
 }
 
@@ -161,7 +163,7 @@ function Whole({resource}) {
     h(Facts, {resource}),
     h(Section, {title: 'Lineage', id: 'lineage'}, h(Lineage, {resource, lineage: lineage.value})),
     h(OtherManagers, {resource, conflict}),
-    h(Section, {title: 'What to do', id: 'remedies'}, h(Remedies, {resource})),
+    h(Section, {title: 'What to do', id: 'remedies'}, h(Remedies, {resource, lineage: lineage.value})),
     h(Agreements, {resource}),
     h(Section, {title: 'Refused', id: 'refused', count: resource.denials.length},
       resource.denials.length === 0 ? h('p', {class: 'quiet'}, 'Nobody was refused it lately.') :

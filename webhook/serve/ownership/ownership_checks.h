@@ -36,10 +36,10 @@ struct OwnershipCheckPorts {
   std::chrono::seconds heard_within{0};
 };
 
-// What the status of a check says: status.verdict is "allowed" or "denied" when its creation was
-// reviewed, and "unknown" while it cannot be told; "unverified" when no server was asked, because
-// the webhook configuration is missing or Truce was restarted that very moment. What was said of a
-// check stays. External synchronization, but for NoteAdmitted.
+// Writes the status of checks: status.verdict is "allowed" or "denied" when the creation was
+// reviewed, and "unknown" while the answer is not known; "unverified" when no server was asked,
+// because the webhook configuration is missing or Truce was restarted that very moment. A written
+// verdict stays. External synchronization, but for NoteAdmitted.
 class OwnershipChecks final : public OwnHandler {
  public:
   explicit OwnershipChecks(OwnershipCheckPorts ports) : ports_(ports) {}
@@ -71,7 +71,7 @@ class OwnershipChecks final : public OwnHandler {
   Guarded<Admitted> admitted_;
   std::map<Version, OwnVerdict> told_;  // of the objects of the last Take
   std::map<Uid, Timestamp> awaited_;    // since when others may still tell that they were asked
-  bool waits_ = false;                  // something could not be told
+  bool waits_ = false;                  // a verdict is not known yet
 };
 
 }  // namespace truce

@@ -1,6 +1,6 @@
 // OwnershipGrants: shares, protections and hand-overs declared in Git (OwnershipGrant), brought
 // about in the registry. An object speaks for its namespace only: it is void while another party
-// owns the resource. What it gave ends when it does not say so any more or is deleted.
+// owns the resource. An agreement ends when its object no longer declares it or is deleted.
 #ifndef TRUCE_WEBHOOK_SERVE_OWNERSHIP_OWNERSHIP_GRANTS_H_
 #define TRUCE_WEBHOOK_SERVE_OWNERSHIP_OWNERSHIP_GRANTS_H_
 
@@ -49,7 +49,7 @@ class OwnershipGrants final : public OwnHandler {
   bool is_for_all() const override { return false; }
 
  private:
-  // Of what an actor may have given something; no id: unknown, and nothing is taken back.
+  // The agreements that an actor may have given; no id: unknown, and nothing is taken back.
   using Living = std::map<std::string, std::optional<ResourceId>>;
 
   Result<std::vector<OwnVerdict>> TakeEach(std::span<const OwnObject> objects,

@@ -1,4 +1,5 @@
-// AuditKeeper: bounds the audit log by age and length; what goes is exported first, where wanted.
+// AuditKeeper: bounds the audit log by age and length; it first exports lines that go, where
+// wanted.
 #ifndef TRUCE_WEBHOOK_SERVE_REGISTRY_AUDIT_KEEPER_H_
 #define TRUCE_WEBHOOK_SERVE_REGISTRY_AUDIT_KEEPER_H_
 
@@ -32,7 +33,7 @@ class AuditKeeper final {
 
   // Lets the lines of the oldest segment go, if all of them are older than the retention allows or
   // more lines follow it than it allows. Its file is whole and on the disk before; after a crash
-  // between the two it is written again. True: it did. A line of the audit log tells of it. Errors:
+  // between the two it is written again. True: it did. A line of the audit log records it. Errors:
   // those of the store; kUnavailable (file or folder cannot be written: nothing went).
   Result<bool> Step(const AuditRetention& retention, Deadline deadline);
 

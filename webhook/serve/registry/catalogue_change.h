@@ -22,7 +22,8 @@ struct CatalogueChange {
   const PartyRules& parties;
   const IdSource& ids;
   Timestamp now;
-  // Called after each part: of some `all` resources `done` have their names. May be empty.
+  // Called after each part, with the number of resources that get other names, and of those that
+  // have them. May be empty.
   std::function<void(std::size_t done, std::size_t all)> on_part = {};
   std::size_t part = 1000;  // resources that are looked at, and written, in one step
 };

@@ -17,7 +17,7 @@ namespace truce {
 class Store;
 
 struct StoreMigration {
-  std::vector<std::pair<std::string, std::uint64_t>> tables;  // name, and how many stand in it
+  std::vector<std::pair<std::string, std::uint64_t>> tables;  // name, and its number of rows
   std::string digest;  // SHA-256 of all that both stores hold, hexadecimal
 };
 
@@ -26,8 +26,8 @@ using OnMigrated =
     std::function<void(std::string_view act, std::string_view table, std::uint64_t done)>;
 
 // Writes everything that `from` holds into `to`: resources with owners, declarations and names,
-// objects, agreements, the audit log with its numbers, settings, and so what the registry is known
-// by. Then reads both in one order and compares their digests. In memory is a page of each.
+// objects, agreements, the audit log with its numbers, settings, and so the registry's identity.
+// Then reads both in one order and compares their digests. In memory is a page of each.
 //
 // Each page is one transaction of `to`, which keeps in the setting `store/migration` how far it is:
 // cut off anywhere, the next call goes on there. Nobody else may write to either store. Errors:

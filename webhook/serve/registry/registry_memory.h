@@ -1,5 +1,5 @@
-// What is remembered of a registry outside of it, so that a restored or rebuilt one is noticed: a
-// file beside it, and the cluster's Lease.
+// The memory of a registry outside of it, so that a restored or rebuilt one is noticed: a file
+// beside it, and the cluster's Lease.
 #ifndef TRUCE_WEBHOOK_SERVE_REGISTRY_REGISTRY_MEMORY_H_
 #define TRUCE_WEBHOOK_SERVE_REGISTRY_REGISTRY_MEMORY_H_
 
@@ -24,7 +24,7 @@ Result<void> WriteMarkFile(const std::string& data_dir, const StoreMark& mark);
 std::optional<AuditWitness> ReadWitnessFile(const std::string& data_dir);
 Result<void> WriteWitnessFile(const std::string& data_dir, const AuditWitness& witness);
 
-// What a Lease remembers; each nothing where it has none.
+// The memory in a Lease; each nothing where it has none.
 struct LeaseNotes {
   // A Lease of that name in another namespace: of a second registry of the cluster, or of this one
   // before its Lease moved.
@@ -45,8 +45,8 @@ class LeaseMemory final {
   LeaseMemory(ClusterApi& api, std::string ns, std::string cluster)
       : api_(api), ns_(std::move(ns)), name_("truce-" + std::move(cluster)) {}
 
-  // Nothing when there is no Lease. Whoever may not list those of that name in all namespaces is
-  // told of no others. Errors: of the API server.
+  // Nothing when there is no Lease. Names other Leases only if Truce may list those of that name in
+  // all namespaces. Errors: of the API server.
   ApiResult<LeaseNotes> Read(Deadline deadline);
   // Each makes the Lease when there is none, and leaves the other's annotation alone.
   std::optional<ApiError> Write(const StoreMark& mark, Deadline deadline);

@@ -1,4 +1,4 @@
-// RegistryNumbers: what alerts look at and no store counts: shares that end soon, the audit log.
+// RegistryNumbers: numbers for alerts that no store counts: shares that end soon, the audit log.
 #ifndef TRUCE_WEBHOOK_SERVE_REGISTRY_REGISTRY_NUMBERS_H_
 #define TRUCE_WEBHOOK_SERVE_REGISTRY_REGISTRY_NUMBERS_H_
 
@@ -25,8 +25,8 @@ class RegistryNumbers final {
   // References must outlive it.
   RegistryNumbers(const Store& store, const Clock& clock) : store_(store), clock_(clock) {}
 
-  // Counts; `lines_max` is how long the audit log may become, 0: there is no bound. On an error
-  // what was counted before stays. Errors: those of the store.
+  // Counts; `lines_max` is how long the audit log may become, 0: there is no bound. On an error the
+  // former counts stay. Errors: those of the store.
   Result<void> Count(std::int64_t lines_max, Deadline deadline);
 
   // truce_shares_ending, truce_audit_lines_kept, truce_audit_lines_total, truce_audit_lines_max

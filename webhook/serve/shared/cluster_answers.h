@@ -1,5 +1,5 @@
-// ClusterAnswers: what people ask of the cluster and order, answered alike by each of several
-// servers: the leader from what it watches, the others from what the leader told last, and by it.
+// ClusterAnswers: each of several servers answers questions about the cluster, and takes orders,
+// alike: the leader by its own watch, the others by the leader's last reports and through it.
 #ifndef TRUCE_WEBHOOK_SERVE_SHARED_CLUSTER_ANSWERS_H_
 #define TRUCE_WEBHOOK_SERVE_SHARED_CLUSTER_ANSWERS_H_
 
@@ -22,7 +22,7 @@ class Store;
 class AskedServer {
  public:
   virtual ~AskedServer() = default;
-  // Whether it tells what it watches itself: the leader does, and the one where there is one.
+  // Whether it answers by its own watch: the leader does, and a single server.
   virtual bool AnswersItself() const = 0;
   // The census of names in kinds that have objects: each server may list the cluster.
   virtual Result<NameReport> NamesIn(std::vector<FollowedKind> kinds) = 0;
@@ -35,9 +35,9 @@ struct ClusterAnswersPorts {
   const PolicyView& policy;
   std::string cluster;  // cluster id
   LeaderInbox& inbox;
-  // What this server watches itself: a leader tells it once it has looked at everything (AsOf), and
-  // until then what the one before told. Mutes and recovery mode, which the registry keeps, are the
-  // same everywhere.
+  // This server's own watch: a leader answers by it once it has looked at everything (AsOf), and
+  // until then by the reports of the leader before. Mutes and recovery mode, which the registry
+  // keeps, are the same everywhere.
   ClusterReports& reports;
   WatchControls& controls;
   AskedServer& server;

@@ -1,5 +1,5 @@
-// ClusterView: what reviews must know of the cluster; and the text of it by which the server that
-// watches the cluster tells it to the others.
+// ClusterView: the facts about the cluster that reviews need, and the text in which the server that
+// watches the cluster passes them to the others.
 #ifndef TRUCE_WEBHOOK_SERVE_SHARED_CLUSTER_VIEW_H_
 #define TRUCE_WEBHOOK_SERVE_SHARED_CLUSTER_VIEW_H_
 
@@ -18,7 +18,7 @@
 
 namespace truce {
 
-// Until when a server may call a key free by a view that another one told. Thread-safe.
+// Until when a server may call a key free by another server's view. Thread-safe.
 class ViewLife final {
  public:
   void Extend(Deadline until) { until_.store(until, std::memory_order_relaxed); }
@@ -33,7 +33,7 @@ struct ClusterView {
   bool ready = false;  // every kind was attempted once
   LearnedIdentity learned;
   std::string recovery;  // not empty: recovery mode, and why
-  // Types of which a served kind was not listed yet: whether a key is free is not known. True: not
+  // Types with a served kind that was not listed yet: whether a key is free is not known. True: not
   // for longer than the grace, so that it is only warned of.
   std::map<std::string, bool> unlisted;
   // Kinds that cannot be read now (Watcher::Unwatched), and of them those without mapping rule.
@@ -45,7 +45,7 @@ struct ClusterView {
   bool operator==(const ClusterView&) const = default;
 };
 
-// What the server that watches tells the others; a value.
+// A view as the server that watches sends it to the others; a value.
 struct ToldView {
   ClusterView view;  // ready, its own
   std::map<GroupKind, Timestamp> unseen;

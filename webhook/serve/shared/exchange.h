@@ -1,6 +1,6 @@
-// Exchange: what several servers of one cluster tell each other, each second: a server that is not
-// the leader tells what its reviews say; the leader takes that up, carries out orders, and tells
-// what it watches.
+// Exchange: the messages between several servers of one cluster, each second. A server that is not
+// the leader sends the news of its reviews; the leader takes them up, carries out orders, and
+// publishes its view of the cluster.
 #ifndef TRUCE_WEBHOOK_SERVE_SHARED_EXCHANGE_H_
 #define TRUCE_WEBHOOK_SERVE_SHARED_EXCHANGE_H_
 
@@ -27,9 +27,10 @@ class Store;
 class LeadingServer {
  public:
   virtual ~LeadingServer() = default;
-  // By what the leader writes: nothing once another server is the leader. Null: this one is not.
+  // The store of the leader's writes: it refuses once another server leads. Null: this one does not
+  // lead.
   virtual Store* LeadingStore() = 0;
-  // Takes up what other servers' reviews said; and what it was told before it led.
+  // Takes up news of other servers' reviews, and its own from before it led.
   virtual void TakeUp(const ReviewNews& news) = 0;
   // All that it watches; nothing: it has not looked at everything yet.
   virtual std::optional<SharedReports> Gather() = 0;
@@ -41,9 +42,9 @@ struct ExchangePorts {
   const Clock& clock;
   Logger& logger;
   LeaderInbox& inbox;
-  ReviewInbox& reviews;     // whose contents the watch of a leader takes itself
-  WatchControls& controls;  // what this server watches itself
-  MuteBook& mutes;          // read each time: whoever made one, it holds here within a second
+  ReviewInbox& reviews;     // the watch of a leader empties it itself
+  WatchControls& controls;  // those of this server's own watch
+  MuteBook& mutes;          // read each time: a mute of any server holds here within a second
   LeadingServer& server;
 };
 
@@ -76,7 +77,7 @@ class Exchange final {
   const ExchangePorts ports_;
   NewsBox box_;
   ReportPublisher publisher_;
-  bool is_failing_ = false;  // of publishing; told once
+  bool is_failing_ = false;  // of publishing; logged once
 
   std::mutex mutex_;
   std::condition_variable changed_;

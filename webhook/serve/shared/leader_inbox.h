@@ -1,6 +1,6 @@
-// LeaderInbox: by what the servers of one cluster tell their leader, the one that watches the
-// cluster, what it must know and do: the setting "inbox" of the registry, to which they add and
-// which the leader empties, and "inbox.answers", in which it says what came of orders.
+// LeaderInbox: news and orders of the servers of one cluster for their leader, the one that watches
+// the cluster. They add to the registry's setting "inbox", which the leader empties; it writes the
+// results of orders to "inbox.answers".
 #ifndef TRUCE_WEBHOOK_SERVE_SHARED_LEADER_INBOX_H_
 #define TRUCE_WEBHOOK_SERVE_SHARED_LEADER_INBOX_H_
 
@@ -40,24 +40,24 @@ struct InboxContents {
   bool empty() const { return news.empty() && orders.empty(); }
 };
 
-// Thread-safe. None of it writes a line into the audit log: what comes of an order does.
+// Thread-safe. Nothing here writes a line into the audit log: the effect of an order does.
 class LeaderInbox final {
  public:
-  // An order that was not taken for so long is none any more: who gave it was told so.
+  // An order that was not taken for so long is void: its caller has got an error.
   static constexpr std::chrono::seconds kOrderLife{60};
   static constexpr std::size_t kBytesMax = 4 * 1024 * 1024;
   static constexpr std::size_t kOrdersMax = 100;
 
   explicit LeaderInbox(const Clock& clock) : clock_(clock) {}
 
-  // Adds `news`; where they no longer fit nobody takes them, and they are dropped. Errors: those of
+  // Adds `news`; if they do not fit, because nobody takes them, they are dropped. Errors: those of
   // the store.
   static Result<void> Tell(Store& store, const ReviewNews& news, Deadline deadline);
 
-  // Gives an order and waits until `deadline` for what comes of it: of a brake how many objects are
-  // released. Where the leader did not take it, it is withdrawn. Errors: kUnavailable (no leader
-  // took it, or this server ends), kDeadlineExceeded (it was taken, and what came of it is not
-  // known); kResourceExhausted (too many wait); those that the leader answers; those of the store.
+  // Gives an order and waits until `deadline` for its result: of a brake how many objects are
+  // released. An order that the leader did not take is withdrawn. Errors: kUnavailable (no leader
+  // took it, or this server ends), kDeadlineExceeded (it was taken, and its result is not known);
+  // kResourceExhausted (too many wait); those that the leader answers; those of the store.
   Result<std::uint64_t> Ask(Store& store, Order order, Deadline deadline);
   // Ends all waiting, for good.
   void Stop();
@@ -65,7 +65,7 @@ class LeaderInbox final {
   // The leader's: takes everything out. Orders that are too old are dropped. Errors: those of the
   // store; kConflict: another server is the leader.
   Result<InboxContents> Take(Store& store, Deadline deadline) const;
-  // The leader's: says what came of an order.
+  // The leader's: answers an order.
   Result<void> Answer(Store& store, const std::string& order, const Result<std::uint64_t>& outcome,
                       Deadline deadline) const;
 

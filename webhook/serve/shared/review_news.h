@@ -1,5 +1,5 @@
-// ReviewNews: what reviews at one of several servers of a cluster say that only the one that
-// watches the cluster, their leader, can use.
+// ReviewNews: facts from the reviews of one server that only the leader of the cluster's servers,
+// the one that watches, can use.
 #ifndef TRUCE_WEBHOOK_SERVE_SHARED_REVIEW_NEWS_H_
 #define TRUCE_WEBHOOK_SERVE_SHARED_REVIEW_NEWS_H_
 
@@ -21,7 +21,7 @@ struct ReviewNews {
   ReviewInbox::Contents reviews;
   std::set<Slot> deletions;  // that composite controllers asked for
   std::set<Uid> checks;      // OwnershipChecks whose creation was reviewed and not refused
-  std::set<ProviderAct> provider_acts;  // of those whom no setting names
+  std::set<ProviderAct> provider_acts;  // of users that no setting names
 
   bool empty() const {
     return reviews.empty() && deletions.empty() && checks.empty() && provider_acts.empty();
@@ -31,7 +31,7 @@ struct ReviewNews {
 };
 
 nlohmann::json ToJson(const ReviewNews& news);
-// What of it can be read: losing some of it does no harm.
+// The readable parts of it: losing some does no harm.
 ReviewNews NewsFromJson(const nlohmann::json& json);
 
 // Where a server that is not the leader collects them. Thread-safe; never blocks for long.
@@ -40,7 +40,7 @@ class NewsBox final {
   void DeletionAsked(const Slot& slot);
   void CheckAdmitted(const Uid& uid);
   void ProviderActed(const ProviderAct& act);
-  // What could not be told.
+  // News that could not be passed on.
   void PutBack(const ReviewNews& news);
   // Takes everything out.
   ReviewNews Take();

@@ -1,6 +1,6 @@
-// SharedReports: what only the leader of several servers of a cluster can tell of it, as every one
-// of them tells it: the settings "shared.reports", which the leader writes where something changed,
-// and "shared.mark", which says of when that is.
+// SharedReports: the reports that only the leader of several servers can make, for all of them: the
+// settings "shared.reports", which the leader writes after a change, and "shared.mark", the time of
+// the last report.
 #ifndef TRUCE_WEBHOOK_SERVE_SHARED_SHARED_REPORTS_H_
 #define TRUCE_WEBHOOK_SERVE_SHARED_SHARED_REPORTS_H_
 
@@ -32,7 +32,7 @@ struct SharedReports {
   std::vector<TagWar> wars;
   std::vector<LiveFinding> findings;  // by detector, then subject
   CoverageReport coverage;
-  BaselineReport watched;  // what the watch itself says of the baseline (Detectors::Watched)
+  BaselineReport watched;  // the watch's own part of the baseline (Detectors::Watched)
   std::vector<FollowedKind>
       inhabited;  // kinds that have objects, or may have: selection.kind, role
   BrakeView brake;
@@ -42,7 +42,7 @@ struct SharedReports {
 // At most kReportsBytesMax: of findings the least severe are left out, of gaps the last.
 inline constexpr std::size_t kReportsBytesMax = 4 * 1024 * 1024;
 std::string ToText(const SharedReports& reports);
-// What of it can be read; nothing: it is no such text.
+// The readable parts of it; nothing: it is no such text.
 std::optional<SharedReports> ReportsFromText(std::string_view text);
 
 // The leader's side. External synchronization.
@@ -55,7 +55,7 @@ class ReportPublisher final {
   explicit ReportPublisher(const Clock& clock) : clock_(clock) {}
 
   // To be called each second: asks `gather` when it is due, and writes what it says where that
-  // changed; nothing: it cannot be told yet. The longer it is the rarer: 100 KiB for each second.
+  // changed; nothing: it is not known yet. The longer it is the rarer: 100 KiB for each second.
   // Errors: those of the store; kConflict: another server is the leader. Then all of it is due.
   Result<void> Step(Store& store, const std::function<std::optional<SharedReports>()>& gather,
                     Deadline deadline);
@@ -73,7 +73,7 @@ class ReportPublisher final {
 // Everybody's. Thread-safe.
 class ReportReader final {
  public:
-  // For so long what was read is told again.
+  // A read answer is used again for so long.
   static constexpr std::chrono::seconds kKept{1};
 
   // References must outlive it.
@@ -81,7 +81,7 @@ class ReportReader final {
 
   struct Reading {
     std::shared_ptr<const SharedReports> reports;  // never null
-    Timestamp at{};                                // of when they are; the epoch: there are none
+    Timestamp at{};                                // their time; the epoch: there are none
   };
   // As the leader wrote them last; as read before where the store does not answer. Blocks for 2 s
   // at most.

@@ -1,5 +1,5 @@
-// How the server that watches the cluster tells the others what reviews must know: the setting
-// "view", written where it changed, and "view.mark", which shows that it still watches.
+// How the server that watches the cluster passes its view to the others: the setting "view",
+// written after a change, and "view.mark", which shows that it still watches.
 #ifndef TRUCE_WEBHOOK_SERVE_SHARED_VIEW_EXCHANGE_H_
 #define TRUCE_WEBHOOK_SERVE_SHARED_VIEW_EXCHANGE_H_
 
@@ -39,10 +39,10 @@ class ViewPublisher final {
 // The side of the others. External synchronization.
 class ViewReader final {
  public:
-  // By what could not be confirmed for so long nothing is called free: whoever watches counts on
-  // it (Watcher::kOthersSee).
+  // A view that could not be confirmed for so long calls nothing free: the server that watches
+  // counts on that (Watcher::kOthersSee).
   static constexpr std::chrono::seconds kConfirmed{3};
-  // Nor by what a server told that shows no sign any more.
+  // Nor does the view of a server that has shown no sign for so long.
   static constexpr std::chrono::seconds kSign{60};
 
   // Reads again; to be called each second. True: the view is another one. A first one counts once

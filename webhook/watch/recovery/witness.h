@@ -1,5 +1,5 @@
 // Witness: the newest line of a registry's audit log, remembered outside of it, so that a registry
-// that lost what came before is noticed, also by who did not run when it did.
+// that lost lines is noticed, also by a server that did not run at that time.
 #ifndef TRUCE_WEBHOOK_WATCH_RECOVERY_WITNESS_H_
 #define TRUCE_WEBHOOK_WATCH_RECOVERY_WITNESS_H_
 
@@ -30,8 +30,8 @@ std::optional<AuditWitness> AuditWitnessFromText(std::string_view text);
 // What one look at a registry shows.
 struct WitnessLook {
   std::optional<AuditWitness> newest;  // nothing: its log is empty
-  // Why it may be behind the cluster: it is the registry of the remembered line and has that no
-  // more, though it never let it go. Empty: it has it, or nothing was remembered.
+  // Why it may be behind the cluster: it is the registry of the remembered line and lacks that
+  // line, though it never let it go. Empty: it has it, or nothing was remembered.
   std::string loss;
 };
 // Errors: as Store::Read.
