@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "registry/ownership/names.h"
 #include "registry/ownership/rows.h"
 #include "registry/store/store.h"
 
@@ -17,7 +18,7 @@ namespace truce {
 // Everything at one moment, each list in the order of what identifies its entries.
 struct StoreContents {
   std::vector<Owner> owners;
-  std::vector<ResourceId> observed;  // those with rows and without owner
+  std::vector<ObservedResource> observed;  // those with rows and without owner, by their best name
   std::vector<Row> rows;
   std::vector<Object> objects;
   std::vector<Agreement> agreements;
@@ -40,7 +41,7 @@ inline Result<StoreContents> ContentsOf(const Store& store) {
     all = {};
     for (const ResourceId& id : facts.ResourcesAfter({}, kAll)) {
       auto owner = facts.OwnerOf(id);
-      if (!owner) all.observed.push_back(id);
+      if (!owner) all.observed.push_back({id, BestOf(facts.NamesOf(id))});
       if (owner) all.owners.push_back(*std::move(owner));
       append(facts.RowsOf(id), all.rows);
       append(facts.NamesOf(id), all.names);
