@@ -1,6 +1,8 @@
 // What PostgreSQL itself holds, and what only a store that several programs share can get wrong.
 #include <gtest/gtest.h>
 
+#include <future>
+
 #include <atomic>
 #include <chrono>
 #include <iterator>
@@ -356,4 +358,53 @@ TEST(PostgresStore, AgreesWithTheReferenceOnTheModelWorld) {
 }
 
 }  // namespace postgres_store_test
+TEST(PostgresStore, ANameBringsItsResourceUnlessSomebodyHoldsThat) {
+  const std::string url = PostgresServer::Shared().MakeDatabase();
+  const auto store = OpenAt(url);
+  ASSERT_TRUE(Write(*store, SampleCreate("a", "u1")).ok());
+  Locks hints;
+  hints.names = {SampleKey("a")};
+  int runs = 0;
+  bool owned = false;
+  const DecideFn name_alone = [&](const Facts& facts) {
+    ++runs;
+    EXPECT_TRUE(facts.Named(SampleKey("a")));
+    return Changes{};
+  };
+  const DecideFn with_owner = [&](const Facts& facts) {
+    ++runs;
+    owned = facts.OwnerOf(SampleId("a")).has_value();
+    return Changes{};
+  };
+  ASSERT_TRUE(store->Apply(hints, with_owner, Soon()).ok());
+  EXPECT_TRUE(owned);
+  EXPECT_EQ(runs, 1) << "one round trip";
+
+  std::promise<void> held;
+  std::promise<void> let_go;
+  std::jthread holder([&] {
+    Locks its_id;
+    its_id.resources = {SampleId("a")};
+    const DecideFn hold = [&](const Facts& facts) {
+      static_cast<void>(facts.OwnerOf(SampleId("a")));
+      held.set_value();
+      let_go.get_future().wait();
+      return Changes{};
+    };
+    EXPECT_TRUE(store->Apply(its_id, hold, Soon()).ok());
+  });
+  held.get_future().wait();
+  runs = 0;
+  EXPECT_TRUE(store->Apply(hints, name_alone, Soon()).ok()) << "who needs it not waits for nobody";
+  EXPECT_EQ(runs, 1);
+  const Deadline soon = std::chrono::steady_clock::now() + std::chrono::milliseconds(300);
+  const auto waited = store->Apply(hints, with_owner, soon);
+  ASSERT_FALSE(waited.ok());
+  EXPECT_EQ(waited.error().code, ErrorCode::kDeadlineExceeded);
+  let_go.set_value();
+  owned = false;
+  EXPECT_TRUE(store->Apply(hints, with_owner, Soon()).ok());
+  EXPECT_TRUE(owned);
+}
+
 }  // namespace truce::testing
