@@ -309,7 +309,7 @@ TEST_F(RestTest, AnIdFromBeforeAMergeFindsTheResource) {
   const auto keep = [&](const Facts& facts) {
     static const PartyRules kRules;
     Ledger ledger(facts, clock_.Now(), random_ids_, kRules);
-    KeepFormerId({former}, {"s3/Bucket|aws|||name=prod-artifacts"}, ledger);
+    KeepFormerId({former}, {id}, ledger);
     return ledger.Take();
   };
   ASSERT_TRUE(store_.Apply({}, keep, std::chrono::steady_clock::now() + 5s).ok());
