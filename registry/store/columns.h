@@ -76,7 +76,7 @@ class ColumnReader {
   }
 
   template <typename T>
-  Result<T> Finish(T&& value) && {
+  Result<T> Finish(T value) && {
     if (error_.empty()) return std::move(value);
     return Error{ErrorCode::kDataLoss, std::move(error_)};
   }

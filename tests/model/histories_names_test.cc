@@ -585,6 +585,19 @@ TEST_F(HistoriesOfNames, OneDenialNamesTwoForeignOwners) {
   EXPECT_EQ(decision.denied[1].holder.root, a_);
 }
 
+// One object declares the queue twice, once by a name that is free: what it reserves so is no
+// answer that an earlier review gave, and excuses nothing.
+TEST_F(HistoriesOfNames, AReviewIsNoReplayOfItself) {
+  Live(a_, "u-a", {"jobs", "other", kOne, ""});
+  ObjectFacts twice = ManagedQueue(b_, "u-b", declared_, Intent::kDeletes, 30);
+  twice.resources.push_back(
+      ManagedQueue(b_, "u-b", configured_, Intent::kDeletes, 30).resources.front());
+  const Decision decision = registry_.Create(twice);
+  EXPECT_FALSE(decision.allowed);
+  ASSERT_EQ(decision.denied.size(), 1U);
+  EXPECT_EQ(decision.denied.front().holder.root, a_);
+}
+
 TEST_F(HistoriesOfNames, ANameToAndFroIsReservedAnew) {
   const ObjectFacts first = ManagedQueue(a_, "u-a", declared_, Intent::kDeletes, 10);
   ASSERT_TRUE(registry_.Create(first).allowed);

@@ -75,8 +75,8 @@ class TruceProcess:
         self.log = directory / f"{name}.log"
         self._config_file = directory / "truce.yaml"
         self._child: Child | None = None
-        self._admission = self._metrics = self._probes = "127.0.0.1:0"
-        self._api = (config or {}).get("apiAddress", "127.0.0.1:0")
+        self._choose_ports()
+        self._api = (config or {}).get("apiAddress", self._api)
         self.write_config(config)
 
     def __enter__(self) -> "TruceProcess":
@@ -118,8 +118,9 @@ class TruceProcess:
             self.wait_until_ready()
         return self
 
-    def fix_ports(self) -> None:
-        """Chooses the ports before the start, so that a caller can know them while it starts."""
+    def _choose_ports(self) -> None:
+        """Below the ephemeral ones, so that no connection of a parallel test takes one between a
+        stop and the next start."""
         self._admission, self._api, self._metrics, self._probes = (
             f"127.0.0.1:{free_port()}" for _ in range(4)
         )

@@ -166,7 +166,6 @@ def test_nothing_is_written_while_it_is_not_known_whose_cluster_this_is(postgres
     away.write_text(re.sub(r"127\.0\.0\.1:\d+", "127.0.0.1:1", scripted_api.read_text()))
     server = TruceProcess(tmp_path, config={"store": postgres.url(database), "storeDurability": "single"},
                           kubeconfig=away)
-    server.fix_ports()
     server.start(wait_until_ready=False)
     wait_for(lambda: server.data.joinpath("addresses.json").exists(), WAIT_SECONDS, "listening")
     wait_for(lambda: "whose cluster this is" in server.metrics_get("/readyz")[1], WAIT_SECONDS,

@@ -42,7 +42,6 @@ def test_time_and_memory_are_in_proportion_and_other_versions_stand_aside_meanwh
                                                                                    record_property):
     old, new = versions
     before = time.monotonic()
-    new.fix_ports()
     new.start(wait_until_ready=False)
     new.wait_until_ready(START_SECONDS + SECONDS_PER_THOUSAND * OWNERSHIPS / 1000)
     seconds = time.monotonic() - before
@@ -74,7 +73,6 @@ def test_who_comes_after_an_end_in_the_middle_leaves_every_key_its_own(postgres,
           RETURN NEW;
         END $$;
         CREATE TRIGGER sleeps BEFORE INSERT ON truce.audit FOR EACH ROW EXECUTE FUNCTION truce.sleep()""")
-    new.fix_ports()
     new.start(wait_until_ready=False)
     postgres.wait_for_sql(database, IN_THE_MIDDLE, START_SECONDS, "the middle")
     assert set(spaces(postgres, database)) == {"s3/Bucket", "s3/Bucketry"}
@@ -84,7 +82,6 @@ def test_who_comes_after_an_end_in_the_middle_leaves_every_key_its_own(postgres,
     postgres.sql(database, "DROP TRIGGER sleeps ON truce.audit")
     follower, space = (new, "s3/Bucketry") if next_one == "the same" else (old, "s3/Bucket")
     # The lease of who was killed runs out first.
-    follower.fix_ports()
     follower.start(wait_until_ready=False)
     follower.wait_until_ready(2 * START_SECONDS + SECONDS_PER_THOUSAND * OWNERSHIPS / 1000)
     assert spaces(postgres, database) == {space: OWNERSHIPS + 1}

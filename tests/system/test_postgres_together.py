@@ -159,14 +159,12 @@ def test_a_server_that_follows_a_cluster_waits_for_those_that_follow_none(postgr
     first, alone = (servers(store=postgres.url(database), clusterId=follows.cluster_id) for _ in range(2))
     first.start()
     grant(first, "name")
-    follows.fix_ports()
     follows.start(wait_until_ready=False)
     wait_until_it_waits(follows)
     assert review(follows, "name", "other")[0] == 503
     first.stop()  # It was the last of those that share, so it gives the registry back.
     follows.wait_until_ready(LEASE)
     assert "name" in refused(follows, "name")
-    alone.fix_ports()
     alone.start(wait_until_ready=False)
     wait_until_it_waits(alone)
     assert review(alone, "name", "other")[0] == 503, "who follows no cluster does not answer beside one that does"

@@ -58,7 +58,6 @@ def test_a_version_with_other_keys_takes_over_under_load_and_no_name_has_two_man
         load.grow(1)
         before = spaces(postgres, database)
         for server in new:
-            server.fix_ports()
             server.start(wait_until_ready=False)
         for server in new:
             server.wait_until_ready(WAIT_SECONDS)
@@ -112,7 +111,6 @@ def test_who_stood_aside_answers_again_when_the_new_one_goes_before_it_had_the_r
     # One of the old ones stands still, so the new one waits.
     postgres.sql(database, "INSERT INTO truce.replicas SELECT 'of another machine', word, announced - interval '1 s', epoch, "
                            "clock_timestamp() + interval '1 h' FROM truce.replicas LIMIT 1")
-    new.fix_ports()
     new.start(wait_until_ready=False)
     for server in (first, second):
         wait_until_aside(server)

@@ -279,7 +279,7 @@ TEST_F(WatcherEnds, AnEndWhoseLastQuietVersionNobodySawIsLeftOrphaned) {
   EXPECT_EQ(OwnerOf("jobs")->record, Record::kOrphaned);
 }
 
-// What needs no account lies where its ProviderConfig leads, all the same: to AWS or elsewhere.
+// A bucket's name has no account, but its ProviderConfig leads to AWS or to another endpoint.
 class WatcherEndsOfBuckets : public WatcherTest {
  protected:
   WatcherEndsOfBuckets() {

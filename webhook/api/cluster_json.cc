@@ -186,7 +186,7 @@ std::string CoverageJson(const CoverageReport& report, const std::vector<Suspens
 
 namespace {
 
-// What could not be listed of a cluster.
+// A kind, or another part of a cluster, that could not be listed.
 template <typename Unlisted>
 void WriteProblem(const Unlisted& problem, JsonWriter& json) {
   json.BeginObject().Field("kind", problem.kind).Field("problem", problem.problem).EndObject();

@@ -27,7 +27,7 @@ struct NameSurvey {
 
 // Lists the kinds a page at a time, roots first, so that a resource counts for the service of the
 // claim that asks for it. Nothing is kept between pages but counts, keys and listed violations.
-// What could not be listed, or not before `deadline`, is a problem in the report; so is a registry
+// A kind that could not be listed before `deadline` is a problem in the report; so is a registry
 // that does not answer. Blocks at most until `deadline` and the time of one page's judgement.
 NameReport SurveyNames(const NameSurvey& survey, Deadline deadline);
 

@@ -40,8 +40,8 @@ PqSymbol::PqSymbol(const char* name) {
 }
 
 const Libpq& Pq() {
-  static const Libpq calls;
-  return calls;
+  static const Libpq kCalls;
+  return kCalls;
 }
 
 Result<void> LoadLibpq() {

@@ -11,7 +11,7 @@
 
 namespace truce {
 
-// What the library has under `name`; null: it has no such thing, which LoadLibpq tells.
+// The library's function `name`; null: it has none, and LoadLibpq says so.
 class PqSymbol final {
  public:
   explicit PqSymbol(const char* name);

@@ -34,7 +34,7 @@ constexpr std::string_view kNoStandby =
     "is empty): grants may be lost with its machine; name one there, or set storeDurability to "
     "storage or single";
 
-// What a count may take, which holds up the store's end, and how long those who ask wait for one.
+// The longest time of a count, for which the store's end waits, and of a caller's wait for one.
 constexpr std::chrono::seconds kCountMax{20};
 constexpr std::chrono::seconds kCountPatience{2};
 

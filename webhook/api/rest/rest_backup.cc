@@ -13,6 +13,8 @@ namespace {
 
 // Given back by whoever holds it last: the handler that fails, or the copy that was sent.
 struct CopyTurn {
+  explicit CopyTurn(std::shared_ptr<Turnstile> of) : turnstile(std::move(of)) {}
+
   const std::shared_ptr<Turnstile> turnstile;
   const Turnstile::Turn turn{*turnstile, ""};
 };

@@ -165,7 +165,7 @@ Result<HttpResponse> RestApi::GetService(RestCall& call) const {
   const auto agreements = [&](std::string_view name, AgreementKind kind) {
     json.Key(name).BeginArray();
     std::size_t shown = 0;
-    for (const AgreementView& each : dealings) {
+    for (const AgreementView& each : view.dealings) {
       if (each.agreement.kind != kind || shown == kShownMax) continue;
       WriteAgreement(each, ports_.clock.Now(), json);
       ++shown;
