@@ -95,6 +95,10 @@ std::optional<std::string> PercentDecode(std::string_view text);
 void AppendEncoded(std::string& out, std::string_view text);
 // Appends an account: 12 digits, or "?" and the encoded provisional account.
 void AppendAccount(std::string& out, std::string_view account);
+// "type|partition|account|region", as the texts of identities and of names begin (of names with the
+// type's space).
+std::string PlaceText(std::string_view type, std::string_view partition, std::string_view account,
+                      std::string_view region);
 // Appends "|part=value".
 void AppendPart(std::string& out, std::string_view part, std::string_view value);
 

@@ -25,13 +25,6 @@ struct ThrottlingCode {
   std::string needs;  // in lower case; empty: nothing
 };
 
-std::string_view TakeUntil(std::string_view& text, char end) {
-  const std::size_t at = std::min(text.find(end), text.size());
-  const std::string_view out = text.substr(0, at);
-  text.remove_prefix(std::min(at + 1, text.size()));
-  return out;
-}
-
 const std::vector<ThrottlingCode>& Codes() {
   static const std::vector<ThrottlingCode> kCodes = [] {
     std::vector<ThrottlingCode> out;
