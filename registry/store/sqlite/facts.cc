@@ -55,9 +55,6 @@ Result<std::pair<std::string, std::string>> ReadSetting(const Statement& row) {
 }
 Result<KeyText> ReadKey(const Statement& row) { return KeyText{std::string(row.Text(0))}; }
 Result<ResourceId> ReadId(const Statement& row) { return ResourceId{std::string(row.Text(0))}; }
-Result<ObservedResource> ReadObserved(const Statement& row) {
-  return ObservedResource{{std::string(row.Text(0))}, {std::string(row.Text(1))}};
-}
 Result<std::uint64_t> ReadCount(const Statement& row) {
   return static_cast<std::uint64_t>(row.Integer(0));
 }

@@ -135,9 +135,19 @@ Result<void> ForgetResource(Connection& writer, const ResourceId& id) {
 
 // Not by ON CONFLICT: its update would keep a journal of the statement, a copy of each page.
 Result<void> PutRow(Connection& writer, const Row& row) {
-  TRUCE_ASSIGN_OR_RETURN(
-      const std::int64_t resource,
-      ResourceNumber(writer, row.id.resource, "a row has its resource", row.id.uid.text));
+  const std::string_view state = kRowStates.Of(row.id.state);
+  RowNumber resource;
+  bool is_found = false;
+  const auto read = [&](const Statement& found) -> Result<bool> {
+    resource = found.Integer(0);
+    is_found = found.Integer(1) != 0;
+    return false;
+  };
+  TRUCE_RETURN_IF_ERROR(writer.Visit(
+      "SELECT id, EXISTS (SELECT 1 FROM declarations WHERE resource = resources.id AND uid = ?2 "
+      "AND state = ?3) FROM resources WHERE public_id = ?1",
+      read, row.id.resource.text, row.id.uid.text, state));
+  if (!resource) return BrokenConstraint("a row has its resource", row.id.uid.text);
   const std::optional<std::int64_t> created =
       row.created ? std::optional(Milliseconds(*row.created)) : std::nullopt;
   const char* const sql =
