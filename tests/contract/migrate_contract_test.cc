@@ -41,7 +41,7 @@ std::vector<std::uint64_t> NumbersOf(const Store& store) {
 
 // As the ledger keeps what nobody owns: shown by the best of its names.
 void ShowByNames(Store& store) {
-  const StoreContents contents = ContentsOf(store);
+  const StoreContents contents = ContentsOf(store).value();
   Changes shown;
   for (const ObservedResource& observed : contents.observed) {
     std::vector<ResourceName> names = {SampleKeyName("of " + observed.id.text)};

@@ -57,7 +57,7 @@ TEST(SqlitePlans, WhatPeopleFindByIndexPassesOverNoTable) {
   }
 }
 
-TEST(SqlitePlans, WhatADecisionAsksOfAKeyIsReadOnce) {
+TEST(SqlitePlans, WhatADecisionAsksOfAResourceIsReadOnce) {
   TemporaryFolder folder;
   SqliteOptions options;
   options.data_dir = folder.path().string();
@@ -66,9 +66,8 @@ TEST(SqlitePlans, WhatADecisionAsksOfAKeyIsReadOnce) {
   ASSERT_TRUE(opened.ok());
   const SqliteFacts facts(*opened.value());
   for (int i = 0; i < 3; ++i) {
-    EXPECT_FALSE(facts.HasOwner({"key"}));
-    EXPECT_FALSE(facts.OwnerOf({"key"}));
-    EXPECT_TRUE(facts.RowsOfKey({"key"}).empty());
+    EXPECT_FALSE(facts.OwnerOf({"id"}));
+    EXPECT_TRUE(facts.RowsOf({"id"}).empty());
   }
   int runs = 0;
   sqlite3* const database = opened.value()->handle();
