@@ -236,7 +236,7 @@ TEST_P(Migration, GoesByPages) {
   const auto migrated = MigrateStore(from->store(), to->store(), tell);
   ASSERT_TRUE(migrated.ok()) << migrated.error().message;
   EXPECT_EQ(told, (std::vector<std::uint64_t>{500, 1000, kMany}));
-  EXPECT_EQ(migrated.value().tables[0],
+  EXPECT_EQ(migrated.value().tables[1],
             (std::pair<std::string, std::uint64_t>("resources", kMany)));
   EXPECT_EQ(MovedContentsOf(to->store()), MovedContentsOf(from->store()));
 }

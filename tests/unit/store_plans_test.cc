@@ -41,8 +41,8 @@ TEST(SqlitePlans, WhatPeopleFindByIndexPassesOverNoTable) {
   for (sqlite3_stmt* each = sqlite3_next_stmt(connection.handle(), nullptr); each != nullptr;
        each = sqlite3_next_stmt(connection.handle(), each)) {
     const std::string sql = sqlite3_sql(each);
-    if (sql.find(" FROM resources") != std::string::npos ||
-        sql.find(" FROM places") != std::string::npos) {
+    const auto is_of = [&](const char* table) { return sql.find(table) != std::string::npos; };
+    if (is_of(" FROM resources") || is_of(" FROM names") || is_of(" FROM places")) {
       questions.push_back(sql);
     }
   }

@@ -82,6 +82,14 @@ const char* OwnersAfter(OwnerList list) {
          "ORDER BY n.name LIMIT ?2";
 }
 
+// The entry of a memory that holds a few.
+template <typename Memory>
+auto& RememberedOf(Memory& memory, const typename Memory::key_type& key) {
+  constexpr std::size_t kMax = 8;
+  if (memory.size() == kMax && !memory.contains(key)) memory.clear();
+  return memory[key];
+}
+
 // Key and name of the owners that a search looks among.
 const char* OwnersAmong(NameSearch::Among among) {
   switch (among) {
@@ -136,23 +144,37 @@ auto SqliteFacts::First(const char* sql, const Read& read, const Values&... valu
 }
 
 std::vector<ResourceName> SqliteFacts::Spelt(const KeyText& name) const {
-  return Collect(TRUCE_NAMES "WHERE n.name = ?1 ORDER BY n.spelling DESC", ReadName, name.text);
+  auto& spelt = RememberedOf(spelt_, name);
+  if (!spelt) {
+    spelt = Collect(TRUCE_NAMES "WHERE n.name = ?1 ORDER BY n.spelling DESC", ReadName, name.text);
+  }
+  return *spelt;
 }
 
 std::vector<ResourceName> SqliteFacts::NamesOf(const ResourceId& id) const {
-  return Collect("SELECT " TRUCE_NAME_COLUMNS
-                 " FROM resources r CROSS JOIN names n ON n.resource = r.id "
-                 "WHERE r.public_id = ?1 ORDER BY n.name, n.spelling",
-                 ReadName, id.text);
+  auto& names = RememberedOf(resources_, id).names;
+  if (!names) {
+    names = Collect("SELECT " TRUCE_NAME_COLUMNS
+                    " FROM resources r CROSS JOIN names n ON n.resource = r.id "
+                    "WHERE r.public_id = ?1 ORDER BY n.name, n.spelling",
+                    ReadName, id.text);
+  }
+  return *names;
 }
 
 std::optional<Owner> SqliteFacts::OwnerOf(const ResourceId& id) const {
-  return First(TRUCE_OWNERS "WHERE public_id = ?1 AND owned = 1", ReadOwner, id.text);
+  auto& owner = RememberedOf(resources_, id).owner;
+  if (!owner) owner = First(TRUCE_OWNERS "WHERE public_id = ?1 AND owned = 1", ReadOwner, id.text);
+  return *owner;
 }
 
 std::vector<Row> SqliteFacts::RowsOf(const ResourceId& id) const {
-  return Collect(TRUCE_ROWS_OF_RESOURCES "WHERE r.public_id = ?1 ORDER BY d.uid, d.state", ReadRow,
-                 id.text);
+  auto& rows = RememberedOf(resources_, id).rows;
+  if (!rows) {
+    rows = Collect(TRUCE_ROWS_OF_RESOURCES "WHERE r.public_id = ?1 ORDER BY d.uid, d.state",
+                   ReadRow, id.text);
+  }
+  return *rows;
 }
 
 std::vector<Row> SqliteFacts::RowsOfUid(const Uid& uid) const {

@@ -330,6 +330,9 @@ Result<void> WriteChanges(Connection& writer, const Changes& changes) {
     TRUCE_RETURN_IF_ERROR(ForgetResource(writer, observed.id));
   }
   for (const Uid& uid : changes.drop_objects) {
+    const bool is_put = std::any_of(changes.put_objects.begin(), changes.put_objects.end(),
+                                    [&uid](const Object& put) { return put.uid == uid; });
+    if (is_put) continue;
     TRUCE_RETURN_IF_ERROR(writer.Run("DELETE FROM objects WHERE uid = ?1", uid.text));
   }
   std::optional<std::int64_t> number;
