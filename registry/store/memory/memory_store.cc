@@ -5,7 +5,6 @@
 #include <functional>
 #include <iterator>
 #include <map>
-#include <ranges>
 #include <tuple>
 #include <utility>
 
@@ -385,7 +384,7 @@ void MemoryStore::State::Set(Map& map, const typename Map::key_type& key,
 }
 
 void MemoryStore::State::Undo() {
-  for (const auto& undo : undo_ | std::views::reverse) undo();
+  for (auto undo = undo_.rbegin(); undo != undo_.rend(); ++undo) (*undo)();
   undo_.clear();
 }
 

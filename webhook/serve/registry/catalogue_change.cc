@@ -5,7 +5,6 @@
 #include <utility>
 #include <vector>
 
-#include "registry/identity/identity.h"
 #include "registry/ownership/ledger.h"
 #include "registry/ownership/rows.h"
 
