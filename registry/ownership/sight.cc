@@ -507,16 +507,6 @@ bool LetGo(const Row& row, const ObjectFacts& last, const Ending& ending) {
   return !HasProviderFinalizer(last) || (ending.before && *ending.before <= *row.base);
 }
 
-// Whether its provider told that what `row` stands for is gone.
-bool Tells(const ObjectFacts& last, const Ending& ending, const Row& row,
-           const DeclaredResource& declared, const Ledger& ledger) {
-  if (row.id.state != RowState::kSeen || declared.intent != Intent::kDeletes) return false;
-  if (row.account_fields == Row::kChanged) return false;
-  if (row.account_fields == Row::kMoved && LiesInAccount(row.id.resource, ledger)) return false;
-  return last.deleting ||
-         (LetGo(row, last, ending) && NamesAllIds(declared, row.id.resource, ledger));
-}
-
 }  // namespace
 
 void SeeDeleted(const ObjectFacts& last, const Ending& ending, Ledger& ledger) {
@@ -536,12 +526,18 @@ void SeeDeleted(const ObjectFacts& last, const Ending& ending, Ledger& ledger) {
     return a.id.state == RowState::kReserved && b.id.state == RowState::kSeen;
   });
   for (const Row& row : rows) {
-    const DeclaredResource* declared = At(all, row.id.resource);
-    const auto owner = ledger.OwnerOf(row.id.resource);
-    const bool free =
-        ended && declared != nullptr && Tells(last, ending, row, *declared, ledger) &&
-        (!owner || (!InAnotherAccount(*declared, owner->id, ledger) &&
-                    (ShowsId(*declared, row.id.resource, ledger) || Shows(last, *owner))));
+    const ResourceId& id = row.id.resource;
+    const DeclaredResource* declared = At(all, id);
+    const auto owner = ledger.OwnerOf(id);
+    const bool may_tell = ended && declared != nullptr && declared->intent == Intent::kDeletes &&
+                          row.id.state == RowState::kSeen && row.account_fields != Row::kChanged &&
+                          (row.account_fields != Row::kMoved || !LiesInAccount(id, ledger));
+    // Whether its provider told that what `row` stands for is gone.
+    const bool told =
+        may_tell &&
+        (last.deleting || (LetGo(row, last, ending) && NamesAllIds(*declared, id, ledger)));
+    const bool free = told && (!owner || (!InAnotherAccount(*declared, id, ledger) &&
+                                          (ShowsId(*declared, id, ledger) || Shows(last, *owner))));
     const bool never_shown = owner && !owner->real;  // so the name becomes free all the same
     EndRow(row.id, free ? End::kWitnessed : End::kUnproved,
            free && last.deleting ? "deleted, and its resource with it"
