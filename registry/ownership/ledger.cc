@@ -529,7 +529,6 @@ void Ledger::CheckNames() {
       }
       continue;
     }
-    if (!Stands(name->resource)) Breach("I13", "a name of nothing: " + id.name.text);
     if (name->sort != NameSort::kLocated) continue;
     const std::vector<ResourceName> all = NamesOf(name->resource);
     const auto located = std::count_if(all.begin(), all.end(), [&](const ResourceName& each) {
