@@ -15,14 +15,6 @@
 namespace truce {
 namespace {
 
-// The service of a root is that of the root object, where it is known.
-void DescribeRoot(const Slot& root, Owner& owner, const Ledger& ledger) {
-  if (const auto top = ledger.ObjectBySlot(root)) {
-    owner.service = top->service;
-    owner.contact = top->contact;
-  }
-}
-
 // The same where the grantee may be the root, which the ledger does not have as it is now.
 void DescribeRoot(const Grantee& grantee, Owner& owner, const Ledger& ledger) {
   owner.service = grantee.object.service;
@@ -51,6 +43,13 @@ void Describe(const DeclaredResource& resource, const Ledger& ledger, Owner& own
 }
 
 }  // namespace
+
+void DescribeRoot(const Slot& root, Owner& owner, const Ledger& ledger) {
+  if (const auto top = ledger.ObjectBySlot(root)) {
+    owner.service = top->service;
+    owner.contact = top->contact;
+  }
+}
 
 AuditEntry EntryOf(AuditAction action, const Owner& owner, std::string cause, std::string actor) {
   return {.action = action,

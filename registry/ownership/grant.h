@@ -49,6 +49,9 @@ void GrantToSuccessor(Owner owner, const DeclaredResource& resource, const Grant
 // left is not the new one's to restore (R2). Returns whether it is another party.
 bool PutUnder(const Slot& root, Owner& owner, const Ledger& ledger);
 
+// The service of a root is that of the root object, where it is known.
+void DescribeRoot(const Slot& root, Owner& owner, const Ledger& ledger);
+
 // Records that the grantee manages the resource beside its owner.
 void AuditConflict(const Owner& owner, const Grantee& grantee, Ledger& ledger);
 

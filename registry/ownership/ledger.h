@@ -35,8 +35,8 @@ class Ledger final {
   std::optional<ResourceName> Named(const KeyText& name) const;
   std::vector<ResourceName> NamesOf(const ResourceId& id) const;  // ordered by NameId
   std::optional<Owner> OwnerOf(const ResourceId& id) const;
-  std::vector<Row> RowsOf(const ResourceId& id) const;   // ordered by RowId
-  std::vector<Row> RowsOfUid(const Uid& uid) const;      // ordered by RowId
+  std::vector<Row> RowsOf(const ResourceId& id) const;  // ordered by RowId
+  std::vector<Row> RowsOfUid(const Uid& uid) const;     // ordered by RowId
   std::optional<Row> FindRow(const RowId& id) const;
   std::optional<Object> ObjectByUid(const Uid& uid) const;
   std::optional<Object> ObjectBySlot(const Slot& slot) const;
@@ -85,8 +85,8 @@ class Ledger final {
   // The changes, with what owners derive from names (key, shape) and rows (state, leaf) recomputed.
   // Agreements end with their ownership, and a transfer when it is done or the owner names somebody
   // else. The names of a resource that is left with neither owner nor row go with it, all at once
-  // (N3). Values equal to the stored ones are left out. What would break I1, I2, I7 or I12 to I17 comes back as Changes::breach instead, in
-  // every build. The ledger must not be used afterwards.
+  // (N3). Values equal to the stored ones are left out. What would break I1, I2, I7 or I12 to I17
+  // comes back as Changes::breach instead, in every build. The ledger must not be used afterwards.
   Changes Take();
 
  private:
@@ -108,8 +108,7 @@ class Ledger final {
   void OwnByRecord(Owner& owner);
   // Checks (ledger_checks.cc); the first one that fails stays.
   void Breach(std::string_view invariant, const std::string& what);
-  void CheckResource(const ResourceId& id, const std::vector<const Row*>& rows,
-                     const Owner* owner);
+  void CheckResource(const ResourceId& id, const std::vector<const Row*>& rows, const Owner* owner);
   void CheckRows();
   void CheckOwner(const ResourceId& id, const std::optional<Owner>& owner);
   void CheckNames();

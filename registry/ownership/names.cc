@@ -103,12 +103,7 @@ void PutName(const KeyText& name, const ResourceId& id, bool observed, Ledger& l
 
 // Writes what became of the names of `owner` to the audit log.
 void AuditNames(const Owner& owner, std::string cause, Ledger& ledger) {
-  ledger.Audit({.action = AuditAction::kMoved,
-                .key = owner.key,
-                .id = owner.id,
-                .root = owner.root,
-                .cause = std::move(cause),
-                .actor = "names"});
+  ledger.Audit(EntryOf(AuditAction::kMoved, owner, std::move(cause), "names"));
 }
 
 // The resource's names of one kind, as two that are one have them in common: ids, or fields without
@@ -294,8 +289,7 @@ std::vector<MeantResource> ResourcesConcerned(const DeclaredResource& resource,
   return concerned;
 }
 
-// --- Two that are one
-// -----------------------------------------------------------------------------
+// --- Two that are one ---------------------------------------------------------------------------
 
 namespace {
 
@@ -416,8 +410,7 @@ ResourceId Merge(const ResourceId& home, const ResourceId& other, Ledger& ledger
   return elder;
 }
 
-// --- What a set of names means
-// --------------------------------------------------------------------
+// --- What a set of names means ------------------------------------------------------------------
 
 // Configuration is stronger evidence than a status that anybody may write: else he could hold any
 // account's names.
@@ -658,14 +651,12 @@ bool StandAt(const Owner& other, const ResourceId& id, Ledger& ledger) {
       ledger.PutOwner(*owner);
     }
     if (row.root != owner->root) {
-      ledger.Audit({.action = AuditAction::kConflict,
-                    .key = owner->key,
-                    .id = owner->id,
-                    .root = row.root,
-                    .slot = row.slot,
-                    .uid = row.id.uid,
-                    .cause = "its account became known",
-                    .actor = "names"});
+      AuditEntry entry =
+          EntryOf(AuditAction::kConflict, *owner, "its account became known", "names");
+      entry.root = row.root;
+      entry.slot = row.slot;
+      entry.uid = row.id.uid;
+      ledger.Audit(std::move(entry));
     }
     ledger.PutRow(std::move(row));
     changed = true;
@@ -851,12 +842,9 @@ void FollowPart(const std::vector<Row>& rows, Owner& owner) {
 }
 
 void AuditPart(const Owner& owner, const KeyText& text, const std::string& cause, Ledger& ledger) {
-  ledger.Audit({.action = AuditAction::kMoved,
-                .key = text,
-                .id = owner.id,
-                .root = owner.root,
-                .cause = cause,
-                .actor = "catalogue"});
+  AuditEntry entry = EntryOf(AuditAction::kMoved, owner, cause, "catalogue");
+  entry.key = text;
+  ledger.Audit(std::move(entry));
 }
 
 // A part of which the owner's root manages nothing: the oldest of its declarations owns it.
@@ -876,10 +864,8 @@ Owner OldestOwns(const std::vector<Row>& rows, Ledger& ledger) {
   owner.name = oldest->identity.parts.empty() ? "" : oldest->identity.parts.back().second;
   owner.since = oldest->at;
   owner.real = oldest->id.state == RowState::kSeen;
-  if (const auto top = ledger.ObjectBySlot(owner.root)) {
-    owner.service = top->service;
-    owner.contact = top->contact;
-  }
+  owner.managed_once = RootHasManaged(rows, owner.root);
+  DescribeRoot(owner.root, owner, ledger);
   return owner;
 }
 
