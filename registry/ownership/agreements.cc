@@ -22,17 +22,35 @@ std::string InWords(const Agreement& share) {
   return out;
 }
 
-}  // namespace
-
+// Writes what was done about an ownership, and why, to the audit log.
 void AuditAct(const Owner& owner, std::string cause, const ByWhom& by, Ledger& ledger) {
   if (!by.reason.empty()) cause += ": " + by.reason;
-  ledger.Audit({.action = AuditAction::kAdministered,
-                .key = owner.key,
-                .id = owner.id,
-                .root = owner.root,
-                .cause = std::move(cause),
-                .actor = by.actor});
+  ledger.Audit(EntryOf(AuditAction::kAdministered, owner, std::move(cause), by.actor));
 }
+
+// What is made now, in the place of `former` and with its id, where there is such a one.
+Agreement Made(AgreementKind kind, const Agreement* former, const ByWhom& by, Ledger& ledger) {
+  Agreement agreement;
+  agreement.id = former == nullptr ? ledger.NewId() : former->id;
+  agreement.kind = kind;
+  agreement.reason = by.reason;
+  agreement.actor = by.actor;
+  agreement.at = ledger.now();
+  return agreement;
+}
+
+// The agreement of this kind, with its end in the audit log left to the caller.
+Result<Agreement> Dropped(const PublicId& id, AgreementKind kind, Ledger& ledger) {
+  auto agreement = ledger.AgreementById(id);
+  if (!agreement || agreement->kind != kind) {
+    return Error{ErrorCode::kNotFound, kind == AgreementKind::kShare ? "there is no such share"
+                                                                     : "there is no such offer"};
+  }
+  ledger.DropAgreement(id);
+  return *std::move(agreement);
+}
+
+}  // namespace
 
 const Agreement* ShareFor(std::span<const Agreement> agreements, const PartyId& party,
                           ShareLevel level, const PartyRules& rules) {
@@ -61,58 +79,39 @@ Result<Agreement> GiveShare(const ResourceId& resource, const ShareTerms& terms,
     return Error{ErrorCode::kInvalidArgument, "the time until which it is shared is past"};
   }
   const std::vector<Agreement> present = ledger.AgreementsOf(resource);
-  Agreement share;
-  if (const Agreement* given =
-          ShareFor(present, terms.party, ShareLevel::kObserve, ledger.parties())) {
-    share.id = given->id;
-  } else {
-    const auto count = std::count_if(present.begin(), present.end(), [](const Agreement& each) {
-      return each.kind == AgreementKind::kShare;
-    });
-    if (static_cast<std::size_t>(count) >= kSharesMax) {
-      return Error{ErrorCode::kResourceExhausted, "the resource is shared with " +
-                                                      std::to_string(kSharesMax) +
-                                                      " parties already; end a share first"};
-    }
-    share.id = ledger.NewId();
+  const Agreement* given = ShareFor(present, terms.party, ShareLevel::kObserve, ledger.parties());
+  const auto count = std::count_if(present.begin(), present.end(), [](const Agreement& each) {
+    return each.kind == AgreementKind::kShare;
+  });
+  if (given == nullptr && static_cast<std::size_t>(count) >= kSharesMax) {
+    return Error{ErrorCode::kResourceExhausted, "the resource is shared with " +
+                                                    std::to_string(kSharesMax) +
+                                                    " parties already; end a share first"};
   }
-  share.kind = AgreementKind::kShare;
+  Agreement share = Made(AgreementKind::kShare, given, by, ledger);
   share.resource = resource;
   share.party = terms.party;
   share.level = terms.level;
   share.until = terms.until;
-  share.reason = by.reason;
-  share.actor = by.actor;
-  share.at = ledger.now();
   AuditAct(*owner, "shared " + InWords(share), by, ledger);
   ledger.PutAgreement(share);
   return share;
 }
 
 Result<Agreement> EndShare(const PublicId& id, const ByWhom& by, Ledger& ledger) {
-  auto share = ledger.AgreementById(id);
-  if (!share || share->kind != AgreementKind::kShare) {
-    return Error{ErrorCode::kNotFound, "there is no such share"};
+  TRUCE_ASSIGN_OR_RETURN(Agreement share, Dropped(id, AgreementKind::kShare, ledger));
+  if (const auto owner = ledger.OwnerOf(share.resource)) {
+    AuditAct(*owner, "no longer shared " + InWords(share), by, ledger);
   }
-  ledger.DropAgreement(id);
-  if (const auto owner = ledger.OwnerOf(share->resource)) {
-    AuditAct(*owner, "no longer shared " + InWords(*share), by, ledger);
-  }
-  return *std::move(share);
+  return share;
 }
 
 Result<Agreement> Protect(const ResourceId& resource, const ByWhom& by, Ledger& ledger) {
   const auto owner = ledger.OwnerOf(resource);
   if (!owner) return NobodyOwns();
   const std::vector<Agreement> present = ledger.AgreementsOf(resource);
-  Agreement mark;
-  const Agreement* given = ProtectionIn(present);
-  mark.id = given == nullptr ? ledger.NewId() : given->id;
-  mark.kind = AgreementKind::kProtection;
+  Agreement mark = Made(AgreementKind::kProtection, ProtectionIn(present), by, ledger);
   mark.resource = resource;
-  mark.reason = by.reason;
-  mark.actor = by.actor;
-  mark.at = ledger.now();
   AuditAct(*owner, "protected against deletion", by, ledger);
   ledger.PutAgreement(mark);
   return mark;
@@ -171,8 +170,7 @@ std::string InFull(std::string successor, const PartyId& party, const Owner& own
   const std::string cluster = ClusterOf(party);
   if (party.text.starts_with("slot:")) {
     const auto slot = SlotFromText(party.text.substr(5));
-    const bool names_it = slot && (successor.empty() || NamesSuccessor(successor, cluster, *slot));
-    if (names_it) {
+    if (slot && (successor.empty() || NamesSuccessor(successor, cluster, *slot))) {
       successor = slot->kind + (slot->group.empty() ? "" : "." + slot->group) + "/" + slot->name;
     }
   }
@@ -208,10 +206,10 @@ std::optional<Agreement> TransferOf(const ResourceId& resource, const Ledger& le
   return std::nullopt;
 }
 
-Result<Agreement> OfferTransfer(const ResourceId& resource, const TransferTerms& terms, const ByWhom& by,
-                                Ledger& ledger) {
+Result<Agreement> OfferTransfer(const ResourceId& resource, const TransferTerms& terms,
+                                const ByWhom& by, Ledger& ledger) {
   const auto owner = ledger.OwnerOf(resource);
-  if (!owner) return Error{ErrorCode::kNotFound, "nobody owns that resource"};
+  if (!owner) return NobodyOwns();
   if (owner->record == Record::kImported) {
     return Error{ErrorCode::kConflict,
                  "the resource is owned outside the cluster; release it instead"};
@@ -234,16 +232,11 @@ Result<Agreement> OfferTransfer(const ResourceId& resource, const TransferTerms&
     return Error{ErrorCode::kConflict, "annotation truce.dev/transfer-to of the owner names " +
                                            owner->successor + "; change it there"};
   }
-  Agreement offer;
-  offer.id = open ? open->id : ledger.NewId();
-  offer.kind = AgreementKind::kTransfer;
+  Agreement offer = Made(AgreementKind::kTransfer, open ? &*open : nullptr, by, ledger);
   offer.resource = resource;
   offer.party = terms.party;
   offer.accepted = at_once;
   offer.successor = successor;
-  offer.reason = by.reason;
-  offer.actor = by.actor;
-  offer.at = ledger.now();
   std::string cause = terms.forced ? "transfer forced to "
                       : at_once    ? "transfer to "
                                    : "offered to ";
@@ -286,19 +279,15 @@ Result<Agreement> AcceptTransfer(const PublicId& id, const std::string& named, c
 
 Result<Agreement> EndTransfer(const PublicId& id, std::string_view how, const ByWhom& by,
                               Ledger& ledger) {
-  auto offer = ledger.AgreementById(id);
-  if (!offer || offer->kind != AgreementKind::kTransfer) {
-    return Error{ErrorCode::kNotFound, "there is no such offer"};
-  }
-  ledger.DropAgreement(id);
-  if (auto owner = ledger.OwnerOf(offer->resource)) {
-    AuditAct(*owner, "offer to " + ForPeople(offer->party) + " " + std::string(how), by, ledger);
+  TRUCE_ASSIGN_OR_RETURN(Agreement offer, Dropped(id, AgreementKind::kTransfer, ledger));
+  if (auto owner = ledger.OwnerOf(offer.resource)) {
+    AuditAct(*owner, "offer to " + ForPeople(offer.party) + " " + std::string(how), by, ledger);
     // Whoever else the owner has named since then stays named.
-    if (offer->accepted && owner->successor == offer->successor) {
+    if (offer.accepted && owner->successor == offer.successor) {
       PutSuccessor(*std::move(owner), "", ledger);
     }
   }
-  return *std::move(offer);
+  return offer;
 }
 
 bool IsKeptByPolicy(const Slot& slot) { return slot.group.ends_with(".aws.crossplane.io"); }

@@ -25,9 +25,6 @@ struct ByWhom {
   std::string reason;
 };
 
-// Writes what was done about an ownership, and why, to the audit log (kAdministered).
-void AuditAct(const Owner& owner, std::string cause, const ByWhom& by, Ledger& ledger);
-
 struct ShareTerms {
   PartyId party;
   ShareLevel level = ShareLevel::kObserve;
@@ -76,13 +73,13 @@ struct TransferTerms {
   bool forced = false;  // an administrator speaks for both sides
 };
 
-// Offers the ownership of the resource. Within one party no acceptance is needed. An open offer to the
-// same party is changed in place and keeps its id. Errors: kNotFound (nobody owns it);
+// Offers the ownership of the resource. Within one party no acceptance is needed. An open offer to
+// the same party is changed in place and keeps its id. Errors: kNotFound (nobody owns it);
 // kInvalidArgument (no successor where nobody else will name one, it is not of the receiving party,
 // it is the owner; a party of one object is its own successor); kConflict (imported; offered to
 // another party; a successor is named already by annotation).
-Result<Agreement> OfferTransfer(const ResourceId& resource, const TransferTerms& terms, const ByWhom& by,
-                                Ledger& ledger);
+Result<Agreement> OfferTransfer(const ResourceId& resource, const TransferTerms& terms,
+                                const ByWhom& by, Ledger& ledger);
 
 // Accepts an offer; `successor` (may be empty when the offer names one) is the object that takes
 // over. Repeating it changes nothing. Errors: kNotFound; kInvalidArgument as above; kConflict (the

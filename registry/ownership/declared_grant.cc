@@ -18,11 +18,6 @@ void Refuse(GrantOutcome& outcome, const std::string& text) {
   Add(outcome.message, text);
 }
 
-bool SaysTheSame(const Agreement& share, const DeclaredShare& wanted, const std::string& actor) {
-  return share.actor == actor && share.level == wanted.terms.level &&
-         share.until == wanted.terms.until && share.reason == wanted.reason;
-}
-
 // What was done, in words.
 Result<std::string> Share(const ResourceId& resource, const DeclaredGrant& grant,
                           const DeclaredShare& wanted, Ledger& ledger) {
@@ -37,7 +32,10 @@ Result<std::string> Share(const ResourceId& resource, const DeclaredGrant& grant
   if (wanted.terms.until && *wanted.terms.until <= ledger.now()) {
     return "the share with " + whom + " has ended";
   }
-  if (share == nullptr || !SaysTheSame(*share, wanted, grant.actor)) {
+  const bool is_said = share != nullptr && share->actor == grant.actor &&
+                       share->level == wanted.terms.level && share->until == wanted.terms.until &&
+                       share->reason == wanted.reason;
+  if (!is_said) {
     const auto given = GiveShare(resource, wanted.terms, {grant.actor, wanted.reason}, ledger);
     if (!given.ok()) return given.error();
   }
@@ -57,7 +55,8 @@ void Unshare(const ResourceId& resource, const DeclaredGrant& grant, Ledger& led
 }
 
 // The grant's own mark against deletion follows what it says.
-void Mark(const ResourceId& resource, const DeclaredGrant& grant, Ledger& ledger, GrantOutcome& outcome) {
+void Mark(const ResourceId& resource, const DeclaredGrant& grant, Ledger& ledger,
+          GrantOutcome& outcome) {
   const std::vector<Agreement> present = ledger.AgreementsOf(resource);
   const Agreement* mark = ProtectionIn(present);
   const bool is_own = mark != nullptr && mark->actor == grant.actor;
@@ -95,7 +94,8 @@ void HandOver(const ResourceId& resource, const DeclaredGrant& grant, Ledger& le
                                     " was said once and is not repeated; remove transferTo");
   }
   if (!is_said) {
-    const auto offer = OfferTransfer(resource, *grant.transfer, {grant.actor, grant.reason}, ledger);
+    const auto offer =
+        OfferTransfer(resource, *grant.transfer, {grant.actor, grant.reason}, ledger);
     if (!offer.ok()) return Refuse(outcome, offer.error().message);
     ledger.PutSetting(grant.transfer_mark, FormatTimestamp(ledger.now()));
     return Add(outcome.message, "offered to " + whom);
@@ -131,7 +131,8 @@ GrantOutcome CarryOut(const ResourceId& resource, const DeclaredGrant& grant, Le
   return outcome;
 }
 
-void TakeBack(const ResourceId& resource, const std::string& actor, const PartyId& party, Ledger& ledger) {
+void TakeBack(const ResourceId& resource, const std::string& actor, const PartyId& party,
+              Ledger& ledger) {
   const auto owner = ledger.OwnerOf(resource);
   if (!owner || !ledger.OneParty(owner->party, party)) return;
   DeclaredGrant nothing;

@@ -49,9 +49,10 @@ struct GrantOutcome {
 // refused changes nothing; the rest takes effect. Repeating it changes nothing.
 GrantOutcome CarryOut(const ResourceId& resource, const DeclaredGrant& grant, Ledger& ledger);
 
-// Ends what `actor` gave of the resource, while the owner's party is `party`: shares, the mark against
-// deletion, and an offer that was not carried out yet.
-void TakeBack(const ResourceId& resource, const std::string& actor, const PartyId& party, Ledger& ledger);
+// Ends what `actor` gave of the resource, while the owner's party is `party`: shares, the mark
+// against deletion, and an offer that was not carried out yet.
+void TakeBack(const ResourceId& resource, const std::string& actor, const PartyId& party,
+              Ledger& ledger);
 
 // "OwnershipGrant team-a/files": the object in the owner's namespace that declares the agreement
 // and would give it again; empty when there is none.

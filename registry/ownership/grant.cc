@@ -15,27 +15,20 @@
 namespace truce {
 namespace {
 
-// The service of a root is that of the root object, where it is known.
-void DescribeRoot(const Grantee& grantee, const Ledger& ledger, Owner& owner) {
+// The same where the grantee may be the root, which the ledger does not have as it is now.
+void DescribeRoot(const Grantee& grantee, Owner& owner, const Ledger& ledger) {
   owner.service = grantee.object.service;
   owner.contact = grantee.object.contact;
-  if (grantee.object.root == grantee.object.slot) return;
-  if (const auto root = ledger.ObjectBySlot(grantee.object.root)) {
-    owner.service = root->service;
-    owner.contact = root->contact;
-  }
+  if (grantee.object.root != grantee.object.slot) DescribeRoot(grantee.object.root, owner, ledger);
 }
 
 void AuditGrant(const Owner& owner, const Grantee& grantee, AuditAction action, Ledger& ledger) {
-  ledger.Audit({.action = action,
-                .key = owner.key,
-                .id = owner.id,
-                .root = grantee.object.root,
-                .slot = grantee.object.slot,
-                .uid = grantee.object.uid,
-                .cause = grantee.cause,
-                .actor = grantee.actor,
-                .review = grantee.review});
+  AuditEntry entry = EntryOf(action, owner, grantee.cause, grantee.actor);
+  entry.root = grantee.object.root;
+  entry.slot = grantee.object.slot;
+  entry.uid = grantee.object.uid;
+  entry.review = grantee.review;
+  ledger.Audit(std::move(entry));
 }
 
 void Describe(const DeclaredResource& resource, const Ledger& ledger, Owner& owner) {
@@ -51,16 +44,46 @@ void Describe(const DeclaredResource& resource, const Ledger& ledger, Owner& own
 
 }  // namespace
 
+void DescribeRoot(const Slot& root, Owner& owner, const Ledger& ledger) {
+  if (const auto top = ledger.ObjectBySlot(root)) {
+    owner.service = top->service;
+    owner.contact = top->contact;
+  }
+}
+
+AuditEntry EntryOf(AuditAction action, const Owner& owner, std::string cause, std::string actor) {
+  return {.action = action,
+          .key = owner.key,
+          .id = owner.id,
+          .root = owner.root,
+          .cause = std::move(cause),
+          .actor = std::move(actor)};
+}
+
+bool PutUnder(const Slot& root, Owner& owner, const Ledger& ledger) {
+  PartyId party = PartyOf(root);
+  const bool is_handed_over = !ledger.OneParty(party, owner.party);
+  if (is_handed_over) {
+    owner.party = std::move(party);
+    owner.left.clear();
+  }
+  owner.root = root;
+  owner.record = Record::kNone;
+  owner.record_reason.clear();
+  DescribeRoot(root, owner, ledger);
+  return is_handed_over;
+}
+
 void GrantNew(const ResourceId& id, const DeclaredResource& resource, const Grantee& grantee,
               Ledger& ledger) {
   Owner owner;
   owner.id = id;
   owner.key = BestOf(ledger.NamesOf(id));  // for the audit log
   owner.root = grantee.object.root;
-  owner.party = grantee.party;
+  owner.party = PartyOf(owner.root);
   owner.since = ledger.now();
   Describe(resource, ledger, owner);
-  DescribeRoot(grantee, ledger, owner);
+  DescribeRoot(grantee, owner, ledger);
   if (!grantee.restored) owner.successor = SpeakerOf(grantee.object, ledger).transfer_to;
   AuditGrant(owner, grantee, AuditAction::kGranted, ledger);
   ledger.PutOwner(std::move(owner));
@@ -80,18 +103,13 @@ bool IsStillSaid(const Owner& owner, const Object& object, const Ledger& ledger)
 }
 
 void TakeOver(Owner owner, const Grantee& grantee, AuditAction action, Ledger& ledger) {
-  if (owner.root != grantee.object.root && !ledger.OneParty(owner.party, grantee.party)) {
-    owner.party = grantee.party;
-    owner.left.clear();
-  }
-  const bool stands =
-      owner.root == grantee.object.root && IsStillSaid(owner, grantee.object, ledger);
-  if (!stands) owner.successor.clear();
-  owner.root = grantee.object.root;
+  const Slot& root = grantee.object.root;
+  if (owner.root != root || !IsStillSaid(owner, grantee.object, ledger)) owner.successor.clear();
+  if (owner.root != root) PutUnder(root, owner, ledger);
   owner.record = Record::kNone;
   owner.record_reason.clear();
   owner.since = ledger.now();
-  DescribeRoot(grantee, ledger, owner);
+  DescribeRoot(grantee, owner, ledger);
   AuditGrant(owner, grantee, action, ledger);
   ledger.PutOwner(std::move(owner));
 }

@@ -2,6 +2,7 @@
 #ifndef TRUCE_REGISTRY_OWNERSHIP_GRANT_H_
 #define TRUCE_REGISTRY_OWNERSHIP_GRANT_H_
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -11,15 +12,20 @@
 namespace truce {
 
 class Ledger;
+struct AuditEntry;
 struct Object;
 struct Owner;
 struct Row;
+enum class AuditAction : std::uint8_t;
 
-// Who receives an ownership, and why. The object and its party must outlive it.
+// The line of the audit log that says what became of the ownership. By which declaration, or that
+// it is about another root, the caller adds.
+AuditEntry EntryOf(AuditAction action, const Owner& owner, std::string cause, std::string actor);
+
+// Who receives an ownership, and why. The object must outlive it.
 struct Grantee {
   const Object& object;  // placed; its root receives
-  const PartyId& party;
-  std::string cause;  // for the audit log
+  std::string cause;     // for the audit log
   std::string actor;
   ReviewUid review;       // empty unless a review grants
   bool restored = false;  // by a restorer, whose annotations are old (W6)
@@ -38,6 +44,13 @@ void GrantInPlace(Owner owner, const DeclaredResource& resource, const Grantee& 
 // The same for the successor that the owner named; audited as a transfer.
 void GrantToSuccessor(Owner owner, const DeclaredResource& resource, const Grantee& grantee,
                       Ledger& ledger);
+
+// `root` owns it from now on, and describes it; no record is left. What a chain of another party
+// left is not the new one's to restore (R2). Returns whether it is another party.
+bool PutUnder(const Slot& root, Owner& owner, const Ledger& ledger);
+
+// The service of a root is that of the root object, where it is known.
+void DescribeRoot(const Slot& root, Owner& owner, const Ledger& ledger);
 
 // Records that the grantee manages the resource beside its owner.
 void AuditConflict(const Owner& owner, const Grantee& grantee, Ledger& ledger);

@@ -46,13 +46,27 @@ void Derive(const std::vector<const Row*>& rows, Owner& owner) {
 
 }  // namespace
 
+ResourceId Ledger::NewResource() { return *made_.insert({ids_().text}).first; }
+
+std::optional<Owner> Ledger::StoredOwner(const ResourceId& id) const {
+  return made_.contains(id) ? std::nullopt : facts_.OwnerOf(id);
+}
+
+std::vector<Row> Ledger::StoredRows(const ResourceId& id) const {
+  return made_.contains(id) ? std::vector<Row>() : facts_.RowsOf(id);
+}
+
+std::vector<ResourceName> Ledger::StoredNames(const ResourceId& id) const {
+  return made_.contains(id) ? std::vector<ResourceName>() : facts_.NamesOf(id);
+}
+
 std::optional<Owner> Ledger::OwnerOf(const ResourceId& id) const {
   const auto found = owners_.find(id);
-  return found != owners_.end() ? found->second : facts_.OwnerOf(id);
+  return found != owners_.end() ? found->second : StoredOwner(id);
 }
 
 std::vector<Row> Ledger::RowsOf(const ResourceId& id) const {
-  std::vector<Row> stored = facts_.RowsOf(id);
+  std::vector<Row> stored = StoredRows(id);
   const auto first = rows_.lower_bound(RowId{id, {}, RowState::kReserved});
   if (first == rows_.end() || first->first.resource != id) return stored;
   std::vector<Row> rows;
@@ -90,7 +104,7 @@ std::optional<Row> Ledger::FindRow(const RowId& id) const {
 }
 
 std::optional<Row> Ledger::FindStored(const RowId& id) const {
-  for (Row& row : facts_.RowsOf(id.resource)) {
+  for (Row& row : StoredRows(id.resource)) {
     if (row.id == id) return std::move(row);
   }
   return std::nullopt;
@@ -128,7 +142,8 @@ std::vector<Object> Ledger::ChildrenOf(const Slot& slot) const {
 }
 
 std::vector<Agreement> Ledger::AgreementsOf(const ResourceId& resource) const {
-  std::vector<Agreement> found = facts_.AgreementsOf(resource);
+  std::vector<Agreement> found;
+  if (!made_.contains(resource)) found = facts_.AgreementsOf(resource);
   std::erase_if(found, [&](const Agreement& each) { return agreements_.contains(each.id); });
   for (const auto& [id, agreement] : agreements_) {
     if (agreement && agreement->resource == resource) found.push_back(*agreement);
@@ -152,12 +167,12 @@ std::optional<ResourceName> Facts::Named(const KeyText& name) const {
 std::vector<ResourceName> Ledger::Spelt(const KeyText& name) const {
   std::vector<ResourceName> spelt = facts_.Spelt(name);
   std::erase_if(spelt, [&](const ResourceName& each) { return names_.contains(IdOf(each)); });
-  for (auto it = names_.lower_bound({name, 0}); it != names_.end() && it->first.name == name; ++it) {
+  for (auto it = names_.lower_bound({name, 0}); it != names_.end() && it->first.name == name;
+       ++it) {
     if (it->second) spelt.push_back(*it->second);
   }
-  std::sort(spelt.begin(), spelt.end(), [](const ResourceName& a, const ResourceName& b) {
-    return a.spelling > b.spelling;
-  });
+  std::sort(spelt.begin(), spelt.end(),
+            [](const ResourceName& a, const ResourceName& b) { return a.spelling > b.spelling; });
   return spelt;
 }
 
@@ -175,7 +190,7 @@ std::optional<ResourceName> Ledger::FindStored(const NameId& id) const {
 }
 
 std::vector<ResourceName> Ledger::NamesOf(const ResourceId& id) const {
-  std::vector<ResourceName> found = facts_.NamesOf(id);
+  std::vector<ResourceName> found = StoredNames(id);
   std::erase_if(found, [&](const ResourceName& each) { return names_.contains(IdOf(each)); });
   for (const auto& [name_id, name] : names_) {
     if (name && name->resource == id) found.push_back(*name);
@@ -298,7 +313,7 @@ std::set<ResourceId> Ledger::Touched() const {
 
 void Ledger::RenewObserved() {
   for (const auto& [id, owner] : owners_) {
-    if (owner || !facts_.OwnerOf(id)) continue;
+    if (owner || !StoredOwner(id)) continue;
     const std::vector<Row> observers = RowsOf(id);
     if (observers.empty()) continue;
     const ResourceId fresh = NewResource();
@@ -318,17 +333,18 @@ void Ledger::RenewObserved() {
 void Ledger::DeriveOwners() {
   for (const ResourceId& id : Touched()) {
     auto found = owners_.find(id);
-    if (found == owners_.end()) found = owners_.emplace(id, facts_.OwnerOf(id)).first;
+    if (found == owners_.end()) found = owners_.emplace(id, StoredOwner(id)).first;
     std::optional<Owner>& owner = found->second;
     if (owner && !SourceOf(owner->root).empty()) OwnByRecord(*owner);
-    const std::vector<Row> stored = facts_.RowsOf(id);
+    const std::vector<Row> stored = StoredRows(id);
     const std::vector<const Row*> rows = ChangedRows(id, stored);
     KeyText key = BestOf(NamesOf(id));
     if (owner) {
       owner->key = std::move(key);
       owner->shape = ShapeOf(owner->key);
       Derive(rows, *owner);
-    } else if (!rows.empty() && (stored.empty() || facts_.OwnerOf(id) || BestOf(facts_.NamesOf(id)) != key)) {
+    } else if (!rows.empty() &&
+               (stored.empty() || StoredOwner(id) || BestOf(StoredNames(id)) != key)) {
       observed_.push_back({id, std::move(key)});
     }
     CheckResource(id, rows, owner ? &*owner : nullptr);
@@ -337,7 +353,7 @@ void Ledger::DeriveOwners() {
 
 void Ledger::EndAgreements() {
   for (const auto& [id, owner] : owners_) {
-    const auto stored = facts_.OwnerOf(id);
+    const auto stored = StoredOwner(id);
     if (!stored) continue;
     if (owner) {
       EndWhatIsDone(*stored, *owner);
@@ -395,7 +411,7 @@ Changes Ledger::Take() {
   TakeNames(changes);
   changes.put_observed = std::move(observed_);
   for (auto& [id, owner] : owners_) {
-    const auto stored = facts_.OwnerOf(id);
+    const auto stored = StoredOwner(id);
     if (!owner && stored) changes.drop_owners.push_back(id);
     if (owner && owner != stored) changes.put_owners.push_back(*std::move(owner));
   }
@@ -464,19 +480,21 @@ void Ledger::CheckRows() {
       const bool moved = std::any_of(rows_.begin(), rows_.end(), [&](const auto& other) {
         return other.second && other.first.uid == id.uid;
       });
-      if (!moved && FindStored(id)) Breach("I7", "a row ended by another life: " + id.resource.text);
+      if (!moved && FindStored(id))
+        Breach("I7", "a row ended by another life: " + id.resource.text);
     }
   }
   for (const RowId& id : promised_) {
     const auto row = rows_.find(id);
     const auto owner = row == rows_.end() || !row->second ? std::nullopt : OwnerOf(id.resource);
-    if (owner && owner->root != row->second->root) Breach("I2", "a second owner: " + owner->key.text);
+    if (owner && owner->root != row->second->root)
+      Breach("I2", "a second owner: " + owner->key.text);
   }
 }
 
 void Ledger::CheckOwner(const ResourceId& id, const std::optional<Owner>& owner) {
   using enum AuditAction;
-  const auto stored = facts_.OwnerOf(id);
+  const auto stored = StoredOwner(id);
   if (owner && stored) {
     if (owner->root != stored->root &&
         !IsAudited(id, {kGranted, kTransferred, kMoved, kPassed, kAdministered})) {
@@ -511,7 +529,6 @@ void Ledger::CheckNames() {
       }
       continue;
     }
-    if (!Stands(name->resource)) Breach("I13", "a name of nothing: " + id.name.text);
     if (name->sort != NameSort::kLocated) continue;
     const std::vector<ResourceName> all = NamesOf(name->resource);
     const auto located = std::count_if(all.begin(), all.end(), [&](const ResourceName& each) {

@@ -35,8 +35,8 @@ class Ledger final {
   std::optional<ResourceName> Named(const KeyText& name) const;
   std::vector<ResourceName> NamesOf(const ResourceId& id) const;  // ordered by NameId
   std::optional<Owner> OwnerOf(const ResourceId& id) const;
-  std::vector<Row> RowsOf(const ResourceId& id) const;   // ordered by RowId
-  std::vector<Row> RowsOfUid(const Uid& uid) const;      // ordered by RowId
+  std::vector<Row> RowsOf(const ResourceId& id) const;  // ordered by RowId
+  std::vector<Row> RowsOfUid(const Uid& uid) const;     // ordered by RowId
   std::optional<Row> FindRow(const RowId& id) const;
   std::optional<Object> ObjectByUid(const Uid& uid) const;
   std::optional<Object> ObjectBySlot(const Slot& slot) const;
@@ -73,7 +73,7 @@ class Ledger final {
   std::uint32_t spelling() const { return spelling_; }  // of the names that this decision writes
 
   PublicId NewId() { return ids_(); }
-  ResourceId NewResource() { return {ids_().text}; }
+  ResourceId NewResource();
   const PartyRules& parties() const { return parties_; }
   // Whether both are one party by configuration.
   bool OneParty(const PartyId& a, const PartyId& b) const {
@@ -85,12 +85,15 @@ class Ledger final {
   // The changes, with what owners derive from names (key, shape) and rows (state, leaf) recomputed.
   // Agreements end with their ownership, and a transfer when it is done or the owner names somebody
   // else. The names of a resource that is left with neither owner nor row go with it, all at once
-  // (N3). Values equal to the stored ones are
-  // left out. What would break I1, I2, I7 or I12 to I17 comes back as Changes::breach instead, in
-  // every build. The ledger must not be used afterwards.
+  // (N3). Values equal to the stored ones are left out. What would break I1, I2, I7 or I12 to I17
+  // comes back as Changes::breach instead, in every build. The ledger must not be used afterwards.
   Changes Take();
 
  private:
+  // The store's. It is not asked about what this decision made: nobody else has that id.
+  std::optional<Owner> StoredOwner(const ResourceId& id) const;
+  std::vector<Row> StoredRows(const ResourceId& id) const;
+  std::vector<ResourceName> StoredNames(const ResourceId& id) const;
   std::optional<Row> FindStored(const RowId& id) const;
   std::optional<ResourceName> FindStored(const NameId& id) const;
   // The rows of the resource, ordered by RowId: those of `stored` that this ledger left alone, and
@@ -105,8 +108,7 @@ class Ledger final {
   void OwnByRecord(Owner& owner);
   // Checks (ledger_checks.cc); the first one that fails stays.
   void Breach(std::string_view invariant, const std::string& what);
-  void CheckResource(const ResourceId& id, const std::vector<const Row*>& rows,
-                     const Owner* owner);
+  void CheckResource(const ResourceId& id, const std::vector<const Row*>& rows, const Owner* owner);
   void CheckRows();
   void CheckOwner(const ResourceId& id, const std::optional<Owner>& owner);
   void CheckNames();
@@ -121,6 +123,7 @@ class Ledger final {
   Timestamp now_;
   const IdSource& ids_;
   const PartyRules& parties_;
+  std::set<ResourceId> made_;
   std::map<RowId, std::optional<Row>> rows_;  // nothing: dropped
   std::map<ResourceId, std::optional<Owner>> owners_;
   std::map<Uid, std::optional<Object>> objects_;

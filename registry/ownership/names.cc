@@ -103,12 +103,7 @@ void PutName(const KeyText& name, const ResourceId& id, bool observed, Ledger& l
 
 // Writes what became of the names of `owner` to the audit log.
 void AuditNames(const Owner& owner, std::string cause, Ledger& ledger) {
-  ledger.Audit({.action = AuditAction::kMoved,
-                .key = owner.key,
-                .id = owner.id,
-                .root = owner.root,
-                .cause = std::move(cause),
-                .actor = "names"});
+  ledger.Audit(EntryOf(AuditAction::kMoved, owner, std::move(cause), "names"));
 }
 
 // The resource's names of one kind, as two that are one have them in common: ids, or fields without
@@ -294,7 +289,7 @@ std::vector<MeantResource> ResourcesConcerned(const DeclaredResource& resource,
   return concerned;
 }
 
-// --- Two that are one -----------------------------------------------------------------------------
+// --- Two that are one ---------------------------------------------------------------------------
 
 namespace {
 
@@ -415,7 +410,7 @@ ResourceId Merge(const ResourceId& home, const ResourceId& other, Ledger& ledger
   return elder;
 }
 
-// --- What a set of names means --------------------------------------------------------------------
+// --- What a set of names means ------------------------------------------------------------------
 
 // Configuration is stronger evidence than a status that anybody may write: else he could hold any
 // account's names.
@@ -590,7 +585,8 @@ ResourceId ObserveNew(const DeclaredResource& resource, Ledger& ledger) {
   return id;
 }
 
-// --- An account that became known -----------------------------------------------------------------
+// --- An account that became known
+// -----------------------------------------------------------------
 
 namespace {
 
@@ -600,8 +596,7 @@ constexpr std::string_view kNow = " now";
 
 // The rows of the owner's resource that declare it by the provisional account, the owner's first,
 // then the oldest.
-std::vector<Row> DeclaringBy(const Owner& owner, const std::string& account,
-                             const Ledger& ledger) {
+std::vector<Row> DeclaringBy(const Owner& owner, const std::string& account, const Ledger& ledger) {
   std::vector<Row> rows = ledger.RowsOf(owner.id);
   // A row that stands here for an id alone, by other fields, tells nothing of where it lies.
   std::erase_if(rows, [&](const Row& row) {
@@ -656,14 +651,12 @@ bool StandAt(const Owner& other, const ResourceId& id, Ledger& ledger) {
       ledger.PutOwner(*owner);
     }
     if (row.root != owner->root) {
-      ledger.Audit({.action = AuditAction::kConflict,
-                    .key = owner->key,
-                    .id = owner->id,
-                    .root = row.root,
-                    .slot = row.slot,
-                    .uid = row.id.uid,
-                    .cause = "its account became known",
-                    .actor = "names"});
+      AuditEntry entry =
+          EntryOf(AuditAction::kConflict, *owner, "its account became known", "names");
+      entry.root = row.root;
+      entry.slot = row.slot;
+      entry.uid = row.id.uid;
+      ledger.Audit(std::move(entry));
     }
     ledger.PutRow(std::move(row));
     changed = true;
@@ -739,7 +732,8 @@ std::string WhyNotMeant(const ObjectFacts& object, const Row& row) {
   return "no longer declared";
 }
 
-// --- Another catalogue ----------------------------------------------------------------------------
+// --- Another catalogue
+// ----------------------------------------------------------------------------
 
 namespace {
 
@@ -761,9 +755,8 @@ Parts PartsOf(const ResourceId& id, const Spelling& spelling, const Ledger& ledg
   if (names.empty()) return parts;
   const KeyText best = BestOf(names);
   // The located one first: it tells two of one text apart.
-  std::stable_partition(names.begin(), names.end(), [](const ResourceName& name) {
-    return name.sort == NameSort::kLocated;
-  });
+  std::stable_partition(names.begin(), names.end(),
+                        [](const ResourceName& name) { return name.sort == NameSort::kLocated; });
   parts.names = std::move(names);
   const auto spelt = [&](ResourceIdentity identity) {
     // An identity may know another account than its name (DeclaredIdentity).
@@ -819,9 +812,8 @@ std::optional<ResourceId> HolderOf(const KeyText& text, const Spelling& spelling
     const Parts parts = PartsOf(named.resource, spelling, ledger);
     const bool keeps =
         named.spelling == ledger.spelling() || parts.own.empty() ||
-        std::any_of(parts.names.begin(), parts.names.end(), [&](const ResourceName& name) {
-          return SpeltFor(parts.own, name) == text;
-        });
+        std::any_of(parts.names.begin(), parts.names.end(),
+                    [&](const ResourceName& name) { return SpeltFor(parts.own, name) == text; });
     if (keeps) return std::move(named.resource);
   }
   return std::nullopt;
@@ -850,12 +842,9 @@ void FollowPart(const std::vector<Row>& rows, Owner& owner) {
 }
 
 void AuditPart(const Owner& owner, const KeyText& text, const std::string& cause, Ledger& ledger) {
-  ledger.Audit({.action = AuditAction::kMoved,
-                .key = text,
-                .id = owner.id,
-                .root = owner.root,
-                .cause = cause,
-                .actor = "catalogue"});
+  AuditEntry entry = EntryOf(AuditAction::kMoved, owner, cause, "catalogue");
+  entry.key = text;
+  ledger.Audit(std::move(entry));
 }
 
 // A part of which the owner's root manages nothing: the oldest of its declarations owns it.
@@ -875,10 +864,8 @@ Owner OldestOwns(const std::vector<Row>& rows, Ledger& ledger) {
   owner.name = oldest->identity.parts.empty() ? "" : oldest->identity.parts.back().second;
   owner.since = oldest->at;
   owner.real = oldest->id.state == RowState::kSeen;
-  if (const auto top = ledger.ObjectBySlot(owner.root)) {
-    owner.service = top->service;
-    owner.contact = top->contact;
-  }
+  owner.managed_once = RootHasManaged(rows, owner.root);
+  DescribeRoot(owner.root, owner, ledger);
   return owner;
 }
 
@@ -941,7 +928,11 @@ std::size_t Respell(std::span<const ResourceId> ids, const Spelling& spelling, s
                     const std::string& cause, Ledger& ledger) {
   ledger.Respells(pass);
   std::size_t changed = 0;
-  for (const ResourceId& id : ids) {
+  // What two became may have names that wait for the pass: it is looked at again.
+  std::vector<ResourceId> waiting(ids.rbegin(), ids.rend());
+  while (!waiting.empty()) {
+    const ResourceId id = std::move(waiting.back());
+    waiting.pop_back();
     const Parts parts = PartsOf(id, spelling, ledger);
     if (!IsSpeltOtherwise(parts)) continue;
     ++changed;
@@ -959,6 +950,7 @@ std::size_t Respell(std::span<const ResourceId> ids, const Spelling& spelling, s
         const auto holder = HolderOf(spelt, spelling, ledger);
         if (holder && *holder != at && !AreInTwoAccounts(*holder, at, spelt, ledger)) {
           at = Unite(*holder, at, ledger);
+          waiting.push_back(at);
         }
         if (!holder) {
           ResourceName anew = name;

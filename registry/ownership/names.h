@@ -150,8 +150,8 @@ Spelling SpellingOf(const Catalogue& catalogue);
 // and its record say now. One may be two then: the id and the record stay with the owner's part,
 // each other part gets a new id, the owner's agreements, and its root or the oldest row as owner.
 // Two may be one: of one owner they merge; else the elder one's owner stays, and the other's
-// declarations are conflicts. `pass`: higher than that of every pass before; the names that this one
-// writes are told apart by it from those that wait for it, so a text may change its meaning, in
+// declarations are conflicts. `pass`: higher than that of every pass before; the names that this
+// one writes are told apart by it from those that wait for it, so a text may change its meaning, in
 // whatever portions. Idempotent. Returns how many resources changed.
 std::size_t Respell(std::span<const ResourceId> ids, const Spelling& spelling, std::uint32_t pass,
                     const std::string& cause, Ledger& ledger);

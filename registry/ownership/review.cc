@@ -71,28 +71,15 @@ struct Case {
   }
 };
 
-bool DeclaresAnyOfType(const ObjectFacts& object, const std::string& type) {
-  return std::ranges::any_of(
-      object.resources, [&](const auto& r) { return r.identity.type == type && !r.key.empty(); });
-}
-
-bool IsBound(const ObjectFacts& object, const std::string& type) {
-  return std::ranges::any_of(object.resources,
-                             [&](const auto& r) { return r.identity.type == type && r.bound; });
-}
-
 // Late: only an UPDATE that adds an external name where there was none, to a kind of a
 // provider-assigned family, by a provider.
 bool IsLate(const ReviewRequest& request, const DeclaredResource& resource) {
   const bool may_bind = request.operation == Operation::kUpdate && request.requester.provider;
   if (!may_bind || !request.old_object) return false;
-  if (resource.late) return !DeclaresAnyOfType(*request.old_object, resource.identity.type);
-  return resource.bound && !IsBound(*request.old_object, resource.identity.type);
-}
-
-bool HasAllNames(const DeclaredResource& old, const DeclaredResource& resource) {
-  return std::ranges::all_of(resource.further, [&](const FurtherName& name) {
-    return std::ranges::count(old.further, name) > 0;
+  if (!resource.late && !resource.bound) return false;
+  return std::ranges::none_of(request.old_object->resources, [&](const DeclaredResource& old) {
+    return old.identity.type == resource.identity.type &&
+           (resource.late ? !old.key.empty() : old.bound);
   });
 }
 
@@ -106,7 +93,10 @@ std::vector<Pair> AddedPairs(const ReviewRequest& request) {
     if (resource.key.empty() || resource.partial) continue;
     if (request.old_object) {
       const DeclaredResource* old = Declares(*request.old_object, resource.key);
-      const bool same = old != nullptr && old->key == resource.key && HasAllNames(*old, resource);
+      const bool same = old != nullptr && old->key == resource.key &&
+                        std::ranges::all_of(resource.further, [&](const FurtherName& name) {
+                          return std::ranges::count(old->further, name) > 0;
+                        });
       if (same && old->intent >= resource.intent) continue;
     }
     const Mode mode = i < request.modes.size() ? request.modes[i] : Mode::kEnforce;
@@ -155,15 +145,9 @@ bool BringsParent(const Case& c, const Owner& owner) {
   return top && (Joins(*top, c.object, c.ledger) || TopOfClaim(c, owner));
 }
 
-Obstacle OtherRoot(const Case& c, const Owner& owner) {
-  if (!NamesSuccessor(owner, c.object.root)) return {.reason = ClashReason::kOwned};
-  std::string step = MissingStep(c.ledger.RowsOf(owner.id), owner.root);
-  if (step.empty()) return {.transfers = true};
-  return {.reason = ClashReason::kTransferring, .step = std::move(step)};
-}
-
 // The old object had the intent and named the resource literally: by all the names by which the new
-// one means it, at least one (R1). A row alone does not count: it may be one that a weaker mode let in.
+// one means it, at least one (R1). A row alone does not count: it may be one that a weaker mode let
+// in.
 bool HeldBefore(const Case& c, const Pair& pair, const ResourceId& id) {
   if (!c.request.old_object) return false;
   const DeclaredResource& resource = *pair.resource;
@@ -186,18 +170,20 @@ bool HeldBefore(const Case& c, const Pair& pair, const ResourceId& id) {
 Obstacle FindObstacle(const Case& c, const Owner& owner) {
   // Nobody in the cluster is its party: only a release makes it anybody's.
   if (owner.record == Record::kImported) return {.reason = ClashReason::kImported};
-  const bool managed = c.request.object.managed;
-  if (owner.record != Record::kNone) {
-    if (IsForParty(owner, c.object, c.ledger) || BringsParent(c, owner)) {
-      const bool sibling = HasSibling(owner, c.object, managed, c.ledger);
-      return sibling ? Obstacle{.reason = ClashReason::kSibling} : Obstacle{};
-    }
-    if (NamesSuccessor(owner, c.object.root)) return {.transfers = true};
-    return {.reason = ClashReason::kOrphaned};
+  const bool is_record = owner.record != Record::kNone;
+  const bool is_own =
+      is_record ? IsForParty(owner, c.object, c.ledger) : owner.root == c.object.root;
+  if (is_own || BringsParent(c, owner)) {
+    const bool sibling = HasSibling(owner, c.object, c.request.object.managed, c.ledger);
+    return sibling ? Obstacle{.reason = ClashReason::kSibling} : Obstacle{};
   }
-  if (owner.root != c.object.root && !BringsParent(c, owner)) return OtherRoot(c, owner);
-  if (HasSibling(owner, c.object, managed, c.ledger)) return {.reason = ClashReason::kSibling};
-  return {};
+  if (!NamesSuccessor(owner, c.object.root)) {
+    return {.reason = is_record ? ClashReason::kOrphaned : ClashReason::kOwned};
+  }
+  std::string step;
+  if (!is_record) step = MissingStep(c.ledger.RowsOf(owner.id), owner.root);
+  if (step.empty()) return {.transfers = true};
+  return {.reason = ClashReason::kTransferring, .step = std::move(step)};
 }
 
 // A living object was seen in the place of one that is to be created: the API server may answer
@@ -331,17 +317,6 @@ void ProposeProofs(const Case& c, const Owner& holder, Decision& decision) {
   }
 }
 
-// The topmost living object of the chain of `row`; its own slot, where none is known.
-Slot TopmostLiving(const Row& row, const Ledger& ledger) {
-  const auto object = ledger.ObjectByUid(row.id.uid);
-  if (!object) return row.slot;
-  const std::vector<Slot> chain = ChainOf(*object, ledger);
-  const auto top = std::find_if(chain.rbegin(), chain.rend(), [&](const Slot& slot) {
-    return ledger.ObjectBySlot(slot).has_value();
-  });
-  return top == chain.rend() ? row.slot : *top;
-}
-
 // Fills in who stands behind the holder. A root that declares the resource itself lives: only for
 // one that does not is more read than the rows.
 void NameIncumbent(const Case& c, Clash& clash) {
@@ -374,25 +349,21 @@ void NameIncumbent(const Case& c, Clash& clash) {
                               .seen = is_seen(*best)};
   clash.unseen = root_declares && !root_seen;
   if (root_declares || c.ledger.ObjectBySlot(holder.root)) return;
-  clash.speaker = TopmostLiving(*best, c.ledger);
+  const auto object = c.ledger.ObjectByUid(best->id.uid);
+  clash.speaker = object ? SpeakerOf(*object, c.ledger).slot : best->slot;
   clash.unseen = clash.speaker == best->slot && !clash.incumbent->seen;
 }
 
-void DecideObserver(const Case& c, const Pair& pair) {
+bool DecideObserver(const Case& c, const Pair& pair) {
   const std::vector<MeantResource> meant = ResourcesMeant(*pair.resource, c.ledger);
-  const ResourceId id =
-      meant.empty() ? ObserveNew(*pair.resource, c.ledger) : meant.front().id;
-  if (!IsReplay(c, id)) Reserve(c, pair, id);  // a consumer needs no ownership
+  const ResourceId id = meant.empty() ? ObserveNew(*pair.resource, c.ledger) : meant.front().id;
+  if (IsReplay(c, id)) return false;
+  Reserve(c, pair, id);  // a consumer needs no ownership
+  return true;
 }
 
-// Whether the clash may deny: names known from a status alone do not, since whoever may write the
-// status could take any account's names (W5).
-bool Denies(const Case& c, const Pair& pair, const Meaning& meaning) {
-  if (pair.mode != Mode::kEnforce || pair.late) return false;
-  return !meaning.meant.observed || c.ledger.parties().statuses_guarded;
-}
-
-void DecidePair(const Case& c, const Pair& pair, Decision& decision) {
+// Returns false when the pair is a replay: nothing is written for it.
+bool DecidePair(const Case& c, const Pair& pair, Decision& decision) {
   if (pair.resource->intent == Intent::kObserves) return DecideObserver(c, pair);
   std::vector<Meaning> meanings = MeaningsOf(c, pair);
   const bool replay = std::any_of(meanings.begin(), meanings.end(), [&](const Meaning& meaning) {
@@ -401,34 +372,36 @@ void DecidePair(const Case& c, const Pair& pair, Decision& decision) {
            IsReplay(c, meaning.meant.id);
   });
   // The API server repeats calls: the answer stands as it was given, and nothing is written twice.
-  if (replay) return;
+  if (replay) return false;
   const std::size_t denied_before = decision.denied.size();
   for (Meaning& meaning : meanings) {
     if (!meaning.obstacle.reason) continue;
-    const bool denies = Denies(c, pair, meaning);
+    // Names known from a status alone deny nothing, since whoever may write the status could take
+    // any account's names (W5).
+    const bool may_deny = !meaning.meant.observed || c.ledger.parties().statuses_guarded;
+    const bool denies = may_deny && pair.mode == Mode::kEnforce && !pair.late;
     // Filled in where it stays: to move one is to move some forty texts.
     Clash& clash = (denies ? decision.denied : decision.conflicts).emplace_back();
     clash.reason = *meaning.obstacle.reason;
     clash.mode = denies || pair.late ? pair.mode : std::min(pair.mode, Mode::kWarn);
     clash.resource = *pair.resource;
     clash.step = meaning.obstacle.step;
-    clash.same_party = c.ledger.OneParty(meaning.owner->party, c.grantee.party);
+    clash.same_party = c.ledger.OneParty(meaning.owner->party, PartyOf(c.object.root));
     clash.late = pair.late;
+    clash.holder = std::move(*meaning.owner);  // who owns it is asked anew before a grant
+    NameIncumbent(c, clash);
     if (denies) {
-      clash.holder = std::move(*meaning.owner);  // after a denial nothing is granted
-      NameIncumbent(c, clash);
       ProposeProofs(c, clash.holder, decision);
       continue;
     }
-    clash.holder = *meaning.owner;
-    NameIncumbent(c, clash);
     AuditConflict(clash.holder, c.grantee, c.ledger);
     if (pair.mode == Mode::kOff) decision.conflicts.pop_back();
   }
-  if (decision.denied.size() > denied_before) return;  // nothing is written
+  if (decision.denied.size() > denied_before) return true;  // all at once, or nothing
   // Free by all its names it may still be a known one, where nobody knows an account.
   if (meanings.empty()) FindElsewhere(c, pair, decision);
   Grant(c, pair, meanings);
+  return true;
 }
 
 // Somebody else than a provider takes from the object the name of a resource that it managed.
@@ -457,8 +430,7 @@ bool Holds(const Case& c, const ReservedRange& range, std::size_t limit) {
 // pays for no count, and says whose the resource is.
 ReservationLimit LimitReached(const Case& c) {
   const auto& [old, young] = c.request.limits;
-  if (old == 0 || !IsLimited(c.request.requester) || c.pairs.empty())
-    return ReservationLimit::kNone;
+  if (old == 0 || !IsLimited(c.request.requester)) return ReservationLimit::kNone;
   const Facts& facts = c.ledger.facts();
   // A renamed object leaves what it made: without end it could keep names from everybody.
   const bool is_rename = GivesUpAName(c.request);
@@ -471,27 +443,15 @@ ReservationLimit LimitReached(const Case& c) {
   ReservedRange before = all;
   ReservedRange since = all;
   before.before = since.from = c.ledger.now() - kProveAfter;
-  const bool is_old = Holds(c, before, old);
-  if (!is_old && !Holds(c, since, young)) return ReservationLimit::kNone;
-  // As it was before this review granted anything.
-  const IdSource no_ids;
-  Ledger untouched(facts, c.ledger.now(), no_ids, c.ledger.parties());
-  const Case first{c.request, untouched, c.object, c.grantee, c.pairs, c.digest};
-  const bool is_replay = std::all_of(c.pairs.begin(), c.pairs.end(), [&](const Pair& pair) {
-    const auto meant = ResourcesMeant(*pair.resource, untouched);
-    return !meant.empty() && IsReplay(first, meant.front().id);
-  });
-  if (is_replay) return ReservationLimit::kNone;
-  return is_old ? ReservationLimit::kOld : ReservationLimit::kYoung;
+  if (Holds(c, before, old)) return ReservationLimit::kOld;
+  return Holds(c, since, young) ? ReservationLimit::kYoung : ReservationLimit::kNone;
 }
 
 std::vector<BadName> NewBadNames(const ReviewRequest& request) {
-  if (!request.old_object) return request.object.bad_names;
-  std::vector<BadName> added;
-  const std::vector<BadName>& old = request.old_object->bad_names;
-  for (const BadName& name : request.object.bad_names) {
-    if (std::find(old.begin(), old.end(), name) == old.end()) added.push_back(name);
-  }
+  std::vector<BadName> added = request.object.bad_names;
+  std::erase_if(added, [&](const BadName& name) {
+    return request.old_object && std::ranges::count(request.old_object->bad_names, name) > 0;
+  });
   return added;
 }
 
@@ -518,7 +478,7 @@ bool TellsCreation(const ReviewRequest& request) {
 // by this review, or marks of creation stood before the object declared something else.
 void MakeReal(const Case& c, const ObjectFacts& declared) {
   for (const DeclaredResource& resource : declared.resources) {
-    if (resource.key.empty() || resource.intent == Intent::kObserves) continue;
+    if (resource.intent == Intent::kObserves) continue;
     for (const MeantResource& meant : ResourcesMeant(resource, c.ledger)) {
       auto owner = c.ledger.OwnerOf(meant.id);
       if (!owner || owner->root != c.object.root || owner->real) continue;
@@ -573,7 +533,6 @@ std::optional<Slot> RestoredUnder(const ReviewRequest& request, const Ledger& le
   if (!IsRestored(request)) return std::nullopt;
   std::optional<Slot> root;
   for (const DeclaredResource& resource : object.resources) {
-    if (resource.key.empty()) continue;
     for (const MeantResource& meant : ResourcesMeant(resource, ledger)) {
       const auto owner = ledger.OwnerOf(meant.id);
       // Of two owners' chains it would come back under one, and take the other's.
@@ -648,31 +607,26 @@ Decision Decide(const ReviewRequest& request, const Facts& facts, Timestamp now,
   std::optional<Object> before;  // a CREATE has none: its uid is fresh
   if (request.operation == Operation::kUpdate) before = ledger.ObjectByUid(request.object.uid);
   Object object = ReviewedObject(request, before, ledger);
-  const bool moved = before && before->root != object.root;
   decision.root = object.root;
-  decision.party = PartyOf(object.root);
   std::string cause = "review " + request.uid.text;
   cause.append(1, ' ').append(Name(request.operation));
-  const Grantee grantee{object,      decision.party,     std::move(cause), request.requester.user,
-                        request.uid, IsRestored(request)};
+  const Grantee grantee{object, std::move(cause), request.requester.user, request.uid,
+                        IsRestored(request)};
   const std::vector<Pair> pairs = AddedPairs(request);
   const Case c{request, ledger, object, grantee, pairs, {}};
+  bool writes = false;
   for (const Pair& pair : pairs) {
     decision.added.push_back(pair.index);
-    DecidePair(c, pair, decision);
+    if (DecidePair(c, pair, decision)) writes = true;
   }
-  if (decision.denied.empty()) decision.limit = LimitReached(c);
+  if (decision.denied.empty() && writes) decision.limit = LimitReached(c);
   if (!decision.denied.empty() || decision.limit != ReservationLimit::kNone) {
     decision.allowed = false;
     decision.conflicts.clear();
     decision.elsewhere.clear();
     return decision;
   }
-  ledger.PutObject(object);
-  if (moved) MoveChain(*before, object.root, grantee.cause, ledger);
-  // Once more: MoveChain put the object as it was kept, which this review changes.
-  if (moved) ledger.PutObject(object);
-  if (!before) GatherChildren(object, grantee.cause, ledger);
+  PutPlaced(object, before, grantee.cause, ledger);
   AdoptNamed(object, ledger);
   GatherAwaiting(c);
   if (TellsCreation(request) && (request.requester.provider || request.requester.restorer)) {

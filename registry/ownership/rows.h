@@ -281,7 +281,7 @@ struct Changes {
   std::vector<Owner> put_owners;  // insert or replace by id
   std::vector<ResourceId> drop_owners;
   std::vector<ObservedResource> put_observed;  // those with rows and without owner
-  std::vector<Object> put_objects;  // insert or replace by uid
+  std::vector<Object> put_objects;             // insert or replace by uid
   std::vector<Uid> drop_objects;
   std::vector<Agreement> put_agreements;  // insert or replace by id
   std::vector<PublicId> drop_agreements;
@@ -303,9 +303,9 @@ struct Changes {
 
   bool empty() const {
     return put_rows.empty() && drop_rows.empty() && put_owners.empty() && drop_owners.empty() &&
-           put_observed.empty() && put_objects.empty() && drop_objects.empty() && put_agreements.empty() &&
-           drop_agreements.empty() && put_names.empty() && drop_names.empty() && audit.empty() &&
-           put_settings.empty() && breach.empty();
+           put_observed.empty() && put_objects.empty() && drop_objects.empty() &&
+           put_agreements.empty() && drop_agreements.empty() && put_names.empty() &&
+           drop_names.empty() && audit.empty() && put_settings.empty() && breach.empty();
   }
   bool operator==(const Changes&) const = default;
 };

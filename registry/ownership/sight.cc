@@ -34,110 +34,44 @@ std::optional<Row> OldestOther(const std::vector<Row>& rows, const Slot& root) {
   return oldest;
 }
 
-// The same among those for which the owner's party acts.
-std::optional<Row> OldestOfParty(std::vector<Row> rows, const Owner& owner, const Ledger& ledger) {
-  std::erase_if(rows,
-                [&](const Row& row) { return !ledger.OneParty(PartyOf(row.root), owner.party); });
+// The same among those that declare what the owner's chain left: of the successor that it named,
+// else of its party.
+std::optional<Row> Waiting(const Owner& owner, const Ledger& ledger) {
+  std::vector<Row> rows = ledger.RowsOf(owner.id);
+  std::erase_if(rows, [&](const Row& row) {
+    return owner.successor.empty() ? !ledger.OneParty(PartyOf(row.root), owner.party)
+                                   : !NamesSuccessor(owner, row.root);
+  });
   return OldestOther(rows, owner.root);
 }
 
-// The same among those that the owner named as its successor.
-std::optional<Row> OldestSuccessor(std::vector<Row> rows, const Owner& owner) {
-  std::erase_if(rows, [&](const Row& row) { return !NamesSuccessor(owner, row.root); });
-  return OldestOther(rows, owner.root);
+AuditEntry EntryOf(AuditAction action, const Owner& owner, const Row& row,
+                   const std::string& cause) {
+  AuditEntry entry = EntryOf(action, owner, cause, std::string(kWatch));
+  entry.slot = row.slot;
+  entry.uid = row.id.uid;
+  return entry;
 }
 
-AuditEntry Entry(AuditAction action, const Owner& owner, const Row& row, const std::string& cause) {
-  return {.action = action,
-          .key = owner.key,
-          .id = owner.id,
-          .root = owner.root,
-          .slot = row.slot,
-          .uid = row.id.uid,
-          .cause = cause,
-          .actor = std::string(kWatch)};
-}
-
-// What a chain that becomes owner without having been granted anything finds.
-enum class Heritage : std::uint8_t {
-  kLiving,  // the resource may exist as before
-  kFreed,   // it is gone or never was, unless the heir makes or made it
-};
-
-// How an ownership came to end.
-struct Cause {
-  Heritage heritage;
-  const std::string& text;
-};
-
-void PassTo(const Row& heir, const Cause& cause, Owner owner, Ledger& ledger) {
+// The chain of `heir` becomes owner without having been granted anything.
+void PassTo(const Row& heir, const std::string& cause, Owner owner, Ledger& ledger) {
   const bool chosen = NamesSuccessor(owner, heir.root);
-  const PartyId party = PartyOf(heir.root);
-  if (!ledger.OneParty(party, owner.party)) {
-    // What the former party's chain left the heir may not restore (R2).
-    owner.party = party;
-    owner.left.clear();
-  }
-  owner.root = heir.root;
+  PutUnder(heir.root, owner, ledger);
   owner.since = ledger.now();
-  owner.record = Record::kNone;
-  owner.record_reason.clear();
   owner.successor.clear();
-  if (cause.heritage == Heritage::kFreed) {
-    // A managed heir made or adopted it all along; of a claim that says nothing (E1).
-    const std::vector<Row> rows = ledger.RowsOf(owner.id);
-    owner.real = !owner.managed_once || RootHasManaged(rows, heir.root);
-  }
-  if (auto top = ledger.ObjectBySlot(heir.root)) {
-    owner.service = top->service;
-    owner.contact = top->contact;
-  }
   ledger.Audit(
-      Entry(chosen ? AuditAction::kTransferred : AuditAction::kPassed, owner, heir, cause.text));
+      EntryOf(chosen ? AuditAction::kTransferred : AuditAction::kPassed, owner, heir, cause));
   ledger.PutOwner(std::move(owner));
 }
 
-// The chain has lost a declaration: its slot may be restored later (R2).
-void NoteLeft(const Row& ended, const std::vector<Row>& rest, Owner& owner) {
-  const bool lives =
-      std::any_of(rest.begin(), rest.end(), [&](const Row& row) { return row.slot == ended.slot; });
-  if (!lives) RememberSlot(ended.slot, owner);
-}
-
-struct HowEnded {
-  End end;
-  const std::string& cause;
-};
-
-// Who declares what the owner's chain left: the successor, or the party through another chain.
-std::optional<Row> Waiting(const Owner& owner, const Ledger& ledger) {
-  std::vector<Row> rows = ledger.RowsOf(owner.id);
-  return owner.successor.empty() ? OldestOfParty(std::move(rows), owner, ledger)
-                                 : OldestSuccessor(std::move(rows), owner);
-}
-
-// The last managing row of the owner's chain ended by `row`.
-void EndOwnership(Owner owner, const Row& row, const HowEnded& how, Ledger& ledger) {
-  const auto& [end, cause] = how;
-  // Nobody saw it go: it may exist in AWS, and a name that is free would be taken (I16).
-  if (end == End::kUnproved && owner.real) {
-    if (const auto again = Waiting(owner, ledger)) {
-      PassTo(*again, {Heritage::kLiving, cause}, std::move(owner), ledger);
-      return;
-    }
-    owner.record = owner.successor.empty() ? Record::kOrphaned : Record::kTransferring;
-    owner.record_reason = cause;
-    owner.since = ledger.now();
-    ledger.Audit(Entry(AuditAction::kOrphaned, owner, row, cause));
-    ledger.PutOwner(std::move(owner));
-    return;
-  }
-  ledger.Audit(Entry(AuditAction::kReleased, owner, row, cause));
-  if (const auto heir = OldestOther(ledger.RowsOf(owner.id), owner.root)) {
-    PassTo(*heir, {Heritage::kFreed, cause}, std::move(owner), ledger);
-    return;
-  }
-  ledger.DropOwner(owner.id);
+// The resource is gone or never was, unless its oldest other manager makes or made it.
+void Free(Owner owner, const std::string& cause, Ledger& ledger) {
+  const std::vector<Row> rows = ledger.RowsOf(owner.id);
+  const auto heir = OldestOther(rows, owner.root);
+  if (!heir) return ledger.DropOwner(owner.id);
+  // A managed heir made or adopted it all along; of a claim that says nothing (E1).
+  owner.real = !owner.managed_once || RootHasManaged(rows, heir->root);
+  PassTo(*heir, cause, std::move(owner), ledger);
 }
 
 }  // namespace
@@ -146,7 +80,7 @@ void PutSuccessor(Owner owner, const std::string& successor, Ledger& ledger) {
   owner.successor = successor;
   if (owner.record == Record::kOrphaned || owner.record == Record::kTransferring) {
     if (const auto heir = Waiting(owner, ledger)) {
-      PassTo(*heir, {Heritage::kLiving, "the owner's word"}, std::move(owner), ledger);
+      PassTo(*heir, "the owner's word", std::move(owner), ledger);
       return;
     }
     owner.record = successor.empty() ? Record::kOrphaned : Record::kTransferring;
@@ -165,31 +99,38 @@ void EndRow(const RowId& id, End end, const std::string& cause, Ledger& ledger) 
   // Out of sight: it may have come true, and what it made lives on.
   if (id.state == RowState::kReserved && row->base == Row::kNoWord) owner->real = true;
   const std::vector<Row> rest = ledger.RowsOf(id.resource);
-  NoteLeft(*row, rest, *owner);
+  // The chain has lost a declaration: its slot may be restored later (R2).
+  const bool lives = std::any_of(rest.begin(), rest.end(),
+                                 [&](const Row& other) { return other.slot == row->slot; });
+  if (!lives) RememberSlot(row->slot, *owner);
   if (end == End::kWitnessed && !RootHasManaged(rest, owner->root)) {
     owner->real = false;  // E2
     ledger.MayFree(owner->id);
   }
-  if (!RootManages(rest, owner->root)) {
-    // Ownership ends with the last row of its chain.
-    EndOwnership(*std::move(owner), *row, {end, cause}, ledger);
-  } else {
-    ledger.PutOwner(*std::move(owner));
+  // Ownership ends with the last row of its chain.
+  if (RootManages(rest, owner->root)) return ledger.PutOwner(*std::move(owner));
+  if (end != End::kUnproved || !owner->real) {
+    ledger.Audit(EntryOf(AuditAction::kReleased, *owner, *row, cause));
+    return Free(*std::move(owner), cause, ledger);
   }
+  // Nobody saw it go: it may exist in AWS, and a name that is free would be taken (I16).
+  if (const auto again = Waiting(*owner, ledger)) {
+    return PassTo(*again, cause, *std::move(owner), ledger);
+  }
+  owner->record = owner->successor.empty() ? Record::kOrphaned : Record::kTransferring;
+  owner->record_reason = cause;
+  owner->since = ledger.now();
+  ledger.Audit(EntryOf(AuditAction::kOrphaned, *owner, *row, cause));
+  ledger.PutOwner(*std::move(owner));
 }
-
-namespace {
-
-// Whether what the object shows tells that the resource exists, or is gone: claims and composites
-// say nothing once a managed resource declared it; they stay Ready (E1).
-bool Witnesses(const ObjectFacts& object, const Owner& owner) {
-  return object.managed || !owner.managed_once;
-}
-
-}  // namespace
 
 bool WasCreated(const ObjectFacts& object, const Object& known) {
   return !object.created_marks.empty() && object.created_marks != known.told;
+}
+
+bool HasProviderFinalizer(const ObjectFacts& object) {
+  constexpr std::string_view kFinalizer = "finalizer.managedresource.crossplane.io";
+  return std::ranges::count(object.finalizers, kFinalizer) > 0;
 }
 
 namespace {
@@ -261,7 +202,9 @@ void Acquire(const ResourceId& id, const SeenDeclaration& seen, Ledger& ledger) 
   owner = ledger.OwnerOf(id);
   if (owner->root == grantee.object.root) {
     owner->managed_once = owner->managed_once || object.managed;
-    owner->real = owner->real || (real && Witnesses(object, *owner));
+    // Claims and composites say nothing once a managed resource declared it; they stay Ready (E1).
+    const bool witnesses = object.managed || !owner->managed_once;
+    owner->real = owner->real || (real && witnesses);
     if (!resource.arn.empty() && Describes(resource, id, ledger)) owner->arn = resource.arn;
     // Of a resource whose names have an account those tell it; of another one nothing else does.
     const bool tells = IsAccount(resource.identity.account) && !LiesInAccount(id, ledger) &&
@@ -319,7 +262,6 @@ using DeclaredAt = std::map<ResourceId, const DeclaredResource*>;
 DeclaredAt DeclaredBy(const ObjectFacts& object, const Ledger& ledger) {
   DeclaredAt declared;
   for (const DeclaredResource& resource : object.resources) {
-    if (resource.key.empty()) continue;
     for (MeantResource& meant : ResourcesMeant(resource, ledger)) {
       declared.emplace(std::move(meant.id), &resource);
     }
@@ -330,12 +272,6 @@ DeclaredAt DeclaredBy(const ObjectFacts& object, const Ledger& ledger) {
 const DeclaredResource* At(const DeclaredAt& declared, const ResourceId& id) {
   const auto at = declared.find(id);
   return at == declared.end() ? nullptr : at->second;
-}
-
-// The version is one in which the row is true.
-bool SeesRow(const DeclaredAt& declared, const Row& row) {
-  const DeclaredResource* resource = At(declared, row.id.resource);
-  return resource != nullptr && (!Manages(row) || resource->intent != Intent::kObserves);
 }
 
 bool Confirms(const ObjectFacts& object, const Row& reserved) {
@@ -364,23 +300,14 @@ void OutOfSight(const Uid& uid, Ledger& ledger) {
 
 namespace {
 
-// Records where the object stands by what is known now.
-Object PutObjectOf(const ObjectFacts& object, Ledger& ledger) {
+// Records where the object stands by what is known now. The object as it was placed, and its word
+// as last known.
+std::pair<Object, std::string> PutObjectOf(const ObjectFacts& object, Ledger& ledger) {
   const auto known = ledger.ObjectByUid(object.uid);
   Object placed = ObjectOf(object, Evidence::kBothSides, known, ledger);
   placed.transfer_to = object.transfer_to;
-  if (known && known->root != placed.root) {
-    MoveChain(*known, placed.root, "lineage changed", ledger);
-  }
-  ledger.PutObject(placed);
-  if (!known) GatherChildren(placed, "its parent became known", ledger);
-  return placed;
-}
-
-// The annotation as last known.
-std::string WordBefore(const Uid& uid, const Ledger& ledger) {
-  auto known = ledger.ObjectByUid(uid);
-  return known ? std::move(known->transfer_to) : std::string();
+  PutPlaced(placed, known, known ? "lineage changed" : "its parent became known", ledger);
+  return {std::move(placed), known ? known->transfer_to : ""};
 }
 
 void SeeObserver(const SeenDeclaration& seen, Ledger& ledger) {
@@ -394,24 +321,17 @@ void SeeObserver(const SeenDeclaration& seen, Ledger& ledger) {
   for (const MeantResource& each : meant) PutSeen(each.id, seen, ledger);
 }
 
-void SeeManager(const SeenDeclaration& seen, Ledger& ledger) {
+void SeeManager(SeenDeclaration seen, Ledger& ledger) {
   const ResourceId home = JoinNames(seen.resource, seen.grantee.object, ledger);
-  SeenDeclaration at_home = seen;
-  at_home.sure = IsSure(seen.object, home, seen.grantee.object.root, ledger);
-  Acquire(home, at_home, ledger);
-  PutSeen(home, at_home, ledger);
+  seen.sure = IsSure(seen.object, home, seen.grantee.object.root, ledger);
+  Acquire(home, seen, ledger);
+  PutSeen(home, seen, ledger);
+  seen.sure = false;
   for (const MeantResource& meant : ResourcesMeant(seen.resource, ledger)) {
     if (meant.id == home) continue;
     Acquire(meant.id, seen, ledger);
     PutSeen(meant.id, seen, ledger);
   }
-}
-
-// Resources that were found to be one may be two again: then each exists.
-bool MayBeTwo(const ResourceId& id, const Ledger& ledger) {
-  const std::vector<ResourceName> names = ledger.NamesOf(id);
-  return std::any_of(names.begin(), names.end(),
-                     [](const ResourceName& name) { return name.sort == NameSort::kFormerId; });
 }
 
 }  // namespace
@@ -431,10 +351,14 @@ void DeclareIn(const std::string& account, const Row& row, const std::string& ca
   resource.intent = row.intent;
   const auto before = ledger.OwnerOf(row.id.resource);
   if (before) resource.name = before->name;
-  const bool real = before && before->real && MayBeTwo(row.id.resource, ledger);
+  // Resources that were found to be one may be two again: then each exists.
+  const std::vector<ResourceName> names = ledger.NamesOf(row.id.resource);
+  const bool real = before && before->real &&
+                    std::any_of(names.begin(), names.end(), [](const ResourceName& name) {
+                      return name.sort == NameSort::kFormerId;
+                    });
   const ObjectFacts facts{.managed = row.managed};
-  const PartyId party = PartyOf(object->root);
-  const Grantee grantee{*object, party, cause, std::string(kWatch), {}};
+  const Grantee grantee{*object, cause, std::string(kWatch), {}};
   const ResourceId home = JoinNames(resource, *object, ledger);
   Acquire(home, {facts, resource, grantee, real}, ledger);
   Row there = row;
@@ -447,8 +371,7 @@ void DeclareIn(const std::string& account, const Row& row, const std::string& ca
 }
 
 void Meet(const ObjectFacts& object, Ledger& ledger) {
-  const std::string said = WordBefore(object.uid, ledger);
-  const Object placed = PutObjectOf(object, ledger);
+  const auto [placed, said] = PutObjectOf(object, ledger);
   AdoptNamed(placed, ledger);
   HearWord(placed, said, ledger);
 }
@@ -456,10 +379,8 @@ void Meet(const ObjectFacts& object, Ledger& ledger) {
 void See(const ObjectFacts& object, bool out_of_sight, Ledger& ledger) {
   ledger.MayEnd(object.uid);
   if (out_of_sight) OutOfSight(object.uid, ledger);
-  const std::string said = WordBefore(object.uid, ledger);
-  const Object placed = PutObjectOf(object, ledger);
-  const PartyId party = PartyOf(placed.root);
-  const Grantee grantee{placed, party, "seen without reservation", std::string(kWatch), {}};
+  const auto [placed, said] = PutObjectOf(object, ledger);
+  const Grantee grantee{placed, "seen without reservation", std::string(kWatch), {}};
   const bool real = out_of_sight || WasCreated(object, placed) ||
                     (object.real && !ShowsFormer(object, placed, ledger));
   for (const DeclaredResource& resource : object.resources) {
@@ -473,7 +394,10 @@ void See(const ObjectFacts& object, bool out_of_sight, Ledger& ledger) {
   }
   const DeclaredAt declared = DeclaredBy(object, ledger);
   for (const Row& row : ledger.RowsOfUid(object.uid)) {
-    const bool has = SeesRow(declared, row);
+    const DeclaredResource* const resource = At(declared, row.id.resource);
+    // Whether the version is one in which the row is true.
+    const bool has =
+        resource != nullptr && (!Manages(row) || resource->intent != Intent::kObserves);
     if (row.id.state == RowState::kSeen && !has) {
       // What it does not declare any more may exist for all that.
       EndRow(row.id, End::kUnproved, WhyNotMeant(object, row), ledger);
@@ -565,15 +489,6 @@ void ForgetIfEmpty(const Uid& uid, Ledger& ledger) {
   if (ledger.RowsOfUid(uid).empty()) DropLife(uid, ledger);
 }
 
-}  // namespace
-
-bool HasProviderFinalizer(const ObjectFacts& object) {
-  constexpr std::string_view kFinalizer = "finalizer.managedresource.crossplane.io";
-  return std::ranges::count(object.finalizers, kFinalizer) > 0;
-}
-
-namespace {
-
 // Whether `declared` names the resource by every id that AWS ever gave it.
 bool NamesAllIds(const DeclaredResource& declared, const ResourceId& id, const Ledger& ledger) {
   const std::vector<ResourceName> names = ledger.NamesOf(id);
@@ -590,22 +505,6 @@ bool LetGo(const Row& row, const ObjectFacts& last, const Ending& ending) {
   if (!row.base || row.base == Row::kNoWord || row.account_fields == Row::kMoved) return false;
   if (last.creation_open || !last.name_finding.empty()) return false;
   return !HasProviderFinalizer(last) || (ending.before && *ending.before <= *row.base);
-}
-
-// Whether its provider told that what `row` stands for is gone.
-bool Tells(const ObjectFacts& last, const Ending& ending, const Row& row,
-           const DeclaredResource& declared, const Ledger& ledger) {
-  if (row.id.state != RowState::kSeen || declared.intent != Intent::kDeletes) return false;
-  if (row.account_fields == Row::kChanged) return false;
-  if (row.account_fields == Row::kMoved && LiesInAccount(row.id.resource, ledger)) return false;
-  return last.deleting || (LetGo(row, last, ending) && NamesAllIds(declared, row.id.resource, ledger));
-}
-
-// Whether it told so of the owner's resource.
-bool TellsOf(const Owner& owner, const ObjectFacts& last, const DeclaredResource& declared,
-             const Row& row, const Ledger& ledger) {
-  return !InAnotherAccount(declared, owner.id, ledger) &&
-         (ShowsId(declared, row.id.resource, ledger) || Shows(last, owner));
 }
 
 }  // namespace
@@ -627,10 +526,18 @@ void SeeDeleted(const ObjectFacts& last, const Ending& ending, Ledger& ledger) {
     return a.id.state == RowState::kReserved && b.id.state == RowState::kSeen;
   });
   for (const Row& row : rows) {
-    const DeclaredResource* declared = At(all, row.id.resource);
-    const auto owner = ledger.OwnerOf(row.id.resource);
-    const bool free = ended && declared != nullptr && Tells(last, ending, row, *declared, ledger) &&
-                      (!owner || TellsOf(*owner, last, *declared, row, ledger));
+    const ResourceId& id = row.id.resource;
+    const DeclaredResource* declared = At(all, id);
+    const auto owner = ledger.OwnerOf(id);
+    const bool may_tell = ended && declared != nullptr && declared->intent == Intent::kDeletes &&
+                          row.id.state == RowState::kSeen && row.account_fields != Row::kChanged &&
+                          (row.account_fields != Row::kMoved || !LiesInAccount(id, ledger));
+    // Whether its provider told that what `row` stands for is gone.
+    const bool told =
+        may_tell &&
+        (last.deleting || (LetGo(row, last, ending) && NamesAllIds(*declared, id, ledger)));
+    const bool free = told && (!owner || (!InAnotherAccount(*declared, id, ledger) &&
+                                          (ShowsId(*declared, id, ledger) || Shows(last, *owner))));
     const bool never_shown = owner && !owner->real;  // so the name becomes free all the same
     EndRow(row.id, free ? End::kWitnessed : End::kUnproved,
            free && last.deleting ? "deleted, and its resource with it"
@@ -685,14 +592,11 @@ std::size_t ConfirmByOperator(const Slot& slot, const std::string& actor, Ledger
     auto owner = ledger.OwnerOf(row.id.resource);
     if (owner && owner->root == row.root && Manages(row)) {
       owner->real = true;  // nobody will watch it: by command only it is released
-      ledger.Audit({.action = AuditAction::kAdministered,
-                    .key = owner->key,
-                    .id = owner->id,
-                    .root = owner->root,
-                    .slot = slot,
-                    .uid = row.id.uid,
-                    .cause = "confirmed by operator",
-                    .actor = actor});
+      AuditEntry entry =
+          EntryOf(AuditAction::kAdministered, *owner, "confirmed by operator", actor);
+      entry.slot = slot;
+      entry.uid = row.id.uid;
+      ledger.Audit(std::move(entry));
       ledger.PutOwner(*std::move(owner));
     }
     ledger.PutRow(std::move(row));
@@ -722,23 +626,14 @@ ReleaseOutcome ReleaseByOperator(const ResourceId& id, const ByWhom& by, const I
   }
   if (kept.living) return kept;
   const std::string cause = "released by operator: " + by.reason;
-  ledger.Audit({.action = AuditAction::kReleased,
-                .key = owner->key,
-                .id = id,
-                .root = owner->root,
-                .cause = cause,
-                .actor = by.actor});
+  ledger.Audit(EntryOf(AuditAction::kReleased, *owner, cause, by.actor));
   ledger.MayFree(owner->id);
   for (const Row& row : rows) {
     if (row.root != owner->root) continue;
     ledger.MayEnd(row.id.uid);
     ledger.DropRow(row.id);
   }
-  if (const auto heir = OldestOther(rows, owner->root)) {
-    PassTo(*heir, {Heritage::kFreed, cause}, *std::move(owner), ledger);
-  } else {
-    ledger.DropOwner(id);
-  }
+  Free(*std::move(owner), cause, ledger);
   return {.done = true, .mark = {}, .living = {}};
 }
 
@@ -750,18 +645,15 @@ bool Import(const KeyText& name, Owner imported, const std::string& actor, Ledge
     imported.id = named->resource;
   } else {
     if (imported.id.empty()) imported.id = ledger.NewResource();
-    ledger.PutName({.name = name, .resource = imported.id, .sort = SortOf(name), .at = ledger.now()});
+    ledger.PutName(
+        {.name = name, .resource = imported.id, .sort = SortOf(name), .at = ledger.now()});
   }
   imported.key = name;
   imported.record = Record::kImported;
   imported.real = true;
   imported.since = ledger.now();
-  ledger.Audit({.action = AuditAction::kAdministered,
-                .key = name,
-                .id = imported.id,
-                .root = imported.root,
-                .cause = "imported: " + imported.record_reason,
-                .actor = actor});
+  ledger.Audit(
+      EntryOf(AuditAction::kAdministered, imported, "imported: " + imported.record_reason, actor));
   ledger.PutOwner(std::move(imported));
   return true;
 }

@@ -77,7 +77,7 @@ class ColumnReader {
 
   template <typename T>
   Result<T> Finish(T value) && {
-    if (error_.empty()) return std::move(value);
+    if (error_.empty()) return value;
     return Error{ErrorCode::kDataLoss, std::move(error_)};
   }
 

@@ -70,9 +70,33 @@ CREATE INDEX owners_by_namespace ON truce.owners ((split_part(root, '/', 4) COLL
 CREATE INDEX owners_contested ON truce.owners (resource) WHERE contested;
 CREATE INDEX owners_recorded ON truce.owners (record) WHERE record <> 'none';
 
+CREATE TABLE truce.objects (
+  uid         text    COLLATE "C" PRIMARY KEY CHECK (uid <> ''),  -- "cluster/metadata.uid"
+  kind        text    COLLATE "C" NOT NULL,  -- of the slot: "cluster/group/kind"
+  namespace   text    COLLATE "C" NOT NULL,
+  name        text    COLLATE "C" NOT NULL,
+  parent      text    COLLATE "C",
+  parent_uid  text    NOT NULL,
+  root        text,                          -- NULL: the slot itself
+  link        text    NOT NULL,
+  names       text    NOT NULL,              -- one a line
+  service     text    NOT NULL,
+  contact     text    NOT NULL,
+  composes    boolean NOT NULL,
+  own_party   boolean NOT NULL,
+  transfer_to text    NOT NULL,
+  told        text    NOT NULL,
+  stripped    bigint,                        -- an unsigned 64-bit number, by its bits
+  at          bigint  NOT NULL
+);
+
+CREATE INDEX objects_by_slot ON truce.objects ((kind || '/' || namespace || '/' || name));
+CREATE INDEX objects_by_kind ON truce.objects (kind, uid);
+CREATE INDEX objects_by_parent ON truce.objects (parent) WHERE parent IS NOT NULL;
+
 CREATE TABLE truce.declarations (
   resource       bigint  NOT NULL REFERENCES truce.resources (id) DEFERRABLE INITIALLY DEFERRED,
-  uid            text    COLLATE "C" NOT NULL CHECK (uid <> ''),  -- "cluster/metadata.uid"
+  uid            text    COLLATE "C" NOT NULL REFERENCES truce.objects (uid) DEFERRABLE INITIALLY DEFERRED,
   state          text    COLLATE "C" NOT NULL CHECK (state IN ('reserved', 'seen')),
   slot           text    NOT NULL,
   namespace      text    COLLATE "C" NOT NULL,  -- of the slot, for limits
@@ -101,30 +125,6 @@ CREATE INDEX declarations_promised ON truce.declarations (promised) WHERE promis
 CREATE INDEX declarations_reserved ON truce.declarations (
   namespace, (CASE WHEN namespace = '' THEN "user" ELSE '' END), at) WHERE state = 'reserved' AND "user" <> '';
 CREATE INDEX declarations_observing ON truce.declarations (resource) WHERE intent = 'observes';
-
-CREATE TABLE truce.objects (
-  uid         text    COLLATE "C" PRIMARY KEY CHECK (uid <> ''),
-  kind        text    COLLATE "C" NOT NULL,  -- of the slot: "cluster/group/kind"
-  namespace   text    COLLATE "C" NOT NULL,
-  name        text    COLLATE "C" NOT NULL,
-  parent      text    COLLATE "C",
-  parent_uid  text    NOT NULL,
-  root        text,                          -- NULL: the slot itself
-  link        text    NOT NULL,
-  names       text    NOT NULL,              -- one a line
-  service     text    NOT NULL,
-  contact     text    NOT NULL,
-  composes    boolean NOT NULL,
-  own_party   boolean NOT NULL,
-  transfer_to text    NOT NULL,
-  told        text    NOT NULL,
-  stripped    bigint,                        -- an unsigned 64-bit number, by its bits
-  at          bigint  NOT NULL
-);
-
-CREATE INDEX objects_by_slot ON truce.objects ((kind || '/' || namespace || '/' || name));
-CREATE INDEX objects_by_kind ON truce.objects (kind, uid);
-CREATE INDEX objects_by_parent ON truce.objects (parent) WHERE parent IS NOT NULL;
 
 -- What was settled about a resource beside its ownership: shares, offered hand-overs, protections.
 CREATE TABLE truce.agreements (

@@ -2,8 +2,8 @@
 -- milliseconds since 1970, UTC. Absent values are NULL, also texts that an index holds: `WHERE arn = ?` then finds the
 -- index by itself.
 --
--- A grant costs the pages that it changes at random places: here one each for id, key, the name for people, each name,
--- uid of object and declaration, and slot. A CHECK of three words or more says OR: for IN SQLite fills a table of its
+-- A grant costs the pages that it changes at random places: here one each for the name for people, each name, and uid
+-- and slot of the object; ids and numbers grow. A CHECK of three words or more says OR: for IN SQLite fills a table of its
 -- own in each statement.
 --
 -- What belongs to a resource refers to its number. Deferred: checked when the transaction ends, so that no statement
@@ -28,7 +28,7 @@ CREATE INDEX places_by_namespace ON places (namespace);
 CREATE TABLE resources (
   id            INTEGER PRIMARY KEY,
   public_id     TEXT    NOT NULL UNIQUE CHECK (public_id <> ''),
-  key           TEXT    NOT NULL CHECK (key <> ''),        -- the name that people are shown
+  key           TEXT    NOT NULL CHECK (key <> ''),        -- the name that people are shown; one of `names`
   owned         INTEGER NOT NULL CHECK (owned IN (0, 1)),  -- 0: all below is empty, observers only
   root          TEXT    NOT NULL,
   party         TEXT    NOT NULL,
@@ -53,7 +53,6 @@ CREATE TABLE resources (
   CHECK (owned = (place IS NOT NULL))
 ) STRICT;
 
-CREATE INDEX resources_by_key     ON resources (key);
 CREATE INDEX resources_by_name    ON resources (name COLLATE NOCASE) WHERE name IS NOT NULL;
 CREATE INDEX resources_by_arn     ON resources (arn)                 WHERE arn IS NOT NULL;
 CREATE INDEX resources_by_shape   ON resources (shape)               WHERE shape IS NOT NULL;
@@ -80,6 +79,7 @@ CREATE TABLE declarations (
   resource    INTEGER NOT NULL REFERENCES resources (id) ON DELETE RESTRICT DEFERRABLE INITIALLY DEFERRED,
   uid         TEXT    NOT NULL CHECK (uid <> ''),  -- "cluster/metadata.uid"
   state       TEXT    NOT NULL CHECK (state IN ('reserved', 'seen')),
+  object      INTEGER NOT NULL REFERENCES objects (id) ON DELETE RESTRICT DEFERRABLE INITIALLY DEFERRED,  -- of the uid
   slot        TEXT    NOT NULL,
   namespace   TEXT    NOT NULL,  -- of the slot, for limits
   root        TEXT,              -- NULL: the slot itself
@@ -97,7 +97,7 @@ CREATE TABLE declarations (
   PRIMARY KEY (resource, uid, state)
 ) STRICT, WITHOUT ROWID;
 
-CREATE INDEX declarations_by_uid ON declarations (uid);
+CREATE INDEX declarations_by_object ON declarations (object);
 -- By who shares a limit: a namespace, or the user of what is cluster-scoped.
 CREATE INDEX declarations_reserved ON declarations (namespace, (CASE WHEN namespace = '' THEN user ELSE '' END), at)
 WHERE state = 'reserved';

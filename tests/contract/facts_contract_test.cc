@@ -218,6 +218,7 @@ TEST_P(FactsContract, PagesThroughResourcesAndKeysOfOwnersAndRows) {
   changes.put_observed = {{SampleId("d"), SampleKey("d")},
                           {SampleId("b"), SampleKey("b")},
                           {SampleId("e"), SampleKey("e")}};
+  for (const char* key : {"a", "b", "c", "d", "e"}) changes.put_names.push_back(SampleKeyName(key));
   for (const char* key : {"c", "d", "b", "e"}) {
     for (const char* uid : {"u1", "u2"}) {
       Row row = SampleRow(key, uid);
@@ -247,6 +248,9 @@ TEST_P(FactsContract, TwoResourcesMayHaveOneKey) {
   Changes changes;
   changes.put_owners = {SampleOwner("a", "u1"), SampleOwner("b", "u1"), SampleOwner("c", "u1")};
   changes.put_owners[0].key = SampleKey("b");
+  changes.put_names = {SampleKeyName("b"), SampleKeyName("b"), SampleKeyName("c")};
+  changes.put_names[0].resource = SampleId("a");
+  changes.put_names[0].spelling = 1;
   WriteAll(changes);
   const auto check = [&] {
     EXPECT_EQ(Contents().owners, changes.put_owners);
@@ -477,6 +481,7 @@ TEST_P(FactsContract, ListsOwnersByWhatPeopleAskFor) {
     changes.put_owners.push_back(SampleOwner(name, "u1"));
     changes.put_owners.back().record = record;
     changes.put_owners.back().state = state;
+    changes.put_names.push_back(SampleKeyName(name));
     return changes.put_owners.back();
   };
   add("g", Record::kTransferring, HolderState::kHeld);

@@ -357,7 +357,6 @@ TEST(PostgresStore, AgreesWithTheReferenceOnTheModelWorld) {
   }
 }
 
-}  // namespace postgres_store_test
 TEST(PostgresStore, ANameBringsItsResourceUnlessSomebodyHoldsThat) {
   const std::string url = PostgresServer::Shared().MakeDatabase();
   const auto store = OpenAt(url);
@@ -407,4 +406,5 @@ TEST(PostgresStore, ANameBringsItsResourceUnlessSomebodyHoldsThat) {
   EXPECT_TRUE(owned);
 }
 
+}  // namespace postgres_store_test
 }  // namespace truce::testing

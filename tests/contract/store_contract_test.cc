@@ -214,43 +214,56 @@ TEST_P(StoreContract, I1AManagingReservationNeedsAnOwner) {
 }
 
 TEST_P(StoreContract, WhatIsOnlyObservedHasAnIdAndAKey) {
-  const auto observed = [](const char* key) {
-    return std::vector{ObservedResource{SampleId("a"), SampleKey(key)}};
+  const auto shown = [&] {
+    std::vector<KeyText> keys;
+    EXPECT_TRUE(
+        store().Read([&](const AllFacts& facts) { keys = facts.KeysAfter({}, 10); }, Soon()).ok());
+    return keys;
   };
-  WriteAll(SampleObserve("a", "u1"));
-  EXPECT_EQ(Contents().observed, observed("a"));
-  Changes shown_otherwise;
-  shown_otherwise.put_observed = observed("b");
-  WriteAll(shown_otherwise);
+  const auto by = [](const char* key) {
+    Changes changes;
+    changes.put_observed = {{SampleId("a"), SampleKey(key)}};
+    return changes;
+  };
+  Changes observe = SampleObserve("a", "u1");
+  for (const char* key : {"b", "c"}) {
+    observe.put_names.push_back(SampleKeyName(key));
+    observe.put_names.back().resource = SampleId("a");
+  }
+  WriteAll(observe);
+  EXPECT_EQ(shown(), std::vector{SampleKey("a")});
+  WriteAll(by("b"));
+  EXPECT_EQ(shown(), std::vector{SampleKey("b")});
   const StoreContents before = Contents();
-  EXPECT_EQ(before.observed, observed("b"));
   EXPECT_TRUE(before.owners.empty());
-  EXPECT_EQ(before.rows, SampleObserve("a", "u1").put_rows);
+  EXPECT_EQ(before.rows, observe.put_rows);
   EXPECT_EQ(store().Counts(), StoreCounts{});
   if (kind_->Reopen()) {
     EXPECT_EQ(Contents(), before);
+    EXPECT_EQ(shown(), std::vector{SampleKey("b")});
   }
   Changes owned;
   owned.put_owners = {SampleOwner("a", "u2")};
   WriteAll(owned);
-  WriteAll(shown_otherwise);  // what has an owner stays owned
+  WriteAll(by("b"));  // what has an owner stays owned
   EXPECT_EQ(Contents().owners, owned.put_owners);
   EXPECT_TRUE(Contents().observed.empty());
   Changes left;
   left.drop_owners = {SampleId("a")};
   WriteAll(left);
-  EXPECT_EQ(Contents().observed, observed("a")) << "by the key that its owner had";
+  EXPECT_EQ(shown(), std::vector{SampleKey("a")}) << "by the key that its owner had";
   Changes with_owner = owned;
-  with_owner.put_observed = observed("b");
+  with_owner.put_observed = by("b").put_observed;
   WriteAll(with_owner);
   EXPECT_EQ(Contents().owners, owned.put_owners);
-  left.put_observed = observed("c");
+  left.put_observed = by("c").put_observed;
   WriteAll(left);
-  EXPECT_EQ(Contents().observed, observed("c"));
-  WriteAll(SampleEnd("a", "u1"));
-  WriteAll(shown_otherwise);  // without rows it is not there
+  EXPECT_EQ(shown(), std::vector{SampleKey("c")});
+  Changes end = SampleEnd("a", "u1");
+  for (const ResourceName& name : observe.put_names) end.drop_names.push_back(IdOf(name));
+  WriteAll(end);
+  WriteAll(by("b"));  // without rows it is not there
   EXPECT_TRUE(Contents().observed.empty());
-  OnFacts([](const PassFacts& facts) { EXPECT_TRUE(facts.ResourcesAfter({}, 9).empty()); });
 }
 
 TEST_P(StoreContract, ARowHasItsResource) {

@@ -1,7 +1,9 @@
 #include "tests/support/store_samples.h"
 
+#include <algorithm>
 #include <array>
 #include <optional>
+#include <set>
 #include <utility>
 
 #include "registry/base/assert.h"
@@ -208,9 +210,28 @@ Changes SampleEnd(std::string_view name, std::string_view uid) {
   return end;
 }
 
+Changes WithObjects(Changes changes, const Facts& facts) {
+  std::set<Uid> declaring;
+  for (const Row& row : changes.put_rows) {
+    declaring.insert(row.id.uid);
+    const bool is_put = std::ranges::count(changes.put_objects, row.id.uid, &Object::uid) != 0;
+    if (is_put || facts.ObjectByUid(row.id.uid)) continue;
+    changes.put_objects.push_back(SampleObject(row.id.uid.text));
+    changes.put_objects.back().slot = row.slot;
+    changes.put_objects.back().root = row.root;
+  }
+  std::erase_if(changes.drop_objects, [&](const Uid& uid) {
+    return declaring.contains(uid) ||
+           std::ranges::any_of(facts.RowsOfUid(uid), [&](const Row& row) {
+             return std::ranges::count(changes.drop_rows, row.id) == 0;
+           });
+  });
+  return changes;
+}
+
 Result<void> Write(Store& store, const Changes& changes) {
   return store.Apply(
-      {}, [&changes](const Facts& /*facts*/) { return changes; }, Soon());
+      {}, [&changes](const Facts& facts) { return WithObjects(changes, facts); }, Soon());
 }
 
 std::optional<Owner> OwnerIn(const Store& store, const ResourceId& id) {

@@ -47,7 +47,9 @@ Changes SampleObserve(std::string_view name, std::string_view uid);
 // Takes back what these wrote, but for the audit entry.
 Changes SampleEnd(std::string_view name, std::string_view uid);
 
-// Calls Store::Apply with fixed changes.
+// The same with an object for each row that has none, and without the end of one whose rows stay.
+Changes WithObjects(Changes changes, const Facts& facts);
+// Calls Store::Apply with these changes, WithObjects.
 Result<void> Write(Store& store, const Changes& changes);
 // Reads one value from facts; aborts the test when the store cannot be read.
 std::optional<Owner> OwnerIn(const Store& store, const ResourceId& id);

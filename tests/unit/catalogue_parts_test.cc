@@ -342,7 +342,7 @@ TEST_P(CataloguePartsTest, OneAfterAnotherLeavesNothingThatIsSpeltOtherwise) {
   for (const Dialect& dialect : {few, after}) {
     const auto changed = InParts(store, dialect);
     ASSERT_TRUE(changed.ok()) << changed.error().message;
-    EXPECT_EQ(CheckInvariants(store.Contents().value()), std::vector<std::string>());
+    EXPECT_EQ(CheckInvariants(ContentsOf(store).value()), std::vector<std::string>());
     const auto look = [&](const AllFacts& facts) {
       const Ledger ledger(facts, kNow, ids_, kParties);
       for (const ResourceId& id : facts.ResourcesAfter({}, 1000)) {

@@ -119,6 +119,7 @@ TEST_F(LedgerNames, WhatIsOnlyObservedIsShownByItsBestToo) {
   Row observer = SampleRow("c", "u3");
   observer.intent = Intent::kObserves;
   const auto observe = [&](Ledger& ledger) {
+    ledger.PutObject(SampleObject("u3"));
     ledger.PutRow(observer);
     ledger.PutName(SampleKeyName("c"));
   };
@@ -195,7 +196,10 @@ TEST_F(LedgerNames, GoWithTheResourceAllAtOnce) {
 TEST_F(LedgerNames, StayUnderAnotherIdWhileSomebodyObserves) {
   Row observer = SampleRow("a", "u3");
   observer.intent = Intent::kObserves;
-  Decide([&](Ledger& ledger) { ledger.PutRow(observer); });
+  Decide([&](Ledger& ledger) {
+    ledger.PutObject(SampleObject("u3"));
+    ledger.PutRow(observer);
+  });
   Decide([](Ledger& ledger) {
     KeepFormerId({"former"}, SampleId("a"), ledger);
     ledger.DropRow(SampleRow("a", "u1").id);

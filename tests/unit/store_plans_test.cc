@@ -41,8 +41,8 @@ TEST(SqlitePlans, WhatPeopleFindByIndexPassesOverNoTable) {
   for (sqlite3_stmt* each = sqlite3_next_stmt(connection.handle(), nullptr); each != nullptr;
        each = sqlite3_next_stmt(connection.handle(), each)) {
     const std::string sql = sqlite3_sql(each);
-    if (sql.find(" FROM resources") != std::string::npos ||
-        sql.find(" FROM places") != std::string::npos) {
+    const auto is_of = [&](const char* table) { return sql.find(table) != std::string::npos; };
+    if (is_of(" FROM resources") || is_of(" FROM names") || is_of(" FROM places")) {
       questions.push_back(sql);
     }
   }
@@ -57,7 +57,7 @@ TEST(SqlitePlans, WhatPeopleFindByIndexPassesOverNoTable) {
   }
 }
 
-TEST(SqlitePlans, WhatADecisionAsksOfAKeyIsReadOnce) {
+TEST(SqlitePlans, WhatADecisionAsksOfAResourceIsReadOnce) {
   TemporaryFolder folder;
   SqliteOptions options;
   options.data_dir = folder.path().string();
@@ -66,9 +66,8 @@ TEST(SqlitePlans, WhatADecisionAsksOfAKeyIsReadOnce) {
   ASSERT_TRUE(opened.ok());
   const SqliteFacts facts(*opened.value());
   for (int i = 0; i < 3; ++i) {
-    EXPECT_FALSE(facts.HasOwner({"key"}));
-    EXPECT_FALSE(facts.OwnerOf({"key"}));
-    EXPECT_TRUE(facts.RowsOfKey({"key"}).empty());
+    EXPECT_FALSE(facts.OwnerOf({"id"}));
+    EXPECT_TRUE(facts.RowsOf({"id"}).empty());
   }
   int runs = 0;
   sqlite3* const database = opened.value()->handle();

@@ -16,7 +16,7 @@ class Facts;
 // declare a key nor stand above one that does.
 struct ResourceCopy {
   ResourceId id;
-  KeyText key;                  // the name that people are shown
+  KeyText key;                        // the name that people are shown
   std::optional<Owner> owner;         // none: it is only observed
   std::vector<Row> rows;              // by RowId
   std::vector<Object> objects;        // of the rows, and what stands above those, by uid

@@ -5,7 +5,6 @@
 #include <functional>
 #include <iterator>
 #include <map>
-#include <ranges>
 #include <tuple>
 #include <utility>
 
@@ -385,7 +384,7 @@ void MemoryStore::State::Set(Map& map, const typename Map::key_type& key,
 }
 
 void MemoryStore::State::Undo() {
-  for (const auto& undo : undo_ | std::views::reverse) undo();
+  for (auto undo = undo_.rbegin(); undo != undo_.rend(); ++undo) (*undo)();
   undo_.clear();
 }
 
@@ -433,6 +432,8 @@ void MemoryStore::State::PutAndDrop(const Changes& changes) {
   for (const RowId& id : changes.drop_rows) Set(rows_, id, std::nullopt);
   for (const Row& row : changes.put_rows) Set(rows_, row.id, row);
   PutAndDropOwners(changes);
+  for (const Uid& uid : changes.drop_objects) Set(objects_, uid, std::nullopt);
+  for (const Object& object : changes.put_objects) Set(objects_, object.uid, object);
   for (const NameId& id : changes.drop_names) Set(names_, id, std::nullopt);
   for (const ResourceName& name : changes.put_names) Set(names_, IdOf(name), name);
   for (const PublicId& id : changes.drop_agreements) Set(agreements_, id, std::nullopt);
@@ -442,8 +443,6 @@ void MemoryStore::State::PutAndDrop(const Changes& changes) {
 }
 
 void MemoryStore::State::Replace(const Changes& changes) {
-  for (const Uid& uid : changes.drop_objects) objects_.erase(uid);
-  for (const Object& object : changes.put_objects) objects_.insert_or_assign(object.uid, object);
   std::uint64_t number = audit_.empty() ? 1 : audit_.back().place.number + 1;
   if (changes.audit_from != 0) number = changes.audit_from;
   for (const AuditEntry& entry : changes.audit) audit_.push_back({{.number = number++}, entry});
@@ -472,6 +471,16 @@ Result<void> MemoryStore::State::Check(const Changes& changes) const {
     if (!NamesOf(id).empty()) return BrokenConstraint("a name has its resource", id.text);
     if (!AgreementsOf(id).empty()) {
       return BrokenConstraint("an agreement has its resource", id.text);
+    }
+  }
+  for (const Row& put : changes.put_rows) {
+    if (rows_.contains(put.id) && !objects_.contains(put.id.uid)) {
+      return BrokenConstraint("a row has its object", put.id.uid.text);
+    }
+  }
+  for (const Uid& uid : changes.drop_objects) {
+    if (!objects_.contains(uid) && !RowsOfUid(uid).empty()) {
+      return BrokenConstraint("a row has its object", uid.text);
     }
   }
   for (const ResourceName& put : changes.put_names) {

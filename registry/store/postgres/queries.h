@@ -85,8 +85,6 @@ inline constexpr const char* kAgreementColumns =
     "g.id, g.kind, r.public_id, g.party, g.level, g.accepted::integer, g.successor, g.reason, "
     "g.actor, "
     "g.at, g.until";
-inline constexpr const char* kNameColumns =
-    "n.name, r.public_id, n.sort, n.observed::integer, n.at, n.spelling";
 inline constexpr const char* kAuditColumns =
     "l.at, l.action, l.key, l.id, l.root, l.slot, l.uid, l.cause, l.actor, l.review";
 

@@ -13,10 +13,10 @@ namespace truce {
 namespace {
 
 // The columns of each table in the order of their readers (columns.h).
-#define TRUCE_OWNER_COLUMNS                                                                   \
-  "key, owned, public_id, root, party, service, contact, arn, name, identity, shape, since, " \
-  "real, "                                                                                    \
-  "record, record_reason, successor, state, leaf, contested, managed_once, left_slots"
+#define TRUCE_OWNER_COLUMNS                                                                 \
+  "r.key, r.owned, r.public_id, r.root, r.party, r.service, r.contact, r.arn, r.name, "     \
+  "r.identity, r.shape, r.since, r.real, r.record, r.record_reason, r.successor, r.state, " \
+  "r.leaf, r.contested, r.managed_once, r.left_slots"
 #define TRUCE_ROW_COLUMNS                                                                         \
   "r.public_id, d.uid, d.state, d.slot, d.root, d.intent, d.terminating, d.managed, d.identity, " \
   "d.review, d.digest, d.base, d.user, d.at, d.created, d.account_fields"
@@ -30,7 +30,7 @@ namespace {
 #define TRUCE_AUDIT_COLUMNS "at, action, key, id, root, slot, uid, cause, actor, review"
 constexpr int kAuditColumns = 10;
 
-#define TRUCE_OWNERS "SELECT " TRUCE_OWNER_COLUMNS " FROM resources "
+#define TRUCE_OWNERS "SELECT " TRUCE_OWNER_COLUMNS " FROM resources r "
 #define TRUCE_OBJECTS "SELECT " TRUCE_OBJECT_COLUMNS " FROM objects "
 #define TRUCE_AUDIT "SELECT " TRUCE_AUDIT_COLUMNS ", seq FROM audit "
 // From the few to the many: what comes first is looked up, the other one follows from it.
@@ -55,9 +55,6 @@ Result<std::pair<std::string, std::string>> ReadSetting(const Statement& row) {
 }
 Result<KeyText> ReadKey(const Statement& row) { return KeyText{std::string(row.Text(0))}; }
 Result<ResourceId> ReadId(const Statement& row) { return ResourceId{std::string(row.Text(0))}; }
-Result<ObservedResource> ReadObserved(const Statement& row) {
-  return ObservedResource{{std::string(row.Text(0))}, {std::string(row.Text(1))}};
-}
 Result<std::uint64_t> ReadCount(const Statement& row) {
   return static_cast<std::uint64_t>(row.Integer(0));
 }
@@ -79,7 +76,18 @@ const char* OwnersAfter(OwnerList list) {
     case OwnerList::kImported:
       return TRUCE_OWNERS "WHERE record = 'imported' AND key > ?1 ORDER BY key LIMIT ?2";
   }
-  return TRUCE_OWNERS "WHERE owned = 1 AND key > ?1 ORDER BY key LIMIT ?2";
+  return "SELECT " TRUCE_OWNER_COLUMNS
+         " FROM names n CROSS JOIN resources r ON r.id = n.resource AND r.key = n.name WHERE "
+         "r.owned = 1 AND n.name > ?1 "
+         "ORDER BY n.name LIMIT ?2";
+}
+
+// The entry of a memory that holds a few.
+template <typename Memory>
+auto& RememberedOf(Memory& memory, const typename Memory::key_type& key) {
+  constexpr std::size_t kMax = 8;
+  if (memory.size() == kMax && !memory.contains(key)) memory.clear();
+  return memory[key];
 }
 
 // Key and name of the owners that a search looks among.
@@ -136,27 +144,45 @@ auto SqliteFacts::First(const char* sql, const Read& read, const Values&... valu
 }
 
 std::vector<ResourceName> SqliteFacts::Spelt(const KeyText& name) const {
-  return Collect(TRUCE_NAMES "WHERE n.name = ?1 ORDER BY n.spelling DESC", ReadName, name.text);
+  auto& spelt = RememberedOf(spelt_, name);
+  if (!spelt) {
+    spelt = Collect(TRUCE_NAMES "WHERE n.name = ?1 ORDER BY n.spelling DESC", ReadName, name.text);
+  }
+  return *spelt;
 }
 
 std::vector<ResourceName> SqliteFacts::NamesOf(const ResourceId& id) const {
-  return Collect("SELECT " TRUCE_NAME_COLUMNS
-                 " FROM resources r CROSS JOIN names n ON n.resource = r.id "
-                 "WHERE r.public_id = ?1 ORDER BY n.name, n.spelling",
-                 ReadName, id.text);
+  auto& names = RememberedOf(resources_, id).names;
+  if (!names) {
+    names = Collect("SELECT " TRUCE_NAME_COLUMNS
+                    " FROM resources r CROSS JOIN names n ON n.resource = r.id "
+                    "WHERE r.public_id = ?1 ORDER BY n.name, n.spelling",
+                    ReadName, id.text);
+  }
+  return *names;
 }
 
 std::optional<Owner> SqliteFacts::OwnerOf(const ResourceId& id) const {
-  return First(TRUCE_OWNERS "WHERE public_id = ?1 AND owned = 1", ReadOwner, id.text);
+  auto& owner = RememberedOf(resources_, id).owner;
+  if (!owner) owner = First(TRUCE_OWNERS "WHERE public_id = ?1 AND owned = 1", ReadOwner, id.text);
+  return *owner;
 }
 
 std::vector<Row> SqliteFacts::RowsOf(const ResourceId& id) const {
-  return Collect(TRUCE_ROWS_OF_RESOURCES "WHERE r.public_id = ?1 ORDER BY d.uid, d.state", ReadRow,
-                 id.text);
+  auto& rows = RememberedOf(resources_, id).rows;
+  if (!rows) {
+    rows = Collect(TRUCE_ROWS_OF_RESOURCES "WHERE r.public_id = ?1 ORDER BY d.uid, d.state",
+                   ReadRow, id.text);
+  }
+  return *rows;
 }
 
 std::vector<Row> SqliteFacts::RowsOfUid(const Uid& uid) const {
-  return Collect(TRUCE_ROWS "WHERE d.uid = ?1 ORDER BY r.public_id, d.state", ReadRow, uid.text);
+  return Collect(
+      "SELECT " TRUCE_ROW_COLUMNS
+      " FROM objects o CROSS JOIN declarations d ON d.object = o.id CROSS JOIN resources "
+      "r ON r.id = d.resource WHERE o.uid = ?1 ORDER BY r.public_id, d.state",
+      ReadRow, uid.text);
 }
 
 std::optional<Object> SqliteFacts::ObjectByUid(const Uid& uid) const {
@@ -320,8 +346,10 @@ std::vector<PlaceCount> SqliteFacts::PlacesOf(std::string_view type, std::size_t
 }
 
 std::vector<KeyText> SqliteFacts::KeysAfter(const KeyText& after, std::size_t limit) const {
-  return Collect("SELECT DISTINCT key FROM resources WHERE key > ?1 ORDER BY key LIMIT ?2", ReadKey,
-                 after.text, LimitOf(limit));
+  return Collect(
+      "SELECT DISTINCT n.name FROM names n CROSS JOIN resources r ON r.id = n.resource "
+      "AND r.key = n.name WHERE n.name > ?1 ORDER BY n.name LIMIT ?2",
+      ReadKey, after.text, LimitOf(limit));
 }
 
 std::vector<KeyText> SqliteFacts::KeysWithName(std::string_view name, std::size_t limit) const {

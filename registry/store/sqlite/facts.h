@@ -85,16 +85,16 @@ class SqliteFacts final : public AllFacts {
   template <typename Read, typename... Values>
   auto First(const char* sql, const Read& read, const Values&... values) const;
 
-  // Of the last few keys that were asked for: the rules of a decision ask for the same again.
-  struct OfKey {
+  // Of the last few that were asked for: the rules of a decision ask for the same again.
+  struct OfResource {
     std::optional<std::optional<Owner>> owner;
     std::optional<std::vector<Row>> rows;
+    std::optional<std::vector<ResourceName>> names;
   };
-  OfKey& Remembered(const KeyText& key) const;
-  const std::optional<Owner>& StoredOwner(const KeyText& key) const;
 
   Connection& connection_;
-  mutable std::map<KeyText, OfKey> remembered_;
+  mutable std::map<ResourceId, OfResource> resources_;
+  mutable std::map<KeyText, std::optional<std::vector<ResourceName>>> spelt_;
   mutable std::optional<Error> error_;
 };
 

@@ -133,24 +133,40 @@ Result<void> ForgetResource(Connection& writer, const ResourceId& id) {
       id.text);
 }
 
-// Not by ON CONFLICT: its update would keep a journal of the statement, a copy of each page.
+// Not by ON CONFLICT, as names: its update would keep a journal of the statement, a copy of each
+// page.
 Result<void> PutRow(Connection& writer, const Row& row) {
-  TRUCE_ASSIGN_OR_RETURN(
-      const std::int64_t resource,
-      ResourceNumber(writer, row.id.resource, "a row has its resource", row.id.uid.text));
+  const std::string_view state = kRowStates.Of(row.id.state);
+  RowNumber resource;
+  RowNumber object;
+  bool is_found = false;
+  const auto read = [&](const Statement& found) -> Result<bool> {
+    resource = found.Integer(0);
+    if (!found.IsNull(1)) object = found.Integer(1);
+    is_found = found.Integer(2) != 0;
+    return false;
+  };
+  TRUCE_RETURN_IF_ERROR(writer.Visit(
+      "SELECT id, (SELECT id FROM objects WHERE uid = ?2), EXISTS (SELECT 1 FROM declarations "
+      "WHERE resource = resources.id AND uid = ?2 AND state = ?3) FROM resources "
+      "WHERE public_id = ?1",
+      read, row.id.resource.text, row.id.uid.text, state));
+  if (!resource) return BrokenConstraint("a row has its resource", row.id.uid.text);
+  if (!object) return BrokenConstraint("a row has its object", row.id.uid.text);
   const std::optional<std::int64_t> created =
       row.created ? std::optional(Milliseconds(*row.created)) : std::nullopt;
   const char* const sql =
       is_found
           ? "UPDATE OR ROLLBACK declarations SET (slot, namespace, root, intent, terminating, "
-            "managed, identity, review, digest, base, user, at, created, account_fields) = (?4, "
-            "?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17) "
-            "WHERE resource = ?1 AND uid = ?2 AND state = ?3"
-          : "INSERT OR ROLLBACK INTO declarations (resource, uid, state, slot, namespace, root, "
-            "intent, terminating, managed, identity, review, digest, base, user, at, created, "
+            "managed, identity, review, digest, base, user, at, created, account_fields) = (?5, "
+            "?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18) "
+            "WHERE resource = ?1 AND uid = ?2 AND state = ?3 AND object = ?4"
+          : "INSERT OR ROLLBACK INTO declarations (resource, uid, state, object, slot, namespace, "
+            "root, intent, terminating, managed, identity, review, digest, base, user, at, "
+            "created, "
             "account_fields) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, "
-            "?15, ?16, ?17)";
-  return writer.Run(sql, *resource, row.id.uid.text, state, ToText(row.slot), row.slot.ns,
+            "?15, ?16, ?17, ?18)";
+  return writer.Run(sql, *resource, row.id.uid.text, state, *object, ToText(row.slot), row.slot.ns,
                     RootBeside(row.slot, row.root), kIntents.Of(row.intent), row.terminating,
                     row.managed, ToText(row.identity), row.review.text, row.digest,
                     AsBits(row.base), row.user, Milliseconds(row.at), created, row.account_fields);
@@ -164,15 +180,24 @@ Result<void> DropRow(Connection& writer, const RowId& id) {
 }
 
 Result<void> PutName(Connection& writer, const ResourceName& name) {
-  TRUCE_ASSIGN_OR_RETURN(
-      const std::int64_t resource,
-      ResourceNumber(writer, name.resource, "a name has its resource", name.name.text));
-  return writer.Run(
-      "INSERT OR ROLLBACK INTO names (name, spelling, resource, sort, observed, at) "
-      "VALUES (?1, ?2, ?3, ?4, ?5, ?6) ON CONFLICT (name, spelling) DO UPDATE SET "
-      "(resource, sort, observed, at) = (?3, ?4, ?5, ?6)",
-      name.name.text, std::int64_t{name.spelling}, resource, kNameSorts.Of(name.sort),
-      name.observed, Milliseconds(name.at));
+  RowNumber resource;
+  bool is_found = false;
+  const auto read = [&](const Statement& found) -> Result<bool> {
+    resource = found.Integer(0);
+    is_found = found.Integer(1) != 0;
+    return false;
+  };
+  TRUCE_RETURN_IF_ERROR(writer.Visit(
+      "SELECT id, EXISTS (SELECT 1 FROM names WHERE name = ?2 AND spelling = ?3) FROM resources "
+      "WHERE public_id = ?1",
+      read, name.resource.text, name.name.text, std::int64_t{name.spelling}));
+  if (!resource) return BrokenConstraint("a name has its resource", name.name.text);
+  return writer.Run(is_found ? "UPDATE OR ROLLBACK names SET (resource, sort, observed, at) = "
+                               "(?3, ?4, ?5, ?6) WHERE name = ?1 AND spelling = ?2"
+                             : "INSERT OR ROLLBACK INTO names (name, spelling, resource, sort, "
+                               "observed, at) VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
+                    name.name.text, std::int64_t{name.spelling}, *resource,
+                    kNameSorts.Of(name.sort), name.observed, Milliseconds(name.at));
 }
 
 Result<void> DropName(Connection& writer, const NameId& id) {
@@ -186,23 +211,35 @@ Result<void> PutObject(Connection& writer, const Object& object) {
       object.parent ? std::optional(ToText(*object.parent)) : std::nullopt;
   std::string names;
   for (const std::string& name : object.names) names += name + "\n";
-  TRUCE_ASSIGN_OR_RETURN(const RowNumber alike,
-                         Find(writer,
-                              "SELECT id FROM objects WHERE uid = ?1 AND kind = ?2 AND "
-                              "namespace = ?3 AND name = ?4 AND parent IS ?5",
-                              object.uid.text, kind, object.slot.ns, object.slot.name, parent));
-  if (alike) {
+  RowNumber number;
+  bool is_alike = false;  // in the columns of indexes
+  const auto read = [&](const Statement& found) -> Result<bool> {
+    number = found.Integer(0);
+    is_alike = found.Integer(1) != 0;
+    return false;
+  };
+  TRUCE_RETURN_IF_ERROR(writer.Visit(
+      "SELECT id, kind = ?2 AND namespace = ?3 AND name = ?4 AND parent IS ?5 FROM objects "
+      "WHERE uid = ?1",
+      read, object.uid.text, kind, object.slot.ns, object.slot.name, parent));
+  if (number && !is_alike) {
+    TRUCE_RETURN_IF_ERROR(writer.Run(
+        "UPDATE OR ROLLBACK objects SET (kind, namespace, name, parent) = (?1, ?2, ?3, ?4) "
+        "WHERE id = ?5",
+        kind, object.slot.ns, object.slot.name, parent, *number));
+  }
+  if (number) {
     return writer.Run(
         "UPDATE OR ROLLBACK objects SET (parent_uid, root, link, names, service, contact, "
         "composes, own_party, transfer_to, told, stripped, at) = (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, "
         "?9, ?10, ?11, ?12) WHERE id = ?13",
         object.parent_uid.text, RootBeside(object.slot, object.root), object.link, names,
         object.service, object.contact, object.composes, object.own_party, object.transfer_to,
-        object.told, AsBits(object.stripped), Milliseconds(object.at), *alike);
+        object.told, AsBits(object.stripped), Milliseconds(object.at), *number);
   }
   return writer.Run(
-      "INSERT OR REPLACE INTO objects (uid, kind, namespace, name, parent, parent_uid, root, link, "
-      "names, service, contact, composes, own_party, transfer_to, told, stripped, at) VALUES "
+      "INSERT OR ROLLBACK INTO objects (uid, kind, namespace, name, parent, parent_uid, root, "
+      "link, names, service, contact, composes, own_party, transfer_to, told, stripped, at) VALUES "
       "(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17)",
       object.uid.text, kind, object.slot.ns, object.slot.name, parent, object.parent_uid.text,
       RootBeside(object.slot, object.root), object.link, names, object.service, object.contact,
@@ -255,7 +292,7 @@ bool Puts(const Changes& changes, const ResourceId& owner) {
 }  // namespace
 
 // In an order that keeps the schema content: a resource is there before what belongs to it comes,
-// and goes after that went; an owner, too, before its reservations come, and after they went.
+// and goes after that went; an owner and an object, too, before rows come, and after they went.
 Result<void> WriteChanges(Connection& writer, const Changes& changes) {
   for (const NameId& id : changes.drop_names) TRUCE_RETURN_IF_ERROR(DropName(writer, id));
   for (const PublicId& id : changes.drop_agreements) {
@@ -266,6 +303,7 @@ Result<void> WriteChanges(Connection& writer, const Changes& changes) {
   for (const ObservedResource& observed : changes.put_observed) {
     TRUCE_RETURN_IF_ERROR(PutObserved(writer, observed));
   }
+  for (const Object& object : changes.put_objects) TRUCE_RETURN_IF_ERROR(PutObject(writer, object));
   for (const Row& row : changes.put_rows) TRUCE_RETURN_IF_ERROR(PutRow(writer, row));
   for (const ResourceId& id : changes.drop_owners) {
     if (!Puts(changes, id)) TRUCE_RETURN_IF_ERROR(DropOwner(writer, id));
@@ -292,9 +330,11 @@ Result<void> WriteChanges(Connection& writer, const Changes& changes) {
     TRUCE_RETURN_IF_ERROR(ForgetResource(writer, observed.id));
   }
   for (const Uid& uid : changes.drop_objects) {
+    const bool is_put = std::any_of(changes.put_objects.begin(), changes.put_objects.end(),
+                                    [&uid](const Object& put) { return put.uid == uid; });
+    if (is_put) continue;
     TRUCE_RETURN_IF_ERROR(writer.Run("DELETE FROM objects WHERE uid = ?1", uid.text));
   }
-  for (const Object& object : changes.put_objects) TRUCE_RETURN_IF_ERROR(PutObject(writer, object));
   std::optional<std::int64_t> number;
   if (changes.audit_from != 0) number = static_cast<std::int64_t>(changes.audit_from);
   for (const AuditEntry& entry : changes.audit) {

@@ -362,7 +362,7 @@ Result<ServiceView> RegistryQueries::OfService(const std::string& service, const
     const std::vector<KeyText> keys = facts.KeysOfService(service, {}, kScanMax + 1);
     view.complete = keys.size() <= kScanMax;
     for (std::size_t i = 0; i < std::min(keys.size(), kScanMax); ++i) {
-      auto owner = facts.OwnerOf(keys[i]);
+      auto owner = OwnerByName(keys[i], facts);
       if (!owner) continue;
       parties.insert(Bound(owner->party, rules));
       view.owned.push_back(*std::move(owner));

@@ -5,7 +5,6 @@
 #include <utility>
 #include <vector>
 
-#include "registry/identity/identity.h"
 #include "registry/ownership/ledger.h"
 #include "registry/ownership/rows.h"
 
@@ -18,9 +17,6 @@ constexpr const char* kSpelling = "spelling";
 constexpr const char* kUnfinished = "re-spelling for ";
 // A part takes a second; nobody waits for an answer yet.
 constexpr std::chrono::minutes kPartTime{10};
-// One that was looked at may get what waits for the pass from another one that merges into it: a
-// second look finds that, or a third.
-constexpr int kRoundsMax = 10;
 
 std::uint32_t NumberIn(const std::string& text) {
   return static_cast<std::uint32_t>(VersionNumber(text).value_or(0));
@@ -33,11 +29,8 @@ class CatalogueFollower {
   Result<std::size_t> Run() {
     TRUCE_ASSIGN_OR_RETURN(const bool is_done, IsDone());
     if (is_done) return std::size_t{0};
-    all_ = static_cast<std::size_t>(store_.Counts().owners);
-    bool is_settled = false;
-    for (int round = 0; round < kRoundsMax && !is_settled; ++round) {
-      TRUCE_ASSIGN_OR_RETURN(is_settled, Round());
-    }
+    all_ = store_.Counts().owners;
+    TRUCE_RETURN_IF_ERROR(SpellAll());
     TRUCE_RETURN_IF_ERROR(Write([&](const Facts& facts, Changes& changes) {
       if (!IsThrough(facts)) changes.put_settings = {{kSetting, change_.version}};
     }));
@@ -87,23 +80,20 @@ class CatalogueFollower {
     return page;
   }
 
-  // Looks at all. True: all are spelt as they should be.
-  Result<bool> Round() {
-    bool is_settled = true;
+  Result<void> SpellAll() {
     std::size_t done = 0;
     ResourceId after;
     for (bool is_last = false; !is_last;) {
       Page page;
       TRUCE_RETURN_IF_ERROR(
           store_.Read([&](const AllFacts& facts) { page = Look(facts, after); }, InTime()));
-      is_settled = is_settled && page.other.empty();
       if (!page.other.empty()) TRUCE_RETURN_IF_ERROR(Spell(page.other));
       is_last = page.looked < change_.part;
       after = std::move(page.last);
       done += page.looked;
       if (change_.on_part) change_.on_part(done, all_);
     }
-    return is_settled;
+    return {};
   }
 
   // Before the first part that changes anything.

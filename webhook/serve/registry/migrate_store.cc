@@ -97,10 +97,11 @@ struct Table {
   Page (*page)(const AllFacts& facts, const std::string& after);
 };
 
-// Settings last: audit.let-go lets lines go when it is written.
+// Objects before the resources that they declare. Settings last: audit.let-go lets lines go when it
+// is written.
 constexpr std::array<Table, 7> kTables = {{
-    {"resources", ResourcesPage},
     {"objects", ObjectsPage},
+    {"resources", ResourcesPage},
     {"shares", AgreementsPage<AgreementKind::kShare>},
     {"transfers", AgreementsPage<AgreementKind::kTransfer>},
     {"protections", AgreementsPage<AgreementKind::kProtection>},
