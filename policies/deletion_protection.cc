@@ -35,13 +35,13 @@ bool IsByController(const RuleCase& c) {
 // What the object declares is known before the watch shows it: what its status names, too.
 void AddDeclared(const ObjectFacts& object, const Ledger& ledger, std::set<ResourceId>& ids) {
   for (const DeclaredResource& resource : object.resources) {
-    if (resource.key.empty() || resource.partial || resource.intent != Intent::kDeletes) continue;
+    if (resource.key().empty() || resource.partial || resource.intent != Intent::kDeletes) continue;
     for (MeantResource& meant : ResourcesMeant(resource, ledger)) ids.insert(std::move(meant.id));
     // Its status shows another resource, or another account's than its ProviderConfig leads to
     // (N4): whose is that?
     KeyText of = object.shown_key;
-    const bool elsewhere = !object.account_disagreement.empty() && !AccountIn(resource.key).empty();
-    if (of.empty() && elsewhere) of = WithAccount(resource.key, object.shown_account);
+    const bool elsewhere = !object.account_disagreement.empty() && !AccountIn(resource.key()).empty();
+    if (of.empty() && elsewhere) of = WithAccount(resource.key(), object.shown_account);
     auto shown = of.empty() ? std::nullopt : ledger.Named(of);
     if (shown) ids.insert(std::move(shown->resource));
   }

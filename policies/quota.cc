@@ -46,15 +46,15 @@ std::vector<NewOwnership> Asked(const RuleCase& c) {
   std::vector<NewOwnership> out;
   for (const std::size_t index : c.decision->added) {
     const DeclaredResource& resource = c.object->resources[index];
-    const bool is_asked = c.question->before != nullptr && c.question->before->Has(resource.key);
-    const bool is_new = resource.intent != Intent::kObserves && !resource.key.empty() &&
+    const bool is_asked = c.question->before != nullptr && c.question->before->Has(resource.key());
+    const bool is_new = resource.intent != Intent::kObserves && !resource.key().empty() &&
                         !resource.partial && !is_asked && !OwnerByNames(resource, *c.facts);
     if (!is_new) continue;
     Owner owner;
     owner.root = *c.root;
     owner.identity = resource.identity;
     if (!IsAccount(owner.identity.account)) owner.identity.account = resource.further_account;
-    out.push_back({PlaceOf(owner), resource.name, &resource.key});
+    out.push_back({PlaceOf(owner), resource.name, &resource.key()});
   }
   return out;
 }

@@ -76,7 +76,7 @@ Finding ShareEnds(Rule rule, const UseFacts& facts, bool ended, const Wording& w
   const std::string resource = ResourceInWords(holder);
   Finding out{.rule = rule, .mode = Mode::kWarn};
   out.resource = attaches ? type + " of " + resource : resource;
-  out.key = facts.use->key;
+  out.key = facts.use->key();
   out.cause = attaches
                   ? "The share by which this " + type + " may write into " + resource + when + "."
                   : "The share by which " + ObjectForPeople(wording.object->slot) +

@@ -98,7 +98,7 @@ Finding RestoredTwin(const DeclaredResource& resource, const Slot& elder, const 
                "one, delete it without what it has in AWS: `" +
                OneLine(LetGoCommand(elder), kCommandBytesMax) + "`.";
   out.warning = OneLine("truce: " + object + ", restored, has this already", kWarningBytesMax);
-  out.key = resource.key;
+  out.key = resource.key();
   return out;
 }
 

@@ -87,12 +87,10 @@ constexpr std::string_view kIdField = "|@id=";
 // Longer ids than any that AWS gives would only fill the memory.
 constexpr std::size_t kIdBytesMax = 256;
 
-void AddFurther(KeyText text, bool observed, DeclaredResource& resource) {
-  const auto same = [&](const FurtherName& other) { return other.text == text; };
-  const bool known =
-      std::any_of(resource.further.begin(), resource.further.end(), same) || text == resource.key;
-  if (!known && resource.further.size() < kFurtherNamesMax) {
-    resource.further.push_back({std::move(text), observed});
+void AddName(KeyText text, bool observed, DeclaredResource& resource) {
+  const bool known = std::ranges::count(resource.names, text, &DeclaredName::text) > 0;
+  if (!known && resource.names.size() < kDeclaredNamesMax) {
+    resource.names.push_back({std::move(text), observed});
   }
 }
 
@@ -101,16 +99,15 @@ void AddId(const Draft& draft, DeclaredResource& resource) {
   if (id.text.empty() || id.text.size() > kIdBytesMax || resource.identity.partition.empty())
     return;
   KeyText name = AssignedName(resource.identity, *draft.type, id);
-  if (!resource.key.empty()) {
-    AddFurther(std::move(name), id.observed, resource);
-  } else if (!id.observed) {
+  if (resource.names.empty()) {
     // The fields do not tell the resource yet; a status alone declares none.
-    resource.key = std::move(name);
+    if (id.observed) return;
     if (resource.name.empty()) resource.name = id.text;
   }
-  if (resource.key.empty() || id.in_partition || resource.further_account.empty()) return;
+  AddName(std::move(name), id.observed, resource);
+  if (id.in_partition || resource.further_account.empty()) return;
   // The id counts within an account: who knows the account declares it under that one.
-  AddFurther(AssignedName(InFurtherAccount(resource), *draft.type, id),
+  AddName(AssignedName(InFurtherAccount(resource), *draft.type, id),
              id.observed || draft.each.further_observed, resource);
 }
 
@@ -144,13 +141,13 @@ void FillNames(DeclaredResource& resource, const TypeSpec& spec) {
   std::optional<KeyText> key;
   if (resource.missing.empty()) key = KeyOf(resource.identity, spec);
   if (key) {
-    // What the external name alone told so far becomes a further name.
-    KeyText told = std::exchange(resource.key, *std::move(key));
-    if (!told.empty()) AddFurther(std::move(told), false, resource);
+    // Before what the external name alone told so far.
+    std::erase_if(resource.names, [&](const DeclaredName& name) { return name.text == *key; });
+    resource.names.insert(resource.names.begin(), {*key, false});
   }
   if (key && !resource.further_account.empty()) {
     std::optional<KeyText> name = KeyOf(InFurtherAccount(resource), spec);
-    if (name) AddFurther(*std::move(name), resource.further_observed, resource);
+    if (name) AddName(*std::move(name), resource.further_observed, resource);
   }
   resource.arn = ArnOf(resource, spec.arn_template);
 }
@@ -161,7 +158,7 @@ bool LeaveOthers(DeclaredResource& resource, std::string_view shown_arn) {
   if (!shown || MayBeOf(resource.arn, shown_arn)) return true;
   resource.further_account.clear();
   resource.further_observed = false;
-  std::erase_if(resource.further, [](const FurtherName& name) { return name.observed; });
+  std::erase_if(resource.names, [](const DeclaredName& name) { return name.observed; });
   resource.arn.clear();
   return false;
 }
@@ -386,15 +383,14 @@ void Restore(DeclaredResource& resource, std::string_view name, const TypeSpec& 
   if (value == nullptr || *value == name) return;
   *value = name;
   resource.name = name;
-  std::erase_if(resource.further,
-                [](const FurtherName& other) { return !IsAssignedName(other.text); });
-  resource.key = {};
+  std::erase_if(resource.names,
+                [](const DeclaredName& other) { return !IsAssignedName(other.text); });
   FillNames(resource, spec);
 }
 
 void AddZoneSpelling(DeclaredResource& resource, const KeyPart& within, std::string_view zone,
                      const TypeSpec& spec) {
-  if (resource.key.empty() || IsAssignedName(resource.key) || zone.empty()) return;
+  if (resource.key().empty() || IsAssignedName(resource.key()) || zone.empty()) return;
   ResourceIdentity other = resource.identity;
   for (auto& [part, value] : other.parts) {
     if (part != within.name || value == zone) continue;
@@ -406,7 +402,7 @@ void AddZoneSpelling(DeclaredResource& resource, const KeyPart& within, std::str
     }
   }
   if (std::optional<KeyText> name = KeyOf(other, spec)) {
-    AddFurther(std::move(*name), false, resource);
+    AddName(std::move(*name), false, resource);
   }
 }
 

@@ -173,9 +173,7 @@ bool NamesSuccessor(const Owner& owner, const Slot& root) {
 
 const DeclaredResource* Declares(const ObjectFacts& object, const KeyText& name) {
   for (const DeclaredResource& resource : object.resources) {
-    const auto same = [&](const FurtherName& further) { return further.text == name; };
-    const bool by_further = std::any_of(resource.further.begin(), resource.further.end(), same);
-    if (!name.empty() && (resource.key == name || by_further)) return &resource;
+    if (std::ranges::count(resource.names, name, &DeclaredName::text) > 0) return &resource;
   }
   return nullptr;
 }

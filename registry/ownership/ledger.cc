@@ -431,6 +431,7 @@ Changes Ledger::Take() {
     if (facts_.Setting(name) != value) changes.put_settings.emplace_back(name, std::move(value));
   }
   changes.audit = std::move(audit_);
+  if (!changes.empty()) changes.made = {made_.begin(), made_.end()};
   return changes;
 }
 
@@ -531,10 +532,8 @@ void Ledger::CheckNames() {
     }
     if (name->sort != NameSort::kLocated) continue;
     const std::vector<ResourceName> all = NamesOf(name->resource);
-    const auto located = std::count_if(all.begin(), all.end(), [&](const ResourceName& each) {
-      return each.sort == NameSort::kLocated && each.name != name->name;
-    });
-    if (located > 0) Breach("I17", "two located names: " + id.name.text);
+    const auto located = std::ranges::count(all, NameSort::kLocated, &ResourceName::sort);
+    if (located > 1) Breach("I17", "two located names: " + id.name.text);
   }
 }
 

@@ -34,34 +34,10 @@ bool IsOfFields(const ResourceName& name) {
   return name.sort == NameSort::kDeclared || name.sort == NameSort::kLocated;
 }
 
-// The names of a declaration, in their order, and how it knows them.
-struct DeclaredName {
-  const KeyText* text = nullptr;
-  bool observed = false;
-};
-
-class DeclaredNames {
- public:
-  explicit DeclaredNames(const DeclaredResource& resource) {
-    if (!resource.key.empty()) names_[count_++] = {&resource.key, false};
-    for (const FurtherName& name : resource.further) {
-      if (count_ < names_.size() && !name.text.empty()) {
-        names_[count_++] = {&name.text, name.observed};
-      }
-    }
-  }
-  const DeclaredName* begin() const { return names_.data(); }
-  const DeclaredName* end() const { return names_.data() + count_; }
-
- private:
-  std::array<DeclaredName, 1 + kFurtherNamesMax> names_;
-  std::size_t count_ = 0;
-};
-
 // Of the declaration's own; null: it has none.
 const KeyText* LocatedNameOf(const DeclaredResource& resource) {
-  for (const DeclaredName& name : DeclaredNames(resource)) {
-    if (IsLocated(*name.text)) return name.text;
+  for (const DeclaredName& name : resource.names) {
+    if (IsLocated(name.text)) return &name.text;
   }
   return nullptr;
 }
@@ -181,8 +157,8 @@ std::optional<Owner> OwnerByName(const KeyText& name, const Facts& facts) {
 bool Facts::IsTaken(const KeyText& name) const { return OwnerByName(name, *this).has_value(); }
 
 std::optional<Owner> OwnerByNames(const DeclaredResource& resource, const Facts& facts) {
-  for (const DeclaredName& name : DeclaredNames(resource)) {
-    if (auto owner = OwnerByName(*name.text, facts)) return owner;
+  for (const DeclaredName& name : resource.names) {
+    if (auto owner = OwnerByName(name.text, facts)) return owner;
   }
   return std::nullopt;
 }
@@ -208,7 +184,7 @@ bool InAnotherAccount(const DeclaredResource& resource, const ResourceId& id,
 
 bool Describes(const DeclaredResource& resource, const ResourceId& id, const Ledger& ledger) {
   const std::set<KeyText> fields = TextsOf(id, true, ledger);
-  return fields.empty() || fields.contains(WithAccount(resource.key, {}));
+  return fields.empty() || fields.contains(WithAccount(resource.key(), {}));
 }
 
 std::optional<KeyText> NameIn(std::string_view account, const ResourceId& id,
@@ -223,12 +199,12 @@ void AwaitNames(const MovingAccounts& moving, ObjectFacts& object) {
   if (moving.empty()) return;
   for (DeclaredResource& resource : object.resources) {
     resource.awaited.clear();
-    for (const DeclaredName& name : DeclaredNames(resource)) {
-      if (name.observed || !IsLocated(*name.text)) continue;
-      const auto provisional_accounts = moving.find(AccountIn(*name.text));
+    for (const DeclaredName& name : resource.names) {
+      if (name.observed || !IsLocated(name.text)) continue;
+      const auto provisional_accounts = moving.find(AccountIn(name.text));
       if (provisional_accounts == moving.end()) continue;
       for (const std::string& provisional_account : provisional_accounts->second) {
-        resource.awaited.push_back(WithAccount(*name.text, provisional_account));
+        resource.awaited.push_back(WithAccount(name.text, provisional_account));
       }
     }
   }
@@ -241,12 +217,12 @@ std::vector<MeantResource> ResourcesMeant(const DeclaredResource& resource, cons
                         [&](const MeantResource& each) { return each.id == id; });
   };
   const KeyText* const located = LocatedNameOf(resource);
-  const bool is_configured = located != nullptr && *located == resource.key;
-  for (const DeclaredName& name : DeclaredNames(resource)) {
-    auto named = ledger.Named(*name.text);
+  const bool is_configured = located != nullptr && *located == resource.key();
+  for (const DeclaredName& name : resource.names) {
+    auto named = ledger.Named(name.text);
     if (!named) continue;
     // N5: the provisional account leads elsewhere by now, and nobody manages what was left behind.
-    if (is_configured && SortOf(*name.text) == NameSort::kDeclared &&
+    if (is_configured && SortOf(name.text) == NameSort::kDeclared &&
         !IsManaged(named->resource, ledger) &&
         Differ(LocatedName(named->resource, ledger), located)) {
       continue;
@@ -265,7 +241,7 @@ std::vector<MeantResource> ResourcesMeant(const DeclaredResource& resource, cons
     if (!id || !ledger.OwnerOf(*id) || find(*id) != meant.end()) continue;
     if (!Differ(LocatedName(*id, ledger), located)) meant.push_back({*id, false});
   }
-  if (const auto name = WithoutAccount(resource.key)) {
+  if (const auto name = WithoutAccount(resource.key())) {
     const auto id = ResourceNamed(*name, ledger);
     if (id && ledger.OwnerOf(*id) && find(*id) == meant.end()) meant.push_back({*id, false});
   }
@@ -470,23 +446,23 @@ void ReserveToo(const ResourceId& from, const ResourceId& to, const std::string&
 
 ResourceId HomeOf(const DeclaredResource& resource, const Slot& root, Ledger& ledger) {
   const std::vector<MeantResource> meant = ResourcesMeant(resource, ledger);
-  const DeclaredNames names(resource);
+  const std::vector<DeclaredName>& names = resource.names;
   for (const MeantResource& each : meant) {
     if (InAnotherAccount(resource, each.id, ledger)) continue;
     const auto is_found_by = [&](bool assigned) {
       return std::any_of(names.begin(), names.end(), [&](const DeclaredName& name) {
-        return IsAssignedName(*name.text) == assigned &&
-               ResourceNamed(*name.text, ledger) == each.id;
+        return IsAssignedName(name.text) == assigned &&
+               ResourceNamed(name.text, ledger) == each.id;
       });
     };
     const bool by_id_alone = is_found_by(true) && !is_found_by(false);
-    if (!by_id_alone || IsAssignedName(resource.key)) return each.id;
+    if (!by_id_alone || IsAssignedName(resource.key())) return each.id;
     // Fields that name nothing known make no name of another owner's resource, though an id is told
     // with them: only its own id tells that they are of it.
     if (IsMine(each.id, root, ledger) && Describes(resource, each.id, ledger)) return each.id;
   }
   const bool is_any_free = std::any_of(names.begin(), names.end(), [&](const DeclaredName& name) {
-    return !ledger.Named(*name.text);
+    return !ledger.Named(name.text);
   });
   return meant.empty() || is_any_free ? ledger.NewResource() : meant.front().id;
 }
@@ -502,7 +478,7 @@ bool TakesId(const ResourceId& id, const Slot& root, const Ledger& ledger) {
 
 ResourceId JoinName(const DeclaredName& declared, const ResourceId& home, const KeyText* located,
                     const Object& object, Ledger& ledger) {
-  const KeyText& name = *declared.text;
+  const KeyText& name = declared.text;
   const bool assigned = IsAssignedName(name);
   const auto named = ledger.Named(name);
   if (!named) {
@@ -556,20 +532,20 @@ void NoteAccount(const ResourceId& id, const KeyText& located, Ledger& ledger) {
 
 ResourceId JoinNames(const DeclaredResource& resource, const Object& object, Ledger& ledger) {
   const KeyText* const located = LocatedNameOf(resource);
-  for (const DeclaredName& name : DeclaredNames(resource)) {
-    const bool told = !name.observed && (*name.text == resource.key || IsAssignedName(*name.text));
-    if (told && SortOf(*name.text) != NameSort::kDeclared) {
-      TakeObserved(*name.text, object.root, ledger);
+  for (const DeclaredName& name : resource.names) {
+    const bool told = !name.observed && (name.text == resource.key() || IsAssignedName(name.text));
+    if (told && SortOf(name.text) != NameSort::kDeclared) {
+      TakeObserved(name.text, object.root, ledger);
     }
   }
   ResourceId home = HomeOf(resource, object.root, ledger);
-  for (const DeclaredName& name : DeclaredNames(resource)) {
+  for (const DeclaredName& name : resource.names) {
     home = JoinName(name, home, located, object, ledger);
     // At once: it tells the resource apart from those that the names after it belong to.
     if (located != nullptr) NoteAccount(home, *located, ledger);
   }
   // A name that stood for every account was of a catalogue that knew none: its owner tells it now.
-  if (const auto name = WithoutAccount(resource.key)) {
+  if (const auto name = WithoutAccount(resource.key())) {
     const auto named = ledger.Named(*name);
     if (named && named->resource == home && IsMine(home, object.root, ledger)) {
       ledger.MayLose(*name);
@@ -581,7 +557,7 @@ ResourceId JoinNames(const DeclaredResource& resource, const Object& object, Led
 
 ResourceId ObserveNew(const DeclaredResource& resource, Ledger& ledger) {
   ResourceId id = ledger.NewResource();
-  PutName(resource.key, id, false, ledger);
+  PutName(resource.key(), id, false, ledger);
   return id;
 }
 

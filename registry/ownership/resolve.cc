@@ -44,7 +44,7 @@ const std::string* PartOf(const ResourceIdentity& identity, std::string_view nam
 
 void SpellZones(const Catalogue& catalogue, const Facts& facts, DeclaredResource& resource) {
   const TypeSpec* spec = catalogue.FindType(resource.identity.type);
-  if (spec == nullptr || resource.key.empty()) return;
+  if (spec == nullptr || resource.key().empty()) return;
   for (const KeyPart& part : spec->parts) {
     if (part.within.empty()) continue;
     const std::string name = ZoneNameOf(resource.identity, catalogue, facts);

@@ -47,7 +47,7 @@ std::string DigestOf(const std::vector<Pair>& pairs) {
   std::vector<std::string> lines;
   lines.reserve(pairs.size());
   for (const Pair& pair : pairs) {
-    std::string& line = lines.emplace_back(pair.resource->key.text);
+    std::string& line = lines.emplace_back(pair.resource->key().text);
     line.append(1, ' ').append(Name(pair.resource->intent)).append(1, '\n');
   }
   std::sort(lines.begin(), lines.end());
@@ -79,7 +79,7 @@ bool IsLate(const ReviewRequest& request, const DeclaredResource& resource) {
   if (!resource.late && !resource.bound) return false;
   return std::ranges::none_of(request.old_object->resources, [&](const DeclaredResource& old) {
     return old.identity.type == resource.identity.type &&
-           (resource.late ? !old.key.empty() : old.bound);
+           (resource.late ? !old.key().empty() : old.bound);
   });
 }
 
@@ -90,12 +90,12 @@ std::vector<Pair> AddedPairs(const ReviewRequest& request) {
   for (std::size_t i = 0; i < request.object.resources.size(); ++i) {
     const DeclaredResource& resource = request.object.resources[i];
     // A partial declaration reserves nothing: what it means depends on what it lacks.
-    if (resource.key.empty() || resource.partial) continue;
+    if (resource.key().empty() || resource.partial) continue;
     if (request.old_object) {
-      const DeclaredResource* old = Declares(*request.old_object, resource.key);
-      const bool same = old != nullptr && old->key == resource.key &&
-                        std::ranges::all_of(resource.further, [&](const FurtherName& name) {
-                          return std::ranges::count(old->further, name) > 0;
+      const DeclaredResource* old = Declares(*request.old_object, resource.key());
+      const bool same = old != nullptr && old->key() == resource.key() &&
+                        std::ranges::all_of(resource.names, [&](const DeclaredName& name) {
+                          return std::ranges::count(old->names, name) > 0;
                         });
       if (same && old->intent >= resource.intent) continue;
     }
@@ -159,12 +159,11 @@ bool HeldBefore(const Case& c, const Pair& pair, const ResourceId& id) {
     const DeclaredResource* old = Declares(*c.request.old_object, literally);
     return old != nullptr && old->intent >= resource.intent;
   };
-  return held(resource.key, resource.key) &&
-         std::ranges::all_of(resource.further,
+  return std::ranges::all_of(resource.names,
                              [&](const auto& n) { return held(n.text, n.text); }) &&
          std::ranges::all_of(resource.awaited,
-                             [&](const auto& n) { return held(n, resource.key); }) &&
-         held(WithoutAccount(resource.key).value_or(KeyText()), resource.key) && any;
+                             [&](const auto& n) { return held(n, resource.key()); }) &&
+         held(WithoutAccount(resource.key()).value_or(KeyText()), resource.key()) && any;
 }
 
 Obstacle FindObstacle(const Case& c, const Owner& owner) {
@@ -223,7 +222,7 @@ void Reserve(const Case& c, const Pair& pair, const ResourceId& id, bool promise
 
 // Names every other owner of an equal key under another account, where either account is not known.
 void FindElsewhere(const Case& c, const Pair& pair, Decision& decision) {
-  const std::string shape = ShapeOf(pair.resource->key);
+  const std::string shape = ShapeOf(pair.resource->key());
   if (shape.empty() || pair.mode == Mode::kOff) return;
   const bool unknown = !IsAccount(pair.resource->identity.account);
   for (Owner& other : c.ledger.facts().OwnersOfShape(shape, kElsewhereMax)) {
@@ -409,9 +408,9 @@ bool GivesUpAName(const ReviewRequest& request) {
   if (!request.old_object || request.requester.provider) return false;
   const std::vector<DeclaredResource>& now = request.object.resources;
   return std::ranges::any_of(request.old_object->resources, [&](const DeclaredResource& before) {
-    return before.intent != Intent::kObserves && !before.key.empty() &&
+    return before.intent != Intent::kObserves && !before.key().empty() &&
            std::ranges::none_of(
-               now, [&](const DeclaredResource& each) { return each.key == before.key; });
+               now, [&](const DeclaredResource& each) { return each.key() == before.key(); });
   });
 }
 
@@ -647,9 +646,8 @@ Locks LocksOf(const ReviewRequest& request) {
   Locks locks;
   const auto add = [&](const ObjectFacts& object) {
     for (const DeclaredResource& resource : object.resources) {
-      if (!resource.key.empty()) locks.names.push_back(resource.key);
-      if (auto name = WithoutAccount(resource.key)) locks.names.push_back(*std::move(name));
-      for (const FurtherName& name : resource.further) locks.names.push_back(name.text);
+      for (const DeclaredName& name : resource.names) locks.names.push_back(name.text);
+      if (auto name = WithoutAccount(resource.key())) locks.names.push_back(*std::move(name));
       locks.names.insert(locks.names.end(), resource.awaited.begin(), resource.awaited.end());
     }
     if (object.lineage.controller) locks.uids.push_back(object.lineage.controller->uid);
@@ -668,7 +666,7 @@ Locks LocksOf(const ReviewRequest& request) {
   std::sort(locks.slots.begin(), locks.slots.end());
   const std::vector<Pair> pairs = AddedPairs(request);
   for (const Pair& pair : pairs) {
-    std::string shape = ShapeOf(pair.resource->key);
+    std::string shape = ShapeOf(pair.resource->key());
     if (shape.empty() || pair.mode == Mode::kOff) continue;
     locks.shapes.push_back({std::move(shape), kElsewhereMax});
   }

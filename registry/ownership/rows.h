@@ -287,6 +287,9 @@ struct Changes {
   std::vector<PublicId> drop_agreements;
   std::vector<ResourceName> put_names;  // insert or replace by NameId
   std::vector<NameId> drop_names;
+  // Those of the resources above that this decision made. Nobody else knows their ids, so a store
+  // need not look whether they are there, nor lock them.
+  std::vector<ResourceId> made;
   std::vector<AuditEntry> audit;
   // The number of the first of `audit`, behind every one that was given; the others follow it. 0:
   // the store numbers them. For a registry that moves to another store (MigrateStore).

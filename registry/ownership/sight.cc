@@ -345,9 +345,8 @@ void DeclareIn(const std::string& account, const Row& row, const std::string& ca
   DeclaredResource resource;
   resource.identity = row.identity;
   resource.identity.account = account;
-  resource.key = *std::move(located);
   resource.further_account = row.identity.account;
-  resource.further = {{*std::move(declared), false}};
+  resource.names = {{*std::move(located), false}, {*std::move(declared), false}};
   resource.intent = row.intent;
   const auto before = ledger.OwnerOf(row.id.resource);
   if (before) resource.name = before->name;
@@ -384,7 +383,7 @@ void See(const ObjectFacts& object, bool out_of_sight, Ledger& ledger) {
   const bool real = out_of_sight || WasCreated(object, placed) ||
                     (object.real && !ShowsFormer(object, placed, ledger));
   for (const DeclaredResource& resource : object.resources) {
-    if (resource.key.empty() || resource.partial) continue;
+    if (resource.key().empty() || resource.partial) continue;
     const SeenDeclaration seen{object, resource, grantee, real, false, out_of_sight};
     if (resource.intent == Intent::kObserves) {
       SeeObserver(seen, ledger);
@@ -458,13 +457,10 @@ namespace {
 
 // Whether one of the declaration's names that need no account is one of the resource's.
 bool ShowsId(const DeclaredResource& declared, const ResourceId& id, const Ledger& ledger) {
-  const auto names_it = [&](const KeyText& name) {
-    const auto named = ledger.Named(name);
-    return AccountIn(name).empty() && named && named->resource == id;
-  };
-  return names_it(declared.key) ||
-         std::any_of(declared.further.begin(), declared.further.end(),
-                     [&](const FurtherName& name) { return names_it(name.text); });
+  return std::ranges::any_of(declared.names, [&](const DeclaredName& name) {
+    const auto named = ledger.Named(name.text);
+    return AccountIn(name.text).empty() && named && named->resource == id;
+  });
 }
 
 // E8: the last version speaks of this very resource: by a name that needs no account, by the
@@ -493,9 +489,8 @@ void ForgetIfEmpty(const Uid& uid, Ledger& ledger) {
 bool NamesAllIds(const DeclaredResource& declared, const ResourceId& id, const Ledger& ledger) {
   const std::vector<ResourceName> names = ledger.NamesOf(id);
   return std::all_of(names.begin(), names.end(), [&](const ResourceName& name) {
-    return name.sort != NameSort::kAssigned || declared.key == name.name ||
-           std::any_of(declared.further.begin(), declared.further.end(),
-                       [&](const FurtherName& further) { return further.text == name.name; });
+    return name.sort != NameSort::kAssigned ||
+           std::ranges::count(declared.names, name.name, &DeclaredName::text) > 0;
   });
 }
 

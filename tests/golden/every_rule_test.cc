@@ -75,7 +75,7 @@ class EveryRule : public testing::Test {
     holder_.state = HolderState::kHeld;
     resource_.identity = holder_.identity;
     resource_.name = holder_.name;
-    resource_.key = holder_.key;
+    resource_.names = {{holder_.key, false}};
     object_.slot = {"prod-eu", "s3.aws.upbound.io", "Bucket", "", "files"};
     object_.service = "service-b";
     attachment_.identity = {

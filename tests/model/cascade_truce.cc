@@ -74,19 +74,19 @@ void CascadeWorld::AddResource(const Thing& thing, ObjectFacts& facts) const {
   resource.name = thing.name;
   if (thing.type == kGroupType) {
     if (thing.id.empty()) return;
-    resource.key = IdName(thing.id);
+    resource.names = {{IdName(thing.id), false}};
     resource.name = thing.id;
     resource.bound = true;
   } else {
     if (thing.name.empty()) return;
-    resource.key = Spelt(CanonicalKey(resource.identity).text);
+    resource.names = {{Spelt(CanonicalKey(resource.identity).text), false}};
   }
   if (thing.has_account()) {
     const bool known = !view.account.empty();
     const std::string further = known ? ProvisionalAccount(thing.config) : thing.shown;
     if (!further.empty()) {
       resource.further_account = further;
-      resource.further.push_back({WithAccount(resource.key, further), !known});
+      resource.names.push_back({WithAccount(resource.key(), further), !known});
     }
     const std::uint64_t config = ConfigAt(thing.config, thing.version);
     facts.account_fields = thing.config + " v" + std::to_string(config);
@@ -337,7 +337,7 @@ void CascadeWorld::Portion() {
 bool CascadeWorld::DeclaresAt(const Thing& thing, const ResourceId& id) const {
   const ObjectFacts facts = FactsOf(thing);
   return std::any_of(facts.resources.begin(), facts.resources.end(),
-                     [&](const auto& resource) { return registry_->IdNamed(resource.key) == id; });
+                     [&](const auto& resource) { return registry_->IdNamed(resource.key()) == id; });
 }
 
 void CascadeWorld::Proofs() {

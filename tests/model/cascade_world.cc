@@ -440,8 +440,8 @@ void CascadeWorld::ImportOutside() {
   if (resource != cloud_.end() && !imported) return;
   ImportList list{kSource, {}, true};
   DeclaredResource bucket = scene::Bucket(kOutside, Intent::kDeletes);
-  const std::string name = bucket.key.text;
-  bucket.key = Spelt(name);
+  const std::string name = bucket.key().text;
+  bucket.names = {{Spelt(name), false}};
   bucket.identity.region = "eu-west-1";
   if (!imported) list.resources = {{bucket, "network", "", "aws_s3_bucket.b1"}};
   bool owns = false;

@@ -127,8 +127,8 @@ class HistoriesOfExternalNames : public ::testing::TestWithParam<Kind> {
   }
   // By which A's resource is known although B's credentials are others.
   KeyText Told(const ObjectFacts& live) const {
-    const auto& further = live.resources.front().further;
-    return further.empty() ? KeyText{} : further.back().text;
+    const std::vector<DeclaredName>& names = live.resources.front().names;
+    return names.size() < 2 ? KeyText{} : names.back().text;
   }
 
   testing::StrictStore store_;
@@ -318,7 +318,7 @@ TEST_P(HistoriesOfIds, AnIdTellsNothingOfTheAccount) {
   ASSERT_TRUE(registry_.Update(by_id, by_fields).allowed);
   manifest.status = R"("id":"sg-0a1b")";
   registry_.See(Object(manifest, ++version_));
-  const auto owner = registry_.OwnerNamed(by_fields.resources.front().key);
+  const auto owner = registry_.OwnerNamed(by_fields.resources.front().key());
   ASSERT_TRUE(owner);
   EXPECT_EQ(owner->identity.account, by_fields.resources.front().identity.account);
   EXPECT_EQ(registry_.Contents().owners.size(), 1U) << "one resource";

@@ -36,7 +36,7 @@ class HistoriesOfResources : public ::testing::Test {
     return QueueName(name, Queue{name, config, "", ""}.ProvisionalAccount());
   }
   static ObjectFacts WithId(ObjectFacts object, const std::string& id) {
-    object.resources.front().further.push_back({IdName(id), false});
+    object.resources.front().names.push_back({IdName(id), false});
     return object;
   }
 
@@ -240,8 +240,7 @@ TEST_F(HistoriesOfResources, TwoIdsAreTwo) {
   const Slot both = SlotOf("Queue", "team-a", "both");
   Leave(Live(WithId(ManagedQueue(a_, "u-1", declared_, Intent::kManages, 10), "q-1")));
   ObjectFacts by_id = ManagedQueue(other, "u-2", declared_, Intent::kManages, 11);
-  by_id.resources.front().key = IdName("q-2");
-  by_id.resources.front().further.clear();
+  by_id.resources.front().names = {{IdName("q-2"), false}};
   by_id.resources.front().identity.parts.clear();
   Leave(Live(by_id));
   const ResourceId first = registry_.IdNamed(IdName("q-1"));
@@ -329,9 +328,9 @@ class ChainsOfNames : public HistoriesOfResources {
     object.resources.clear();
     for (const std::string& set : sets) {
       DeclaredResource& resource = object.resources.emplace_back(any);
-      resource.key = Name(set.front());
-      resource.identity.account = AccountIn(resource.key);
-      for (const char letter : set.substr(1)) resource.further.push_back({Name(letter), false});
+      resource.names.clear();
+      for (const char letter : set) resource.names.push_back({Name(letter), false});
+      resource.identity.account = AccountIn(resource.key());
     }
     return object;
   }
@@ -416,8 +415,8 @@ TEST_F(HistoriesOfResources, AnothersFormerIdIsNoNameToDeclare) {
   for (const bool further : {false, true}) {
     ObjectFacts thief = ManagedQueue(b_, "u-b", {"mail", "mine", "", ""}, Intent::kDeletes, 20);
     DeclaredResource& resource = thief.resources.front();
-    if (further) resource.further = {{FormerIdName(younger), false}};
-    if (!further) resource.key = FormerIdName(younger);
+    if (!further) resource.names.clear();
+    resource.names.push_back({FormerIdName(younger), false});
     const Decision decision = registry_.Create(thief);
     EXPECT_FALSE(decision.allowed);
     ASSERT_EQ(decision.denied.size(), 1U);
@@ -430,10 +429,10 @@ TEST_F(HistoriesOfResources, AnothersFormerIdIsNoNameToDeclare) {
 TEST_F(HistoriesOfResources, SixteenNames) {
   ObjectFacts crowded = ManagedQueue(b_, "u-b", {"mail", "0", "", ""}, Intent::kDeletes, 10);
   for (int i = 1; i < 16; ++i) {
-    crowded.resources.front().further.push_back({Provisional("mail", std::to_string(i)), false});
+    crowded.resources.front().names.push_back({Provisional("mail", std::to_string(i)), false});
   }
   Live(crowded);
-  EXPECT_EQ(registry_.Contents().names.size(), 1 + kFurtherNamesMax);
+  EXPECT_EQ(registry_.Contents().names.size(), 16U);
 
   ObjectFacts last = Live(ManagedQueue(a_, "u-a", {"jobs", "0", kOne, ""}, Intent::kDeletes, 11));
   const ResourceId id = registry_.IdNamed(QueueName("jobs", kOne));

@@ -457,13 +457,12 @@ TEST_F(HistoriesOfNames, AnIdInAnotherAccountIsAnotherQueue) {
   const Slot slot = SlotOf("Queue", "team-a", "again");
   const Queue there{"jobs", "prod", "", kTwo};
   ObjectFacts bare = ManagedQueue(slot, "u-2", declared_, Intent::kDeletes, 20);
-  bare.resources.front().key = id;
-  bare.resources.front().further.clear();
+  bare.resources.front().names = {{id, false}};
   bare.resources.front().identity.parts.clear();
   ASSERT_TRUE(registry_.Create(bare).allowed);
   ObjectFacts told = ManagedQueue(slot, "u-2", there, Intent::kDeletes, 21);
   told.real = true;
-  told.resources.front().further.push_back({id, false});
+  told.resources.front().names.push_back({id, false});
   registry_.See(told);
   EXPECT_TRUE(IsAs(QueueName("jobs", kTwo), slot));
   EXPECT_TRUE(IsAs(id, slot));

@@ -59,7 +59,7 @@ class Respelt : public ::testing::Test {
   // The object as a catalogue reads it.
   static ObjectFacts As(const Spelling& spelling, ObjectFacts object) {
     for (DeclaredResource& resource : object.resources) {
-      resource.key = *spelling(resource.identity);
+      resource.names.front().text = *spelling(resource.identity);
     }
     return object;
   }
@@ -444,8 +444,7 @@ class RespeltQueues : public Respelt {
 
 TEST_F(RespeltQueues, WhatIsKnownByAnIdAloneIsLeftAlone) {
   ObjectFacts bare = scene::ManagedQueue(a_, "u-a", {"jobs", "prod", "", ""}, Intent::kDeletes, 10);
-  bare.resources.front().key = IdName("q-1");
-  bare.resources.front().further.clear();
+  bare.resources.front().names = {{IdName("q-1"), false}};
   bare.resources.front().identity.parts.clear();
   Seen(bare);
   const StoreContents before = registry_.Contents();
@@ -456,7 +455,7 @@ TEST_F(RespeltQueues, WhatIsKnownByAnIdAloneIsLeftAlone) {
 TEST_F(RespeltQueues, ItsNamesInEachAccountAreSpeltAnewAndItsIdsStay) {
   const Queue queue{"jobs", "prod", kOne, ""};
   ObjectFacts object = scene::ManagedQueue(a_, "u-a", queue, Intent::kDeletes, 10);
-  object.resources.front().further.push_back({IdName("q-1"), false});
+  object.resources.front().names.push_back({IdName("q-1"), false});
   Seen(object);
   const ResourceId id = registry_.IdNamed(QueueName("jobs", kOne));
   ASSERT_EQ(registry_.NamesOf(id).size(), 3U);
@@ -513,7 +512,7 @@ class NamesGetAccounts : public Respelt {
   static ObjectFacts In(ObjectFacts object, const std::string& account) {
     for (DeclaredResource& resource : object.resources) {
       resource.identity.account = account;
-      resource.key = {"s3/Bucket|aws|" + account + "||name=" + resource.name};
+      resource.names.front().text = {"s3/Bucket|aws|" + account + "||name=" + resource.name};
     }
     return object;
   }

@@ -464,7 +464,7 @@ TEST_F(Histories, EqualButForAnUnknownAccountIsAWarning) {
   const auto queue = [](const std::string& account) {
     DeclaredResource resource;
     resource.identity = {"sqs/Queue", "aws", account, "us-west-2", {{"name", "jobs"}}};
-    resource.key = {"sqs/Queue|aws|" + account + "|us-west-2|name=jobs"};
+    resource.names = {{KeyText{"sqs/Queue|aws|" + account + "|us-west-2|name=jobs"}, false}};
     resource.intent = Intent::kDeletes;
     return resource;
   };

@@ -173,7 +173,7 @@ TEST_F(HistoriesOfLists, AClaimWaitsForTheAccount) {
     const std::string name = std::string("jobs-") + account[0];
     DeclaredResource resource;
     resource.identity = {"sqs/Queue", "aws", "111111111111", "eu-west-1", {{"name", name}}};
-    resource.key = scene::QueueName(name, "111111111111");
+    resource.names = {{scene::QueueName(name, "111111111111"), false}};
     resource.name = name;
     const ImportList list{"terraform:net", {{resource, "", "", ""}}};
     const scene::Queue queue{name, "default", "", ""};

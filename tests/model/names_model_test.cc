@@ -101,14 +101,13 @@ class NamesWorld {
     object.real = status;
     DeclaredResource& resource = object.resources.front();
     if (thing.bare && thing.id != 0) {
-      resource.key = IdName(thing.id);
-      resource.further.clear();
+      resource.names = {{IdName(thing.id), false}};
       resource.further_account.clear();
       resource.identity.parts.clear();
     } else if (thing.id != 0) {
-      resource.further.push_back({IdName(thing.id), false});
+      resource.names.push_back({IdName(thing.id), false});
     } else if (status && thing.shown != 0) {
-      resource.further.push_back({IdName(thing.shown), true});
+      resource.names.push_back({IdName(thing.shown), true});
     }
     return object;
   }
@@ -134,8 +133,7 @@ class NamesWorld {
                                   ? registry_.Create(object)
                                   : registry_.Update(FactsOf(found->second, false), object);
     std::string line = (decision.allowed ? "wrote " : "refused ") + next.uid + " " + slot.ns;
-    line += " " + object.resources.front().key.text;
-    for (const FurtherName& name : object.resources.front().further) line += " " + name.text.text;
+    for (const DeclaredName& name : object.resources.front().names) line += " " + name.text.text;
     log_.push_back(std::move(line));
     if (decision.allowed) things_.insert_or_assign(slot, next);
   }
@@ -207,8 +205,8 @@ class NamesWorld {
         const bool same_id = thing.id != 0 && thing.id == other.id;
         EXPECT_FALSE(same_id) << "S1: " << thing.uid << " and " << other.uid << " have id "
                               << thing.id;
-        const bool same = thing.queue.config == other.queue.config && a.key == b.key;
-        EXPECT_FALSE(same) << "S1: " << thing.uid << " and " << other.uid << " are " << a.key.text;
+        const bool same = thing.queue.config == other.queue.config && a.key() == b.key();
+        EXPECT_FALSE(same) << "S1: " << thing.uid << " and " << other.uid << " are " << a.key().text;
       }
     }
     for (const Row& row : contents.rows) {

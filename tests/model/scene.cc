@@ -24,7 +24,7 @@ KeyText BucketKey(const std::string& name) { return {"s3/Bucket|aws|||name=" + n
 DeclaredResource Bucket(const std::string& name, Intent intent) {
   DeclaredResource resource;
   resource.identity = {"s3/Bucket", "aws", "", "us-west-2", {{"name", name}}};
-  resource.key = BucketKey(name);
+  resource.names = {{BucketKey(name), false}};
   resource.intent = intent;
   resource.name = name;
   resource.arn = "arn:aws:s3:::" + name;
@@ -71,10 +71,10 @@ ObjectFacts ManagedQueue(const Slot& slot, const std::string& uid, const Queue& 
   const bool known = !queue.account.empty();
   const std::string account = known ? queue.account : queue.ProvisionalAccount();
   resource.identity = {"sqs/Queue", "aws", account, "eu-west-1", {{"name", queue.name}}};
-  resource.key = QueueName(queue.name, account);
+  resource.names = {{QueueName(queue.name, account), false}};
   resource.further_account = known ? queue.ProvisionalAccount() : queue.observed;
   if (!resource.further_account.empty()) {
-    resource.further.push_back({QueueName(queue.name, resource.further_account), !known});
+    resource.names.push_back({QueueName(queue.name, resource.further_account), !known});
   }
   resource.intent = intent;
   resource.name = queue.name;

@@ -146,10 +146,10 @@ TEST_F(RegistryTest, ChainsAndObserversComeAlong) {
     ledger.PutRow(row);
     ledger.PutRow(reads);
     ledger.PutOwner(owner);
-    ledger.PutName({.name = bucket.key, .resource = id, .at = ledger.now()});
+    ledger.PutName({.name = bucket.key(), .resource = id, .at = ledger.now()});
     ledger.PutName({.name = scene::BucketKey("other"), .resource = other, .at = ledger.now()});
     ledger.Audit({.action = AuditAction::kGranted,
-                  .key = bucket.key,
+                  .key = bucket.key(),
                   .id = owner.id,
                   .root = owner.root,
                   .cause = "a test's"});

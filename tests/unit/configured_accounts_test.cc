@@ -42,7 +42,7 @@ class ConfiguredAccountsTest : public ::testing::Test {
     DeclaredResource& queue = request.object.resources.emplace_back();
     const std::string provisional_account = ProvisionalAccountFor(kProd, "test");
     queue.identity = {"sqs/Queue", "aws", provisional_account, "eu-west-1", {{"name", name}}};
-    queue.key = NameOf(name, provisional_account);
+    queue.names = {{NameOf(name, provisional_account), false}};
     queue.name = name;
     request.modes = {Mode::kEnforce};
     const auto decide = [&](const Facts& facts) {

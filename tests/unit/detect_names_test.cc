@@ -81,7 +81,7 @@ TEST(DisagreementsTest, WhatTheStatusShowsMayBeAnothers) {
   const auto look = [&](const std::string& name) {
     ObjectFacts object =
         scene::ManagedQueue(SlotOf("Queue", "team-a", name), name, queue, Intent::kDeletes, 1);
-    object.resources[0].key = scene::QueueName(name, "111111111111");
+    object.resources[0].names = {{scene::QueueName(name, "111111111111"), false}};
     object.account_disagreement = "status.atProvider.arn names account 222222222222";
     object.shown_account = shown;
     known = {};

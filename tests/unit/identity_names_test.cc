@@ -140,7 +140,7 @@ void ExpectRow(const Row& row, const GroupKind& kind, const char* part) {
   if (row.why == nullptr) {
     EXPECT_TRUE(facts.bad_names.empty());
     EXPECT_FALSE(facts.resources[0].key.empty());
-    const std::string& key = facts.resources[0].key.text;
+    const std::string& key = facts.resources[0].key().text;
     for (const char c : key) EXPECT_TRUE(c > ' ' && c < 0x7F) << key;
     return;
   }

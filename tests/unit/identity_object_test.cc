@@ -143,7 +143,7 @@ TEST(IdentityAccount, UnknownOnesHaveAProvisionalAccountPerProviderConfig) {
         Read(TableJson(row.metadata, std::string(row.spec) + "}"), row.kind, Rules());
     const DeclaredResource& resource = facts.resources.at(0);
     EXPECT_EQ(resource.identity.account, row.account);
-    EXPECT_TRUE(resource.key.text.starts_with("dynamodb/Table|aws|?local/")) << resource.key.text;
+    EXPECT_TRUE(resource.key.text.starts_with("dynamodb/Table|aws|?local/")) << resource.key().text;
     EXPECT_TRUE(resource.arn.empty());
     EXPECT_EQ(IdentityFromText(ToText(resource.identity)), resource.identity);
   }
@@ -155,7 +155,7 @@ TEST(IdentityAccount, EvidenceIsTakenStrongestFirst) {
   IdentityRules rules = Rules();
 
   const ObjectFacts by_arn = Read(TableJson("", status), kTable, rules);
-  EXPECT_EQ(by_arn.resources.at(0).further.at(0).text.text,
+  EXPECT_EQ(by_arn.resources.at(0).names.at(1).text.text,
             "dynamodb/Table|aws|222222222222|us-west-2|name=orders")
       << "beside the declared name";
   EXPECT_TRUE(by_arn.resources.at(0).key.text.starts_with("dynamodb/Table|aws|?local/"));
@@ -166,7 +166,7 @@ TEST(IdentityAccount, EvidenceIsTakenStrongestFirst) {
   rules.accounts = {{config, "333333333333"}};
   const ObjectFacts disputed = Read(TableJson("", status), kTable, rules);
   EXPECT_EQ(disputed.resources.at(0).identity.account, "333333333333");
-  EXPECT_EQ(disputed.resources.at(0).further.at(0).text, by_arn.resources.at(0).key);
+  EXPECT_EQ(disputed.resources.at(0).names.at(1).text, by_arn.resources.at(0).key);
   EXPECT_EQ(disputed.account_disagreement,
             "status.atProvider.arn names account 222222222222, the configuration of its "
             "ProviderConfig names 333333333333");
@@ -181,7 +181,7 @@ TEST(IdentityAccount, EvidenceIsTakenStrongestFirst) {
     EXPECT_TRUE(
         Read(TableJson("", odd), kTable, rules).resources.at(0).identity.account.starts_with("?"))
         << other;
-    EXPECT_TRUE(Read(TableJson("", odd), kTable, rules).resources.at(0).further.empty()) << other;
+    EXPECT_EQ(Read(TableJson("", odd), kTable, rules).resources.at(0).names.size(), 1U) << other;
   }
 }
 
@@ -192,12 +192,12 @@ TEST(IdentityAccount, AnEndpointOutsideOfAwsShowsNoNames) {
       R"(},"status":{"atProvider":{"arn":"arn:aws:dynamodb:us-west-2:222222222222:table/orders"}})";
   const ProviderConfigName config{"aws.upbound.io", "ProviderConfig", "", "default"};
   rules.outside = {{{"aws.upbound.io", "ProviderConfig", "", "localstack"}, {"localstack", {}}}};
-  EXPECT_FALSE(Read(TableJson("", status), kTable, rules).resources.at(0).further.empty());
+  EXPECT_EQ(Read(TableJson("", status), kTable, rules).resources.at(0).names.size(), 2U);
   rules.outside[config].host = "aws.evil:4566";
   const ObjectFacts facts = Read(TableJson("", status), kTable, rules);
   ASSERT_EQ(facts.resources.size(), 1U);
   EXPECT_TRUE(facts.resources.at(0).key.text.starts_with("dynamodb/Table|@aws.evil:4566|?local/"));
-  EXPECT_TRUE(facts.resources.at(0).further.empty());
+  EXPECT_EQ(facts.resources.at(0).names.size(), 1U);
   EXPECT_TRUE(facts.resources.at(0).arn.empty());
   EXPECT_EQ(facts.shown_account, "") << "nor does it witness an end";
   rules.accounts = {{config, "333333333333"}};
@@ -225,7 +225,7 @@ TEST(IdentityAccount, AnEndpointOutsideOfAwsIsANameSpaceOfItsOwn) {
   const auto key = [&](const std::string& json, const GroupKind& kind) {
     const ObjectFacts facts = Read(json, kind, rules);
     EXPECT_EQ(facts.name_finding, "");
-    return facts.resources.at(0).key.text;
+    return facts.resources.at(0).key().text;
   };
   EXPECT_EQ(key(bucket, kBucket), "s3/Bucket|aws|||name=data-x");
   OutsideEndpoint& endpoint = rules.outside[{"aws.upbound.io", "ProviderConfig", "", "default"}];
@@ -259,12 +259,12 @@ TEST(IdentityAccount, AnArnOfAnotherResourceIsAFinding) {
         "arn:aws-cn:dynamodb:us-west-2:222222222222:table/orders",
         "arn:aws:sqs:us-west-2:222222222222:orders", "arn:aws:dynamodb:us-west-2:222222222222:"}) {
     const ObjectFacts facts = read(other);
-    EXPECT_TRUE(facts.resources.at(0).further.empty()) << other;
+    EXPECT_EQ(facts.resources.at(0).names.size(), 1U) << other;
     EXPECT_EQ(facts.account_disagreement,
               "status.atProvider.arn names another resource: " + std::string(other));
   }
   const ObjectFacts below = read("arn:aws:dynamodb:us-west-2:222222222222:table/team/orders");
-  EXPECT_FALSE(below.resources.at(0).further.empty()) << "a path that the fields do not tell";
+  EXPECT_EQ(below.resources.at(0).names.size(), 2U) << "a path that the fields do not tell";
 }
 
 TEST(IdentityAccount, AnIdentityIsKeyedAgainWhenItsAccountBecomesKnown) {

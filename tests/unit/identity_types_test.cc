@@ -100,7 +100,7 @@ Outcome OutcomeOf(const Vector& vector, const IdentityRules& rules) {
     EXPECT_FALSE(resource.name.find('\n') != std::string::npos);
     EXPECT_EQ(IdentityFromText(ToText(resource.identity)), resource.identity);
     if (!outcome.keys.empty()) outcome.keys += ' ';
-    outcome.keys += resource.key.empty() ? "?" : resource.key.text;
+    outcome.keys += resource.key().empty() ? "?" : resource.key().text;
   }
   if (outcome.keys.empty()) outcome.keys = "-";
   if (!facts.resources.empty() && !facts.resources.front().arn.empty()) {

@@ -119,7 +119,9 @@ TEST_F(LedgerNames, WhatIsOnlyObservedIsShownByItsBestToo) {
   Row observer = SampleRow("c", "u3");
   observer.intent = Intent::kObserves;
   const auto observe = [&](Ledger& ledger) {
-    ledger.PutObject(SampleObject("u3"));
+    Object object = SampleObject("u3");
+    object.slot = object.root = observer.slot;
+    ledger.PutObject(object);
     ledger.PutRow(observer);
     ledger.PutName(SampleKeyName("c"));
   };
@@ -197,7 +199,9 @@ TEST_F(LedgerNames, StayUnderAnotherIdWhileSomebodyObserves) {
   Row observer = SampleRow("a", "u3");
   observer.intent = Intent::kObserves;
   Decide([&](Ledger& ledger) {
-    ledger.PutObject(SampleObject("u3"));
+    Object object = SampleObject("u3");
+    object.slot = object.root = observer.slot;
+    ledger.PutObject(object);
     ledger.PutRow(observer);
   });
   Decide([](Ledger& ledger) {

@@ -379,7 +379,7 @@ TEST(Mapping, DeclaresWhatItsPathsFind) {
       EXPECT_EQ(resource.partial, resource.key.empty());
       EXPECT_EQ(resource.partial, !resource.missing.empty());
       if (!declared.empty()) declared += ' ';
-      declared += resource.partial ? "~" + resource.name : resource.key.text;
+      declared += resource.partial ? "~" + resource.name : resource.key().text;
     }
     for (const BadName& name : facts.bad_names) declared += " !" + name.part;
     EXPECT_EQ(declared, row.declared);

@@ -91,7 +91,7 @@ class WatcherAccountsTest : public WatcherTest {
     request.object.managed = true;
     DeclaredResource& queue = request.object.resources.emplace_back();
     queue.identity = {"sqs/Queue", "aws", kOne, "eu-west-1", {{"name", name}}};
-    queue.key = NameOf(name, kOne);
+    queue.names = {{NameOf(name, kOne), false}};
     queue.name = name;
     AwaitNames(driver_->learned.moving, request.object);
     bool allowed = true;

@@ -46,12 +46,9 @@ bool ProbablyWrites(const AdmissionRequest& review, const ReviewRequest& request
   if (request.object.lineage.composite) return false;
   const auto& resources = request.object.resources;
   return std::none_of(resources.begin(), resources.end(), [&](const DeclaredResource& resource) {
-    const auto taken = [&](const KeyText& name) {
-      return !name.empty() && OwnerByName(name, facts).has_value();
-    };
-    return taken(resource.key) ||
-           std::any_of(resource.further.begin(), resource.further.end(),
-                       [&](const FurtherName& name) { return taken(name.text); });
+    return std::ranges::any_of(resource.names, [&](const DeclaredName& name) {
+      return OwnerByName(name.text, facts).has_value();
+    });
   });
 }
 

@@ -35,8 +35,8 @@ bool HasLineage(const ObjectFacts& object) {
 bool LosesAResource(const ObjectFacts& object, const Ledger& ledger) {
   std::set<ResourceId> declared;
   for (const DeclaredResource& resource : object.resources) {
-    if (resource.key.empty()) continue;
-    if (auto named = ledger.Named(resource.key)) declared.insert(std::move(named->resource));
+    if (resource.key().empty()) continue;
+    if (auto named = ledger.Named(resource.key())) declared.insert(std::move(named->resource));
   }
   const std::vector<Row> rows = ledger.RowsOfUid(object.uid);
   return std::any_of(rows.begin(), rows.end(), [&](const Row& row) {
@@ -70,9 +70,8 @@ template <typename Use>
 bool AnyName(const ObjectFacts& object, const Use& use) {
   return use(object.uid.text) ||
          std::any_of(object.resources.begin(), object.resources.end(), [&](const auto& resource) {
-           const auto use_name = [&](const FurtherName& name) { return use(name.text.text); };
-           return (!resource.key.empty() && use(resource.key.text)) ||
-                  std::any_of(resource.further.begin(), resource.further.end(), use_name);
+           return std::ranges::any_of(
+               resource.names, [&](const DeclaredName& name) { return use(name.text.text); });
          });
 }
 

@@ -78,10 +78,10 @@ std::vector<Row> EndedClaims(const ImportList& list, const ImportPlan& plan, con
 
 ImportPlan::Line LineOf(const ImportList& list, const ImportedResource& item, const Facts& facts) {
   ImportPlan::Line line;
-  line.holder = OwnerByName(item.resource.key, facts);
+  line.holder = OwnerByName(item.resource.key(), facts);
   if (!line.holder) {
     // Imported beside it, one resource had two owners until the account is known.
-    line.holder = Lookalike(item.resource.key, facts);
+    line.holder = Lookalike(item.resource.key(), facts);
     if (line.holder) line.action = ImportAction::kConflicting;
     return line;
   }
@@ -108,7 +108,7 @@ ImportPlan PlanImport(const ImportList& list, const AllFacts& facts) {
   for (const ImportedResource& item : list.resources) {
     ImportPlan::Line line = LineOf(list, item, facts);
     const bool is_first =
-        line.holder ? ids.insert(line.holder->id).second : fresh.insert(item.resource.key).second;
+        line.holder ? ids.insert(line.holder->id).second : fresh.insert(item.resource.key()).second;
     if (!is_first && line.action != ImportAction::kConflicting) line.action = ImportAction::kOwned;
     plan.lines.push_back(std::move(line));
   }
@@ -145,7 +145,7 @@ void ApplyImport(const ImportList& list, const ImportPlan& plan, const std::stri
     switch (line.action) {
       case ImportAction::kNew:
         owner.party = PartyOf(owner.root);
-        Import(item.resource.key, std::move(owner), actor, ledger);
+        Import(item.resource.key(), std::move(owner), actor, ledger);
         break;
       case ImportAction::kOwned: break;
       case ImportAction::kChanged:

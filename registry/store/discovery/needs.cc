@@ -8,13 +8,14 @@ namespace {
 // Collects what is needed and not in stock.
 class Cover {
  public:
-  explicit Cover(const FactStock& stock) : stock_(stock) {}
+  Cover(const FactStock& stock, const std::vector<ResourceId>& made) : stock_(stock), made_(made) {}
 
   void Name(const KeyText& name) {
     if (!stock_.names.contains(name)) needs_.names.insert(name);
   }
   void Resource(const ResourceId& id) {
-    if (!stock_.resources.contains(id)) needs_.resources.insert(id);
+    const bool is_made = std::find(made_.begin(), made_.end(), id) != made_.end();
+    if (!is_made && !stock_.resources.contains(id)) needs_.resources.insert(id);
   }
   void Of(const RowId& id) {
     Resource(id.resource);
@@ -57,6 +58,7 @@ class Cover {
 
  private:
   const FactStock& stock_;
+  const std::vector<ResourceId>& made_;
   FactNeeds needs_;
 };
 
@@ -152,7 +154,7 @@ void FactStock::Add(FactStock later) {
 }
 
 FactNeeds Uncovered(const FactStock& stock, const Changes& changes) {
-  Cover cover(stock);
+  Cover cover(stock, changes.made);
   for (const Row& row : changes.put_rows) cover.Of(row.id);
   for (const RowId& id : changes.drop_rows) cover.Of(id);
   for (const Owner& owner : changes.put_owners) cover.Resource(owner.id);
