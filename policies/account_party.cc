@@ -48,8 +48,8 @@ std::vector<Finding> JudgeAccounts(const RuleCase& c) {
     const DeclaredResource& resource = c.object->resources[index];
     auto finding = AccountOfOthers(resource, c.policy->account_parties, WordingOf(c));
     if (!finding) continue;
-    const bool existed =
-        BringsWhatExists(c) || IsHeld(c, DeclaredIn(resource).name) || IsOnRecord(c, resource.key());
+    const bool existed = BringsWhatExists(c) || IsHeld(c, DeclaredIn(resource).name) ||
+                         IsOnRecord(c, resource.key());
     if (existed) finding->mode = Mode::kWarn;
     Keep(c, *std::move(finding), {.type = resource.identity.type, .name = resource.name}, out);
   }

@@ -40,7 +40,8 @@ void AddDeclared(const ObjectFacts& object, const Ledger& ledger, std::set<Resou
     // Its status shows another resource, or another account's than its ProviderConfig leads to
     // (N4): whose is that?
     KeyText of = object.shown_key;
-    const bool elsewhere = !object.account_disagreement.empty() && !AccountIn(resource.key()).empty();
+    const bool elsewhere =
+        !object.account_disagreement.empty() && !AccountIn(resource.key()).empty();
     if (of.empty() && elsewhere) of = WithAccount(resource.key(), object.shown_account);
     auto shown = of.empty() ? std::nullopt : ledger.Named(of);
     if (shown) ids.insert(std::move(shown->resource));

@@ -108,7 +108,7 @@ void AddId(const Draft& draft, DeclaredResource& resource) {
   if (id.in_partition || resource.further_account.empty()) return;
   // The id counts within an account: who knows the account declares it under that one.
   AddName(AssignedName(InFurtherAccount(resource), *draft.type, id),
-             id.observed || draft.each.further_observed, resource);
+          id.observed || draft.each.further_observed, resource);
 }
 
 // Whether AWS may show `shown` for what is written `arn` from its parts: the same place, and the

@@ -53,7 +53,7 @@ void TakeRegion(std::string_view region, std::string missing, const PartContext&
 void LieWithParent(Draft& draft);
 
 // Appends one resource per combination of the parts' elements, and one without key for what is not
-// known yet. An assigned id is a further name of the only resource, or the key of one whose parts
+// known yet. An assigned id is the last name of the only resource, or the key of one whose parts
 // are not known; beside several it is one more, kept by the id alone. An observed account is left
 // out where the object's own ARN names another resource. More than kResourcesMax combinations make
 // one bad name and no key.

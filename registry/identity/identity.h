@@ -271,7 +271,7 @@ bool Resolve(DeclaredResource& resource, const Reference& reference, std::string
 // Names `resource`, whose name was replaced, `name` as before.
 void Restore(DeclaredResource& resource, std::string_view name, const TypeSpec& spec);
 
-// Adds the other spelling of a name within a zone as a further name of `resource`: with the name of
+// Adds the other spelling of a name within a zone as another name of `resource`: with the name of
 // `zone` where the part `within` leaves it out, else without it. Nothing without key.
 void AddZoneSpelling(DeclaredResource& resource, const KeyPart& within, std::string_view zone,
                      const TypeSpec& spec);

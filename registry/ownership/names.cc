@@ -451,8 +451,7 @@ ResourceId HomeOf(const DeclaredResource& resource, const Slot& root, Ledger& le
     if (InAnotherAccount(resource, each.id, ledger)) continue;
     const auto is_found_by = [&](bool assigned) {
       return std::any_of(names.begin(), names.end(), [&](const DeclaredName& name) {
-        return IsAssignedName(name.text) == assigned &&
-               ResourceNamed(name.text, ledger) == each.id;
+        return IsAssignedName(name.text) == assigned && ResourceNamed(name.text, ledger) == each.id;
       });
     };
     const bool by_id_alone = is_found_by(true) && !is_found_by(false);

@@ -159,8 +159,7 @@ bool HeldBefore(const Case& c, const Pair& pair, const ResourceId& id) {
     const DeclaredResource* old = Declares(*c.request.old_object, literally);
     return old != nullptr && old->intent >= resource.intent;
   };
-  return std::ranges::all_of(resource.names,
-                             [&](const auto& n) { return held(n.text, n.text); }) &&
+  return std::ranges::all_of(resource.names, [&](const auto& n) { return held(n.text, n.text); }) &&
          std::ranges::all_of(resource.awaited,
                              [&](const auto& n) { return held(n, resource.key()); }) &&
          held(WithoutAccount(resource.key()).value_or(KeyText()), resource.key()) && any;

@@ -336,8 +336,9 @@ void CascadeWorld::Portion() {
 
 bool CascadeWorld::DeclaresAt(const Thing& thing, const ResourceId& id) const {
   const ObjectFacts facts = FactsOf(thing);
-  return std::any_of(facts.resources.begin(), facts.resources.end(),
-                     [&](const auto& resource) { return registry_->IdNamed(resource.key()) == id; });
+  return std::any_of(facts.resources.begin(), facts.resources.end(), [&](const auto& resource) {
+    return registry_->IdNamed(resource.key()) == id;
+  });
 }
 
 void CascadeWorld::Proofs() {

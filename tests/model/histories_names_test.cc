@@ -394,7 +394,7 @@ TEST_F(HistoriesOfNames, AForgedStatusTakesNoName) {
   EXPECT_EQ(decision.conflicts.front().mode, Mode::kWarn);
   EXPECT_TRUE(IsAs(QueueName("jobs", kOne), a_)) << "configuration is stronger";
   EXPECT_TRUE(IsAs(QueueName("jobs", declared_.ProvisionalAccount()), a_));
-  EXPECT_TRUE(IsAs(live.resources.front().key, b_));
+  EXPECT_TRUE(IsAs(live.resources.front().key(), b_));
   registry_.See(live);  // the status says it again
   EXPECT_TRUE(IsAs(QueueName("jobs", kOne), a_));
   const Slot again = SlotOf("Queue", "team-a", "again");

@@ -206,7 +206,8 @@ class NamesWorld {
         EXPECT_FALSE(same_id) << "S1: " << thing.uid << " and " << other.uid << " have id "
                               << thing.id;
         const bool same = thing.queue.config == other.queue.config && a.key() == b.key();
-        EXPECT_FALSE(same) << "S1: " << thing.uid << " and " << other.uid << " are " << a.key().text;
+        EXPECT_FALSE(same) << "S1: " << thing.uid << " and " << other.uid << " are "
+                           << a.key().text;
       }
     }
     for (const Row& row : contents.rows) {

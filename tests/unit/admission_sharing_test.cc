@@ -282,7 +282,7 @@ TEST_F(AdmissionSharingTest, TheDeletionOfWhatAListOwnsIsTold) {
     const IdSource ids = RandomIds();
     Ledger ledger(facts, clock_.Now(), ids, parties);
     ImportedResource item;
-    item.resource.key() = owner.key;
+    item.resource.names = {{owner.key, false}};
     item.resource.identity = owner.identity;
     const ImportList list{"terraform:net", {item}};
     ApplyImport(list, PlanImport(list, facts), "ann", ledger);

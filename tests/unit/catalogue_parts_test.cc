@@ -71,7 +71,7 @@ class World {
  public:
   explicit World(std::uint32_t seed) : dice_(seed) {}
 
-  // Objects, each with some declarations; records; shares; further names.
+  // Objects, each with some declarations; records; shares; ids.
   StoreContents Make(const Dialect& dialect) {
     StoreContents made;
     std::map<ResourceId, std::vector<const Row*>> managers;

@@ -349,7 +349,7 @@ TEST(IdentityExternalName, AReferenceThatIsFilledMakesTheFieldsTheKey) {
   Resolve(resource, reference, "vpc-1", *Catalogue::BuiltIn().FindType("ec2/SecurityGroup"));
   ASSERT_EQ(resource.names.size(), 2U);
   EXPECT_TRUE(IsAssignedName(resource.names.back().text));
-  EXPECT_FALSE(IsAssignedName(resource.key));
+  EXPECT_FALSE(IsAssignedName(resource.key()));
 }
 
 // Whoever may write a status would else take a name of any account, by a reference.
