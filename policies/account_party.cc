@@ -28,8 +28,8 @@ struct DeclaredThere {
 };
 
 DeclaredThere DeclaredIn(const DeclaredResource& resource) {
-  if (IsAccount(resource.identity.account)) return {resource.identity.account, resource.key};
-  for (const FurtherName& name : resource.further) {
+  if (IsAccount(resource.identity.account)) return {resource.identity.account, resource.key()};
+  for (const DeclaredName& name : resource.names) {
     std::string account = AccountIn(name.text);
     if (!name.observed && IsAccount(account)) return {std::move(account), name.text};
   }
@@ -48,8 +48,8 @@ std::vector<Finding> JudgeAccounts(const RuleCase& c) {
     const DeclaredResource& resource = c.object->resources[index];
     auto finding = AccountOfOthers(resource, c.policy->account_parties, WordingOf(c));
     if (!finding) continue;
-    const bool existed =
-        BringsWhatExists(c) || IsHeld(c, DeclaredIn(resource).name) || IsOnRecord(c, resource.key);
+    const bool existed = BringsWhatExists(c) || IsHeld(c, DeclaredIn(resource).name) ||
+                         IsOnRecord(c, resource.key());
     if (existed) finding->mode = Mode::kWarn;
     Keep(c, *std::move(finding), {.type = resource.identity.type, .name = resource.name}, out);
   }
@@ -74,7 +74,7 @@ std::optional<Finding> AccountOfOthers(const DeclaredResource& resource,
   out.warning = OneLine(
       "truce: " + out.resource + ": account " + account + " is not bound to namespace " + ns,
       kWarningBytesMax);
-  out.key = resource.key;
+  out.key = resource.key();
   return out;
 }
 

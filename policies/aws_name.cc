@@ -17,7 +17,7 @@ Finding AwsNameRefused(const DeclaredResource& resource, const BadAwsName& bad,
   const std::string type = TypeForPeople(resource.identity.type);
   Finding out{.rule = Rule::kAwsName, .mode = fault.warns ? Mode::kWarn : Mode::kEnforce};
   out.resource = type + " " + Quoted(name);
-  out.key = resource.key;
+  out.key = resource.key();
   if (fault.warns) {
     out.cause = "AWS takes " + Quoted(name) + " as the name of this " + type + ", but it " +
                 fault.reason + ".";

@@ -12,8 +12,8 @@ constexpr std::size_t kCauseBytesMax = 1024;
 
 std::optional<Declarant> DeclaredTwice::FirstOf(const DeclaredResource& resource,
                                                 const Declarant& here) {
-  if (resource.key.empty() || resource.intent == Intent::kObserves) return std::nullopt;
-  const auto [found, is_new] = first_.try_emplace(resource.key, here);
+  if (resource.key().empty() || resource.intent == Intent::kObserves) return std::nullopt;
+  const auto [found, is_new] = first_.try_emplace(resource.key(), here);
   if (is_new || found->second == here) return std::nullopt;
   return found->second;
 }
@@ -30,7 +30,7 @@ Finding DeclaredTwice::FindingOf(const DeclaredResource& resource, Mode mode,
       OneLine(resource.identity.type + " \"" + resource.name + "\"", kResourceBytesMax);
   finding.cause = OneLine(finding.resource + " is declared " + who, kCauseBytesMax);
   finding.remedy = "Declare it once.";
-  finding.key = resource.key;
+  finding.key = resource.key();
   return finding;
 }
 

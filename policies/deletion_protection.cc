@@ -33,18 +33,29 @@ bool IsByController(const RuleCase& c) {
 }
 
 // What the object declares is known before the watch shows it: what its status names, too.
-void AddDeclared(const ObjectFacts& object, const Ledger& ledger, std::set<KeyText>& keys) {
+void AddDeclared(const ObjectFacts& object, const Ledger& ledger, std::set<ResourceId>& ids) {
   for (const DeclaredResource& resource : object.resources) {
-    if (resource.key.empty() || resource.partial || resource.intent != Intent::kDeletes) continue;
-    for (MeantResource& meant : ResourcesMeant(resource, ledger)) keys.insert(std::move(meant.key));
+    if (resource.key().empty() || resource.partial || resource.intent != Intent::kDeletes) continue;
+    for (MeantResource& meant : ResourcesMeant(resource, ledger)) ids.insert(std::move(meant.id));
     // Its status shows another resource, or another account's than its ProviderConfig leads to
     // (N4): whose is that?
     KeyText of = object.shown_key;
-    const bool elsewhere = !object.account_disagreement.empty() && !AccountIn(resource.key).empty();
-    if (of.empty() && elsewhere) of = WithAccount(resource.key, object.shown_account);
-    auto shown = of.empty() ? std::nullopt : ResourceOf(of, ledger);
-    if (shown) keys.insert(*std::move(shown));
+    const bool elsewhere =
+        !object.account_disagreement.empty() && !AccountIn(resource.key()).empty();
+    if (of.empty() && elsewhere) of = WithAccount(resource.key(), object.shown_account);
+    auto shown = of.empty() ? std::nullopt : ledger.Named(of);
+    if (shown) ids.insert(std::move(shown->resource));
   }
+}
+
+// The owners of those that have one, in the order in which people are shown them.
+std::vector<Owner> OwnersByKey(const std::set<ResourceId>& ids, const Facts& facts) {
+  std::vector<Owner> owners;
+  for (const ResourceId& id : ids) {
+    if (auto owner = facts.OwnerOf(id)) owners.push_back(*std::move(owner));
+  }
+  std::ranges::sort(owners, {}, &Owner::key);
+  return owners;
 }
 
 // "service \"a\", Bucket team-a/artifacts", as far as `level` allows.
@@ -121,30 +132,29 @@ std::vector<Finding> JudgeDeletions(const RuleCase& c) {
   const bool keeps = !declared.empty() && std::ranges::none_of(declared, [](const auto& each) {
     return each.intent == Intent::kDeletes;
   });
-  std::map<KeyText, std::optional<Slot>> managed;
-  std::set<KeyText> keys;
+  std::map<ResourceId, std::optional<Slot>> managed;
+  std::set<ResourceId> ids;
   for (const Row& row : RowsBelow(c.object->uid, c.object->slot, ledger)) {
     facts_of.ending.insert(row.slot);
     const bool is_kept = row.terminating || (keeps && row.id.uid == c.object->uid);
     if (row.intent != Intent::kDeletes || is_kept) continue;
-    keys.insert(row.id.key);
-    if (row.managed) managed[row.id.key] = row.slot;
+    ids.insert(row.id.resource);
+    if (row.managed) managed[row.id.resource] = row.slot;
   }
   // Of what the registry does not know nothing is known to go.
-  if (known) AddDeclared(*c.object, ledger, keys);
-  for (const KeyText& key : keys) {
-    const std::optional<Owner> owner = facts.OwnerOf(key);
+  if (known) AddDeclared(*c.object, ledger, ids);
+  for (const Owner& owner : OwnersByKey(ids, facts)) {
     // Twenty say what is at stake: nobody reads a longer text to its end.
-    if (!owner || out.size() == kShownMax) continue;
-    const std::vector<Agreement> agreements = facts.AgreementsOf(key);
+    if (out.size() == kShownMax) break;
+    const std::vector<Agreement> agreements = facts.AgreementsOf(owner.id);
     const bool is_marked = ProtectionIn(agreements) != nullptr;
     // A status that shows another's resource may not be in the rows yet.
-    const bool has_sides = owner->contested || owner->root != facts_of.root;
+    const bool has_sides = owner.contested || owner.root != facts_of.root;
     const bool tells_sides = has_sides && (is_configured || by_people);
     if (!is_marked && !tells_use && !tells_sides) continue;
-    const std::vector<Row> rows = facts.RowsOfKey(key);
-    facts_of.owner = &*owner;
-    facts_of.managed = managed[key];
+    const std::vector<Row> rows = facts.RowsOf(owner.id);
+    facts_of.owner = &owner;
+    facts_of.managed = managed[owner.id];
     facts_of.agreements = agreements;
     facts_of.rows = rows;
     facts_of.other_side =
@@ -152,9 +162,9 @@ std::vector<Finding> JudgeDeletions(const RuleCase& c) {
     auto finding = DeletionProtection(facts_of, WordingOf(below));
     if (!finding) continue;
     AppliedMode applied = ModeIn(below, Rule::kDeletionProtection,
-                                 {.type = owner->identity.type,
-                                  .name = owner->name,
-                                  .service = owner->service,
+                                 {.type = owner.identity.type,
+                                  .name = owner.name,
+                                  .service = owner.service,
                                   .marked = is_marked});
     // What exists twice was never refused: its loss is told in audit, too.
     const bool tells_always = !facts_of.other_side.empty() && applied.overridden == nullptr;

@@ -570,7 +570,7 @@ Finding DuplicateOwnership(const Clash& clash, const Wording& wording) {
   out.remedy = words.Remedy();
   out.link = LinkTo(clash.holder, wording);
   out.warning = words.Warning();
-  out.key = clash.resource.key;
+  out.key = clash.resource.key();
   return out;
 }
 

@@ -67,7 +67,7 @@ bool CameBefore(const DeclaredResource& attachment, const Owner& holder, const R
   const std::optional<Owner> own = OwnerByNames(attachment, *c.facts);
   const std::vector<Row> rows = c.facts->RowsOfUid(c.object->uid);
   return own && std::ranges::any_of(rows, [&](const Row& row) {
-           return row.id.key == own->key && row.at < holder.since;
+           return row.id.resource == own->id && row.at < holder.since;
          });
 }
 
@@ -110,7 +110,7 @@ std::vector<Finding> JudgeAttachments(const RuleCase& c) {
     if (type == nullptr || !type->attachment) continue;
     const auto holder = ParentOwner(resource, *c.policy->catalogue, *c.facts);
     if (!holder || !IsOfOthers(*holder, c)) continue;
-    const bool existed = WroteBefore(resource, *type, c) || IsOnRecord(c, resource.key);
+    const bool existed = WroteBefore(resource, *type, c) || IsOnRecord(c, resource.key());
     const bool anew = existed && Rewrites(c) && CameBefore(resource, *holder, c);
     KeepUse(c, {.use = &resource, .holder = &*holder, .existed = existed, .anew = anew},
             &ForeignAttachment, out);
@@ -135,7 +135,7 @@ std::optional<Finding> ForeignAttachment(const UseFacts& facts, const Wording& w
     out.mode = !service.empty() && service == holder.service ? Mode::kAudit : Mode::kWarn;
   }
   out.resource = type + " of " + parent;
-  out.key = attachment.key;
+  out.key = attachment.key();
   out.cause = "This " + type + " writes into " + parent + ", " +
               OwnerInWords(holder, wording.disclosure) + ".";
   out.remedy =

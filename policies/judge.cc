@@ -277,7 +277,7 @@ void Judgement::CheckListed(const Decision& decision, const Facts& facts) {
   if ((policy_->unlisted.empty() && !is_blind) || !decision.allowed) return;
   for (const std::size_t index : decision.added) {
     const DeclaredResource& resource = review_.request.object.resources[index];
-    if (resource.key.empty() || resource.intent == Intent::kObserves) continue;
+    if (resource.key().empty() || resource.intent == Intent::kObserves) continue;
     const auto found = policy_->unlisted.find(resource.identity.type);
     const bool is_listed = found == policy_->unlisted.end();
     if ((is_listed && !is_blind) || OwnerByNames(resource, facts)) continue;
@@ -303,10 +303,10 @@ std::vector<KeyText> Judgement::KeysToPropose() const {
   };
   const std::vector<Finding> about_names = JudgeNames(c);
   for (const DeclaredResource& resource : request.object.resources) {
-    if (resource.key.empty() || resource.intent == Intent::kObserves) continue;
-    if (request.old_object && Declares(*request.old_object, resource.key) != nullptr) continue;
+    if (resource.key().empty() || resource.intent == Intent::kObserves) continue;
+    if (request.old_object && Declares(*request.old_object, resource.key()) != nullptr) continue;
     for (const Finding& finding : about_names) {
-      if (finding.key == resource.key) add(resource, finding.suggestion);
+      if (finding.key == resource.key()) add(resource, finding.suggestion);
     }
     add(resource, OtherName(resource, wording));
   }
@@ -324,7 +324,7 @@ void Judgement::SuggestNames(const RuleCase& c) {
   const auto propose = [&](const Clash& clash) {
     const DeclaredResource& resource = clash.resource;
     const auto renamed = [&](const Finding& finding) {
-      return finding.key == resource.key && !finding.suggestion.empty();
+      return finding.key == resource.key() && !finding.suggestion.empty();
     };
     // One name for all that is wrong with it.
     const auto found = std::find_if(findings_.begin(), findings_.end(), renamed);
@@ -336,7 +336,7 @@ void Judgement::SuggestNames(const RuleCase& c) {
     return is_good ? name : std::string();
   };
   for (const std::vector<Clash>* clashes : {&decision.denied, &decision.conflicts}) {
-    for (const Clash& clash : *clashes) other_names_[clash.resource.key] = propose(clash);
+    for (const Clash& clash : *clashes) other_names_[clash.resource.key()] = propose(clash);
   }
 }
 
@@ -370,12 +370,12 @@ std::vector<Finding> Judgement::FindingsOf(const Decision& decision) const {
 bool Judgement::IsExplained(const Clash& clash) const {
   return std::any_of(findings_.begin(), findings_.end(), [&](const Finding& finding) {
     return SpecOf(finding.rule).explains && finding.mode == Mode::kEnforce &&
-           finding.key == clash.resource.key;
+           finding.key == clash.resource.key();
   });
 }
 
 Finding Judgement::OwnershipIn(const Clash& clash, Wording wording) const {
-  const auto name = other_names_.find(clash.resource.key);
+  const auto name = other_names_.find(clash.resource.key());
   if (name != other_names_.end()) wording.other_name = name->second;
   return DuplicateOwnership(clash, wording);
 }

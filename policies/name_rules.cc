@@ -48,9 +48,9 @@ bool TakesOver(const RuleCase& c, const KeyText& name) {
 // Whether the name is not new to the party or the chain, under an account that the declaration
 // itself tells.
 bool IsHeldName(const RuleCase& c, const DeclaredResource& resource) {
-  if (IsHeld(c, resource.key) || TakesOver(c, resource.key)) return true;
-  const std::string shape = ShapeOf(resource.key);
-  return !shape.empty() && std::ranges::any_of(resource.further, [&](const FurtherName& name) {
+  if (IsHeld(c, resource.key()) || TakesOver(c, resource.key())) return true;
+  const std::string shape = ShapeOf(resource.key());
+  return !shape.empty() && std::ranges::any_of(resource.names, [&](const DeclaredName& name) {
     return !name.observed && ShapeOf(name.text) == shape && IsHeld(c, name.text);
   });
 }

@@ -36,7 +36,7 @@ Finding NameOutOfConvention(const DeclaredResource& resource, std::string_view n
   const std::string wrong = WhatIsWrong(fault);
   Finding out{.rule = Rule::kNamingConvention};
   out.resource = type + " " + Quoted(name);
-  out.key = resource.key;
+  out.key = resource.key();
   out.cause = type + " " + Quoted(name) + " does not follow the naming convention " + fault.form +
               ": " + wrong + ".";
   const std::string in = *wording.root == wording.object->slot

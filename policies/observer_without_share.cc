@@ -28,11 +28,11 @@ std::string WhoToAsk(const Owner& holder, const Wording& wording) {
 std::vector<Finding> JudgeObservers(const RuleCase& c) {
   std::vector<Finding> out;
   for (const DeclaredResource& resource : c.object->resources) {
-    if (resource.intent != Intent::kObserves || resource.key.empty()) continue;
+    if (resource.intent != Intent::kObserves || resource.key().empty()) continue;
     const std::optional<Owner> holder = OwnerByNames(resource, *c.facts);
     if (!holder || !IsOfOthers(*holder, c)) continue;
     const bool existed =
-        c.old_object != nullptr && Declares(*c.old_object, resource.key) != nullptr;
+        c.old_object != nullptr && Declares(*c.old_object, resource.key()) != nullptr;
     KeepUse(c, {.use = &resource, .holder = &*holder, .existed = existed}, &ObserverWithoutShare,
             out);
   }
@@ -49,7 +49,7 @@ std::optional<Finding> ObserverWithoutShare(const UseFacts& facts, const Wording
   if (facts.existed) return std::nullopt;
   Finding out{.rule = Rule::kObserverWithoutShare};
   out.resource = ResourceInWords(holder);
-  out.key = facts.use->key;
+  out.key = facts.use->key();
   out.cause = ObjectForPeople(wording.object->slot) + " observes " + out.resource +
               " of another owner, who does not share it with " + ForPeople(facts.party) + ".";
   out.remedy = "Ask " + WhoToAsk(holder, wording) +

@@ -209,7 +209,7 @@ std::string ReleaseCommand(const Owner& owner) {
   return out.append(kReason);
 }
 
-std::string ReleaseCommand(const PublicId& id) {
+std::string ReleaseCommand(const ResourceId& id) {
   return std::string(kRelease).append("--id ").append(id.empty() ? "ID" : id.text).append(kReason);
 }
 

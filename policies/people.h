@@ -41,7 +41,7 @@ std::string WordOf(const Owner& owner);
 // with the account and region in which its name counts.
 std::string ReleaseCommand(const Owner& owner);
 // The same by its id, where its name would say too little or too much.
-std::string ReleaseCommand(const PublicId& id);
+std::string ReleaseCommand(const ResourceId& id);
 // The kind of `slot` as kubectl takes it: "bucket.s3.aws.upbound.io".
 std::string KubectlKind(const Slot& slot);
 // Which object kubectl is to act on: "queue.sqs.aws.upbound.io jobs -n team-a", or placeholders

@@ -11,16 +11,21 @@
 
 namespace truce {
 
-bool IsOnRecord(const RuleCase& c, const KeyText& key) {
-  if (c.question == nullptr || c.facts == nullptr || key.empty()) return false;
+bool IsOnRecord(const RuleCase& c, const ResourceId& resource) {
+  if (c.question == nullptr || c.facts == nullptr) return false;
   const Slot& own = c.object->slot;
-  const auto further = c.facts->FurtherName(key);
-  const std::vector<Row> rows = c.facts->RowsOfKey(further ? further->key : key);
+  const std::vector<Row> rows = c.facts->RowsOf(resource);
   return std::any_of(rows.begin(), rows.end(), [&](const Row& row) {
     if (!Manages(row)) return false;
     if (!c.question->for_party) return row.slot == own || row.root == own;
     return OneParty(PartyOf(row.root), PartyOf(own), c.policy->parties);
   });
+}
+
+bool IsOnRecord(const RuleCase& c, const KeyText& name) {
+  if (c.question == nullptr || c.facts == nullptr || name.empty()) return false;
+  const auto named = c.facts->Named(name);
+  return named && IsOnRecord(c, named->resource);
 }
 
 void Settle(const RuleCase& c, Decision& decision) {
@@ -46,7 +51,7 @@ void Settle(const RuleCase& c, Decision& decision) {
   std::vector<Clash> denied;
   for (Clash& clash : decision.denied) {
     if (is_own(clash)) continue;
-    if (IsOnRecord(c, clash.holder.key)) {
+    if (IsOnRecord(c, clash.holder.id)) {
       clash.mode = Mode::kWarn;
       decision.conflicts.push_back(std::move(clash));
     } else {

@@ -17,8 +17,10 @@ struct Question {
   const AskedOwnerships* before = nullptr;
 };
 
-// Of a question: the registry has it on record as a manager of `key`. Of an admission never.
-bool IsOnRecord(const RuleCase& c, const KeyText& key);
+// Of a question: the registry has it on record as a manager of the resource, or of what `name`
+// names. Of an admission never.
+bool IsOnRecord(const RuleCase& c, const ResourceId& resource);
+bool IsOnRecord(const RuleCase& c, const KeyText& name);
 
 // Makes of `decision`, which is about `c`, the answer to the question: only what is new is refused,
 // what the party of a check owns is its own, and nothing is to be written.

@@ -32,19 +32,11 @@ struct NewOwnership {
   const KeyText* key;
 };
 
-// As an admission makes them: an owner under a key that had none, and whose id is new.
+// As an admission makes them: an owner of a resource that had none.
 std::vector<NewOwnership> Granted(const RuleCase& c) {
   std::vector<NewOwnership> out;
-  const Changes& changes = c.decision->changes;
-  for (const Owner& owner : changes.put_owners) {
-    if (c.facts->HasOwner(owner.key)) continue;
-    const bool moved = std::any_of(changes.drop_owners.begin(), changes.drop_owners.end(),
-                                   [&](const KeyText& key) {
-                                     const auto before = c.facts->OwnerOf(key);
-                                     return before && before->id == owner.id;
-                                   });
-    // Under another key it was counted already.
-    if (!moved) out.push_back({PlaceOf(owner), owner.name, &owner.key});
+  for (const Owner& owner : c.decision->changes.put_owners) {
+    if (!c.facts->OwnerOf(owner.id)) out.push_back({PlaceOf(owner), owner.name, &owner.key});
   }
   return out;
 }
@@ -54,15 +46,15 @@ std::vector<NewOwnership> Asked(const RuleCase& c) {
   std::vector<NewOwnership> out;
   for (const std::size_t index : c.decision->added) {
     const DeclaredResource& resource = c.object->resources[index];
-    const bool is_asked = c.question->before != nullptr && c.question->before->Has(resource.key);
-    const bool is_new = resource.intent != Intent::kObserves && !resource.key.empty() &&
+    const bool is_asked = c.question->before != nullptr && c.question->before->Has(resource.key());
+    const bool is_new = resource.intent != Intent::kObserves && !resource.key().empty() &&
                         !resource.partial && !is_asked && !OwnerByNames(resource, *c.facts);
     if (!is_new) continue;
     Owner owner;
     owner.root = *c.root;
     owner.identity = resource.identity;
     if (!IsAccount(owner.identity.account)) owner.identity.account = resource.further_account;
-    out.push_back({PlaceOf(owner), resource.name, &resource.key});
+    out.push_back({PlaceOf(owner), resource.name, &resource.key()});
   }
   return out;
 }

@@ -190,7 +190,7 @@ std::vector<OwnedRange> Quotas::RangesOf(const ObjectFacts& object) const {
   const ClusterNamespace ns{object.slot.cluster, claim ? claim->ns : object.slot.ns};
   for (const DeclaredResource& resource : object.resources) {
     const ResourceIdentity& identity = resource.identity;
-    if (resource.key.empty() || resource.intent == Intent::kObserves) continue;
+    if (resource.key().empty() || resource.intent == Intent::kObserves) continue;
     const std::string& account =
         IsAccount(identity.account) ? identity.account : resource.further_account;
     const Place place{.type = identity.type,

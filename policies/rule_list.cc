@@ -252,9 +252,9 @@ bool BringsWhatExists(const RuleCase& c) {
 
 bool IsHeld(const RuleCase& c, const KeyText& name) {
   if (c.requester == nullptr || c.facts == nullptr || name.empty()) return false;
-  const std::optional<ResourceName> further = c.facts->FurtherName(name);
-  if (further && further->observed) return false;
-  const std::optional<Owner> owner = c.facts->OwnerOf(further ? further->key : name);
+  const std::optional<ResourceName> named = c.facts->Named(name);
+  if (!named || named->observed) return false;
+  const std::optional<Owner> owner = c.facts->OwnerOf(named->resource);
   return owner && !IsOfOthers(*owner, c);
 }
 

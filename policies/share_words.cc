@@ -45,7 +45,7 @@ bool IsOfOthers(const Owner& holder, const RuleCase& c) {
 void KeepUse(const RuleCase& c, UseFacts use,
              std::optional<Finding> (*rule)(const UseFacts&, const Wording&),
              std::vector<Finding>& out) {
-  const std::vector<Agreement> agreements = c.facts->AgreementsOf(use.holder->key);
+  const std::vector<Agreement> agreements = c.facts->AgreementsOf(use.holder->id);
   use.party = PartyOf(*c.root);
   use.parties = &c.policy->parties;
   use.agreements = agreements;
@@ -76,7 +76,7 @@ Finding ShareEnds(Rule rule, const UseFacts& facts, bool ended, const Wording& w
   const std::string resource = ResourceInWords(holder);
   Finding out{.rule = rule, .mode = Mode::kWarn};
   out.resource = attaches ? type + " of " + resource : resource;
-  out.key = facts.use->key;
+  out.key = facts.use->key();
   out.cause = attaches
                   ? "The share by which this " + type + " may write into " + resource + when + "."
                   : "The share by which " + ObjectForPeople(wording.object->slot) +

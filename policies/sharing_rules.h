@@ -40,7 +40,7 @@ struct UseFacts {
   const Owner* holder = nullptr;          // of the resource that is used
   PartyId party;                          // of the user's root
   const PartyRules* parties = nullptr;    // never null
-  std::span<const Agreement> agreements;  // of the holder's key
+  std::span<const Agreement> agreements;  // of the holder's resource
   bool existed = false;                   // the declaration used it before this version
   // It used it before the holder had it, without anybody's leave, and uses it in another way now.
   bool anew = false;
@@ -93,8 +93,8 @@ std::optional<Finding> ObserverWithoutShare(const UseFacts& facts, const Wording
 // Facts of one resource that the deletion of an object would delete.
 struct DeletionFacts {
   const Owner* owner = nullptr;
-  std::span<const Agreement> agreements;  // of its key
-  std::span<const Row> rows;              // of its key
+  std::span<const Agreement> agreements;  // of its resource
+  std::span<const Row> rows;              // of its resource
   Slot root;                              // of what is deleted
   std::set<Slot> ending;                  // what is deleted, and what is below it
   std::optional<Slot> managed;            // of it what deletes the resource, once known

@@ -39,7 +39,7 @@ Finding UnclearName(const ObjectFacts& object, const Wording& wording) {
 Finding PerhapsTaken(const DeclaredResource& resource, const Wording& wording) {
   Finding out{.rule = Rule::kUnclearDeclaration, .mode = Mode::kWarn, .at_most = Mode::kWarn};
   out.resource = TypeForPeople(resource.identity.type) + " " + Quoted(resource.name);
-  out.key = resource.key;
+  out.key = resource.key();
   out.cause = out.resource + " of " + ObjectForPeople(wording.object->slot) +
               " may be taken: Truce cannot list all objects that can declare it.";
   out.remedy = "An operator finds the reason with `truce coverage`.";

@@ -10,7 +10,6 @@
 // old name); a reference that was there before.
 // Parameters: none; at most warns until `rules` names it. Vectors: tests/unit/claim_rules_test.cc
 // (a composite is no declaration of the claim).
-#include <set>
 #include <string>
 #include <utility>
 
@@ -62,12 +61,13 @@ std::optional<Owner> MadeBy(const Slot& composite, const Slot& holder, const Rul
   if (!known) return std::nullopt;
   const IdSource no_ids = [] { return PublicId(); };
   const Ledger ledger(*c.facts, c.now, no_ids, c.policy->parties);
-  std::set<KeyText> keys;
-  for (const Row& row : RowsBelow(known->uid, known->slot, ledger)) keys.insert(row.id.key);
-  for (const KeyText& key : keys) {
-    if (auto owner = c.facts->OwnerOf(key); owner && owner->root == holder) return owner;
+  std::optional<Owner> first;
+  for (const Row& row : RowsBelow(known->uid, known->slot, ledger)) {
+    auto owner = c.facts->OwnerOf(row.id.resource);
+    const bool is_made = owner && owner->root == holder;
+    if (is_made && (!first || owner->key < first->key)) first = std::move(owner);
   }
-  return std::nullopt;
+  return first;
 }
 
 }  // namespace

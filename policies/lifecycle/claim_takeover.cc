@@ -39,7 +39,7 @@ bool IsHandedOver(const Slot& from, const Slot& to, const RuleCase& c) {
   const Ledger ledger(*c.facts, c.now, no_ids, c.policy->parties);
   std::size_t owned = 0;
   for (const Row& row : RowsBelow(c.object->uid, c.object->slot, ledger)) {
-    const auto owner = c.facts->OwnerOf(row.id.key);
+    const auto owner = c.facts->OwnerOf(row.id.resource);
     if (!owner || owner->root != from) continue;
     ++owned;
     if (!NamesSuccessor(*owner, to)) return false;

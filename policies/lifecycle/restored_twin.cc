@@ -23,7 +23,7 @@ namespace {
 // The object without controller that has what `clash` refuses or records, below the same root.
 std::optional<Slot> ElderOf(const Clash& clash, const RuleCase& c) {
   if (clash.reason != ClashReason::kSibling) return std::nullopt;
-  for (const Row& row : c.facts->RowsOfKey(clash.holder.key)) {
+  for (const Row& row : c.facts->RowsOf(clash.holder.id)) {
     if (!Manages(row) || !row.managed || row.terminating || row.slot == c.object->slot) continue;
     const auto elder = c.facts->ObjectByUid(row.id.uid);
     if (elder && OnlyLabelled(*elder)) return row.slot;
@@ -98,7 +98,7 @@ Finding RestoredTwin(const DeclaredResource& resource, const Slot& elder, const 
                "one, delete it without what it has in AWS: `" +
                OneLine(LetGoCommand(elder), kCommandBytesMax) + "`.";
   out.warning = OneLine("truce: " + object + ", restored, has this already", kWarningBytesMax);
-  out.key = resource.key;
+  out.key = resource.key();
   return out;
 }
 

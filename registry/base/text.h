@@ -43,6 +43,13 @@ constexpr std::string_view Trimmed(std::string_view text, std::string_view blank
   return text.substr(0, text.find_last_not_of(blanks) + 1);
 }
 
+// The text before the next `end`; `rest` moves behind it, and becomes empty where there is none.
+constexpr std::string_view TakeUntil(std::string_view& rest, char end) {
+  const std::string_view taken = rest.substr(0, rest.find(end));
+  rest.remove_prefix(std::min(taken.size() + 1, rest.size()));
+  return taken;
+}
+
 // `text` with its letters of ASCII in lower case.
 std::string LowerOf(std::string_view text);
 

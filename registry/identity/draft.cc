@@ -1,7 +1,6 @@
 #include "registry/identity/draft.h"
 
 #include <algorithm>
-#include <array>
 #include <cstddef>
 #include <optional>
 #include <utility>
@@ -24,22 +23,22 @@ auto* FindPart(Identity& identity, std::string_view name) {
   return static_cast<decltype(&identity.parts.front().second)>(nullptr);
 }
 
-// The value of a placeholder of an ARN template; nothing when it is not known.
-std::optional<std::string_view> Placeholder(const ResourceIdentity& identity,
-                                            std::string_view name) {
-  std::string_view value;
-  if (name == "partition") {
-    // An ARN told there would be that of something in AWS.
-    if (!IsNameSpace(identity.partition)) value = identity.partition;
-  } else if (name == "region") {
-    value = identity.region;
-  } else if (name == "account") {
-    if (IsAccount(identity.account)) value = identity.account;
-  } else if (const std::string* part = FindPart(identity, name); part != nullptr) {
-    value = *part;
+// The value of a placeholder of an ARN template; empty when it is not known.
+std::string_view Placeholder(const DeclaredResource& resource, std::string_view name) {
+  const ResourceIdentity& identity = resource.identity;
+  // An ARN told in a name space would be that of something in AWS.
+  if (name == "partition" && IsNameSpace(identity.partition)) return {};
+  if (name == "partition") return identity.partition;
+  if (name == "region") return identity.region;
+  if (name == "account") {
+    // The account that is known, by whatever evidence.
+    for (const std::string* account : {&resource.further_account, &identity.account}) {
+      if (IsAccount(*account)) return *account;
+    }
+    return {};
   }
-  if (value.empty()) return std::nullopt;
-  return value;
+  const std::string* part = FindPart(identity, name);
+  return part == nullptr ? std::string_view() : *part;
 }
 
 void FoldParts(const TypeSpec& spec, ResourceIdentity& identity) {
@@ -58,7 +57,7 @@ void FoldParts(const TypeSpec& spec, ResourceIdentity& identity) {
   }
 }
 
-std::string ArnOf(const ResourceIdentity& identity, std::string_view arn_template) {
+std::string ArnOf(const DeclaredResource& resource, std::string_view arn_template) {
   std::string arn;
   std::string_view rest = arn_template;
   while (!rest.empty()) {
@@ -67,21 +66,19 @@ std::string ArnOf(const ResourceIdentity& identity, std::string_view arn_templat
     if (open == std::string_view::npos) break;
     const std::size_t close = rest.find('}', open);
     if (close == std::string_view::npos) return {};
-    const std::optional<std::string_view> value =
-        Placeholder(identity, rest.substr(open + 1, close - open - 1));
+    const std::string_view value = Placeholder(resource, rest.substr(open + 1, close - open - 1));
     // Half an ARN would be compared with what a status shows as if it were a whole one.
-    if (!value.has_value()) return {};
-    arn.append(*value);
+    if (value.empty()) return {};
+    arn.append(value);
     rest.remove_prefix(close + 1);
   }
   return arn;
 }
 
-// With the account that is known, by whatever evidence.
-ResourceIdentity LocatedIdentity(const DeclaredResource& resource) {
-  ResourceIdentity located = resource.identity;
-  if (IsAccount(resource.further_account)) located.account = resource.further_account;
-  return located;
+ResourceIdentity InFurtherAccount(const DeclaredResource& resource) {
+  ResourceIdentity there = resource.identity;
+  there.account = resource.further_account;
+  return there;
 }
 
 // No part has this name: they begin with a letter.
@@ -90,31 +87,28 @@ constexpr std::string_view kIdField = "|@id=";
 // Longer ids than any that AWS gives would only fill the memory.
 constexpr std::size_t kIdBytesMax = 256;
 
-void AddFurther(KeyText text, bool observed, DeclaredResource& resource) {
-  const auto same = [&](const FurtherName& other) { return other.text == text; };
-  const bool known =
-      std::any_of(resource.further.begin(), resource.further.end(), same) || text == resource.key;
-  if (!known && resource.further.size() < kFurtherNamesMax) {
-    resource.further.push_back({std::move(text), observed});
+void AddName(KeyText text, bool observed, DeclaredResource& resource) {
+  const bool known = std::ranges::count(resource.names, text, &DeclaredName::text) > 0;
+  if (!known && resource.names.size() < kDeclaredNamesMax) {
+    resource.names.push_back({std::move(text), observed});
   }
 }
 
 void AddId(const Draft& draft, DeclaredResource& resource) {
   const AssignedId& id = draft.id;
-  if (id.text.empty() || id.text.size() > kIdBytesMax || draft.place.partition.empty()) return;
+  if (id.text.empty() || id.text.size() > kIdBytesMax || resource.identity.partition.empty())
+    return;
   KeyText name = AssignedName(resource.identity, *draft.type, id);
-  if (!resource.key.empty()) {
-    AddFurther(std::move(name), id.observed, resource);
-  } else if (!id.observed) {
+  if (resource.names.empty()) {
     // The fields do not tell the resource yet; a status alone declares none.
-    resource.key = std::move(name);
+    if (id.observed) return;
     if (resource.name.empty()) resource.name = id.text;
   }
-  if (resource.key.empty() || id.in_partition || resource.further_account.empty()) return;
+  AddName(std::move(name), id.observed, resource);
+  if (id.in_partition || resource.further_account.empty()) return;
   // The id counts within an account: who knows the account declares it under that one.
-  ResourceIdentity there = resource.identity;
-  there.account = resource.further_account;
-  AddFurther(AssignedName(there, *draft.type, id), id.observed || draft.further_observed, resource);
+  AddName(AssignedName(InFurtherAccount(resource), *draft.type, id),
+          id.observed || draft.each.further_observed, resource);
 }
 
 // Whether AWS may show `shown` for what is written `arn` from its parts: the same place, and the
@@ -144,20 +138,18 @@ bool MayBeOf(std::string_view arn, std::string_view shown) {
 // The names and the ARN, once the parts are there.
 void FillNames(DeclaredResource& resource, const TypeSpec& spec) {
   FoldParts(spec, resource.identity);
-  if (resource.missing.empty()) {
-    if (std::optional<KeyText> key = KeyOf(resource.identity, spec)) {
-      // What the external name alone told so far becomes a further name.
-      KeyText told = std::exchange(resource.key, std::move(*key));
-      if (!told.empty()) AddFurther(std::move(told), false, resource);
-      if (!resource.further_account.empty()) {
-        ResourceIdentity further = resource.identity;
-        further.account = resource.further_account;
-        std::optional<KeyText> name = KeyOf(further, spec);
-        if (name) AddFurther(std::move(*name), resource.further_observed, resource);
-      }
-    }
+  std::optional<KeyText> key;
+  if (resource.missing.empty()) key = KeyOf(resource.identity, spec);
+  if (key) {
+    // Before what the external name alone told so far.
+    std::erase_if(resource.names, [&](const DeclaredName& name) { return name.text == *key; });
+    resource.names.insert(resource.names.begin(), {*key, false});
   }
-  resource.arn = ArnOf(LocatedIdentity(resource), spec.arn_template);
+  if (key && !resource.further_account.empty()) {
+    std::optional<KeyText> name = KeyOf(InFurtherAccount(resource), spec);
+    if (name) AddName(*std::move(name), resource.further_observed, resource);
+  }
+  resource.arn = ArnOf(resource, spec.arn_template);
 }
 
 // Where the status speaks of another resource, nothing that it tells is of this one; false then.
@@ -166,7 +158,7 @@ bool LeaveOthers(DeclaredResource& resource, std::string_view shown_arn) {
   if (!shown || MayBeOf(resource.arn, shown_arn)) return true;
   resource.further_account.clear();
   resource.further_observed = false;
-  std::erase_if(resource.further, [](const FurtherName& name) { return name.observed; });
+  std::erase_if(resource.names, [](const DeclaredName& name) { return name.observed; });
   resource.arn.clear();
   return false;
 }
@@ -184,94 +176,71 @@ bool IsSaid(const KeyPart& part, const TypeSpec& spec) {
                       [](const KeyPart& each) { return !each.within.empty(); });
 }
 
-class Assembly {
- public:
-  Assembly(const Draft& draft, std::vector<DeclaredResource>& resources)
-      : draft_(draft), resources_(resources), chosen_(draft.parts.size(), 0) {}
+void AddPart(const Draft& draft, const Reading& reading, const Element& element,
+             DeclaredResource& resource) {
+  resource.identity.parts.emplace_back(reading.part->name, element.value);
+  resource.replaced = resource.replaced || reading.replaced;
+  const std::string_view shown = ForReaders(element);
+  if (shown.empty() || reading.part->source == KeyPart::Source::kConstant) return;
+  if (!IsSaid(*reading.part, *draft.type)) return;
+  if (!resource.name.empty()) resource.name.push_back('/');
+  resource.name.append(shown);
+}
 
-  // One resource per combination; the last part turns fastest.
-  void AppendAll(std::size_t count) {
-    for (std::size_t i = 0; i < count; ++i) {
-      AppendOne();
-      for (std::size_t part = chosen_.size(); part-- > 0;) {
-        if (++chosen_[part] < draft_.parts[part].elements.size()) break;
-        chosen_[part] = 0;
-      }
-    }
+// Appends a resource whose parts `add` gives.
+template <typename AddParts>
+void AppendOne(const Draft& draft, std::vector<DeclaredResource>& resources, const AddParts& add) {
+  DeclaredResource& resource = resources.emplace_back(draft.each);
+  add(resource);
+  for (const Reading& reading : draft.extra) {
+    if (reading.elements.size() != 1) continue;
+    const Element& element = reading.elements.front();
+    resource.identity.parts.emplace_back(reading.part->name, element.value);
+    if (resource.name.empty()) resource.name = ForReaders(element);
   }
+  if (!resource.name.empty() && !Presentable(resource.name)) {
+    resource.name = Printable(resource.name);
+  }
+  FillNames(resource, *draft.type);
+  LeaveOthers(resource, draft.own_arn);
+  if (resource.further_observed && !resource.references.empty()) {
+    resource.shown_arn = draft.own_arn;
+  }
+  resource.partial = resource.mapped && !resource.missing.empty();
+}
 
-  // A resource of which no part is told.
-  void AppendPlace() { Finish(Start()); }
-
-  // The resource of which not all is known yet; only parts with a single value are.
-  void AppendUnknown() {
-    DeclaredResource& resource = Start();
-    for (const Reading& reading : draft_.parts) {
-      if (reading.elements.size() == 1) AddPart(resource, reading, reading.elements.front());
+// Appends the resource of which not all is known yet; only parts with a single value are.
+void AppendUnknown(const Draft& draft, std::vector<DeclaredResource>& resources) {
+  AppendOne(draft, resources, [&](DeclaredResource& resource) {
+    for (const Reading& reading : draft.parts) {
+      if (reading.elements.size() == 1) AddPart(draft, reading, reading.elements.front(), resource);
       if (!reading.missing.empty()) resource.missing.push_back(reading.missing);
       if (reading.reference.has_value()) resource.references.push_back(*reading.reference);
     }
-    Finish(resource);
-  }
-
- private:
-  DeclaredResource& Start() {
-    DeclaredResource& resource = resources_.emplace_back();
-    resource.identity = draft_.place;
-    resource.identity.parts.reserve(draft_.parts.size() + draft_.extra.size());
-    resource.missing = draft_.missing;
-    resource.further_account = draft_.further_account;
-    resource.further_observed = draft_.further_observed;
-    resource.intent = draft_.intent;
-    resource.sure = draft_.type->certainty == Certainty::kResearched;
-    resource.late = draft_.late;
-    resource.bound = draft_.bound;
-    resource.mapped = draft_.mapped;
-    return resource;
-  }
-
-  void AddPart(DeclaredResource& resource, const Reading& reading, const Element& element) const {
-    resource.identity.parts.emplace_back(reading.part->name, element.value);
-    resource.replaced = resource.replaced || reading.replaced;
-    const std::string_view shown = ForReaders(element);
-    if (shown.empty() || reading.part->source == KeyPart::Source::kConstant) return;
-    if (!IsSaid(*reading.part, *draft_.type)) return;
-    if (!resource.name.empty()) resource.name.push_back('/');
-    resource.name.append(shown);
-  }
-
-  void AppendOne() {
-    DeclaredResource& resource = Start();
-    for (std::size_t i = 0; i < draft_.parts.size(); ++i) {
-      AddPart(resource, draft_.parts[i], draft_.parts[i].elements[chosen_[i]]);
-    }
-    Finish(resource);
-  }
-
-  void Finish(DeclaredResource& resource) const {
-    for (const Reading& reading : draft_.extra) {
-      if (reading.elements.size() != 1) continue;
-      const Element& element = reading.elements.front();
-      resource.identity.parts.emplace_back(reading.part->name, element.value);
-      if (resource.name.empty()) resource.name = ForReaders(element);
-    }
-    if (!resource.name.empty() && !Presentable(resource.name)) {
-      resource.name = Printable(resource.name);
-    }
-    FillNames(resource, *draft_.type);
-    LeaveOthers(resource, draft_.own_arn);
-    if (resource.further_observed && !resource.references.empty()) {
-      resource.shown_arn = draft_.own_arn;
-    }
-    resource.partial = draft_.mapped && !resource.missing.empty();
-  }
-
-  const Draft& draft_;
-  std::vector<DeclaredResource>& resources_;
-  std::vector<std::size_t> chosen_;  // index of an element per part
-};
+  });
+}
 
 }  // namespace
+
+Draft::Draft(const TypeSpec& spec) : type(&spec) {
+  each.identity.type = spec.name;
+  each.sure = spec.certainty == Certainty::kResearched;
+}
+
+void TakeRegion(std::string_view region, std::string missing, const PartContext& context,
+                Draft& draft) {
+  if (std::optional<std::string> reason = WhyBad(region, KeyAlphabet::kAscii)) {
+    missing = "region " + *reason;
+    context.bad_names.push_back(
+        {context.type.name, "region", Printable(region), *std::move(reason)});
+    region = {};
+  }
+  draft.each.identity.region = region;
+  draft.each.identity.partition = PartitionOf(region).name;
+  if (region.empty() && context.type.KeyHasRegion()) {
+    draft.each.missing.push_back(std::move(missing));
+  }
+}
 
 void AppendResources(const Draft& draft, std::vector<DeclaredResource>& resources,
                      std::vector<BadName>& bad_names) {
@@ -287,21 +256,31 @@ void AppendResources(const Draft& draft, std::vector<DeclaredResource>& resource
     }
   }
   const std::size_t first = resources.size();
-  Assembly assembly(draft, resources);
   if (count > kResourcesMax) {
     std::string reason = "declares more than " + std::to_string(kResourcesMax) + " resources";
     // Some of them, and the rest would go unprotected without a word.
-    assembly.AppendUnknown();
+    AppendUnknown(draft, resources);
     resources.back().missing.push_back(longest->part->name + " " + reason);
     bad_names.push_back({draft.type->name, longest->part->name,
                          Printable(longest->elements.front().shown) + ", ...", std::move(reason)});
     return;
   }
-  assembly.AppendAll(count);
-  if (unknown) assembly.AppendUnknown();
+  for (std::size_t i = 0; i < count; ++i) {
+    // The last part turns fastest.
+    AppendOne(draft, resources, [&](DeclaredResource& resource) {
+      std::size_t turns = count;
+      for (const Reading& reading : draft.parts) {
+        turns /= reading.elements.size();
+        AddPart(draft, reading, reading.elements[i / turns % reading.elements.size()], resource);
+      }
+    });
+  }
+  if (unknown) AppendUnknown(draft, resources);
   if (draft.id.text.empty()) return;
   // Of several resources nobody can tell whose id it is: it stands by itself.
-  if (resources.size() > first + 1) assembly.AppendPlace();
+  if (resources.size() > first + 1) {
+    AppendOne(draft, resources, [](const DeclaredResource& /*resource*/) {});
+  }
   AddId(draft, resources.back());
 }
 
@@ -310,27 +289,21 @@ void LieWithParent(Draft& draft) {
   if (type.scope != Scope::kParent || !type.KeyHasAccount() || draft.parts.empty()) return;
   const Reading& parent = draft.parts.front();
   if (parent.elements.size() != 1 || !parent.told) return;
-  ResourceIdentity& place = draft.place;
+  ResourceIdentity& place = draft.each.identity;
   if (!parent.told->region.empty() && !place.region.empty()) {
     place.region = parent.told->region;
-    place.partition = PartitionOf(place.region);
+    place.partition = PartitionOf(place.region).name;
   }
   if (parent.told->account.empty() || parent.told->account == place.account) return;
   place.account = parent.told->account;
-  draft.further_account.clear();
-  draft.further_observed = false;
-  draft.own_arn = {};
+  draft.each.further_account.clear();
+  draft.each.further_observed = false;
 }
 
 KeyText AssignedName(const ResourceIdentity& place, const TypeSpec& spec, const AssignedId& id) {
-  KeyText name;
-  AppendEncoded(name.text, spec.space);
-  name.text.push_back('|');
-  AppendEncoded(name.text, place.partition);
-  name.text.push_back('|');
-  if (!id.in_partition) AppendAccount(name.text, place.account);
-  name.text.push_back('|');
-  if (!id.in_partition) AppendEncoded(name.text, place.region);
+  KeyText name{id.in_partition
+                   ? PlaceText(spec.space, place.partition, {}, {})
+                   : PlaceText(spec.space, place.partition, place.account, place.region)};
   AppendPart(name.text, kIdPart, id.text);
   return name;
 }
@@ -355,20 +328,13 @@ std::optional<KeyText> KeyOf(const ResourceIdentity& identity, const TypeSpec& s
   if (identity.partition.empty()) return std::nullopt;
   if (has_account && identity.account.empty()) return std::nullopt;
   if (has_region && identity.region.empty()) return std::nullopt;
-  KeyText key;
-  std::string& text = key.text;
-  text.reserve(128);
-  AppendEncoded(text, spec.space);
-  text.push_back('|');
-  AppendEncoded(text, identity.partition);
-  text.push_back('|');
-  if (has_account) AppendAccount(text, identity.account);
-  text.push_back('|');
-  if (has_region) AppendEncoded(text, identity.region);
+  KeyText key{PlaceText(spec.space, identity.partition,
+                        has_account ? identity.account : std::string_view(),
+                        has_region ? identity.region : std::string_view())};
   for (const KeyPart& part : spec.parts) {
     const std::string* value = FindPart(identity, part.name);
     if (value == nullptr) return std::nullopt;
-    AppendPart(text, part.name, *value);
+    AppendPart(key.text, part.name, *value);
   }
   return key;
 }
@@ -417,15 +383,14 @@ void Restore(DeclaredResource& resource, std::string_view name, const TypeSpec& 
   if (value == nullptr || *value == name) return;
   *value = name;
   resource.name = name;
-  std::erase_if(resource.further,
-                [](const FurtherName& other) { return !IsAssignedName(other.text); });
-  resource.key = {};
+  std::erase_if(resource.names,
+                [](const DeclaredName& other) { return !IsAssignedName(other.text); });
   FillNames(resource, spec);
 }
 
 void AddZoneSpelling(DeclaredResource& resource, const KeyPart& within, std::string_view zone,
                      const TypeSpec& spec) {
-  if (resource.key.empty() || IsAssignedName(resource.key) || zone.empty()) return;
+  if (resource.key().empty() || IsAssignedName(resource.key()) || zone.empty()) return;
   ResourceIdentity other = resource.identity;
   for (auto& [part, value] : other.parts) {
     if (part != within.name || value == zone) continue;
@@ -437,7 +402,7 @@ void AddZoneSpelling(DeclaredResource& resource, const KeyPart& within, std::str
     }
   }
   if (std::optional<KeyText> name = KeyOf(other, spec)) {
-    AddFurther(std::move(*name), false, resource);
+    AddName(std::move(*name), false, resource);
   }
 }
 
@@ -467,43 +432,16 @@ std::optional<KeyText> ParentKeyOf(const ResourceIdentity& identity, const TypeS
 
 namespace {
 
-// Of host names, where they differ from the commercial partition's (botocore,
-// data/partitions.json).
-constexpr std::array<std::pair<std::string_view, std::string_view>, 6> kSuffixes = {{
-    {"aws-cn", "amazonaws.com.cn"},
-    {"aws-iso", "c2s.ic.gov"},
-    {"aws-iso-b", "sc2s.sgov.gov"},
-    {"aws-iso-e", "cloud.adc-e.uk"},
-    {"aws-iso-f", "csp.hci.ic.gov"},
-    {"aws-eusc", "amazonaws.eu"},
-}};
-
-std::string_view SuffixOf(std::string_view partition) {
-  for (const auto& [name, suffix] : kSuffixes) {
-    if (name == partition) return suffix;
-  }
-  return "amazonaws.com";
-}
-
 bool KeyedByExternalName(const Draft& draft) {
   return std::any_of(draft.parts.begin(), draft.parts.end(),
                      [](const Reading& part) { return IsExternalName(*part.part); });
 }
 
-// What the reading tells of the part, normalised; else its default. Empty: it tells nothing.
-std::string ToldOf(const KeyPart& part, const NameReading& reading) {
-  const std::string_view told = reading.Part(part.name);
-  if (!told.empty()) return Normalise(part.normalisers, told);
-  return part.list ? std::string() : part.default_value.value_or(std::string());
-}
-
 // The reading tells the whole key: whose resource it is, but for the account.
 bool TellsAll(const Draft& draft, const NameReading& reading) {
-  if (reading.parts.empty()) return false;
-  return std::all_of(draft.parts.begin(), draft.parts.end(), [&](const Reading& read) {
-    const KeyPart& part = *read.part;
-    return !reading.Part(part.name).empty() || (!part.list && part.default_value.has_value());
-  });
+  return !reading.parts.empty() &&
+         std::all_of(draft.parts.begin(), draft.parts.end(),
+                     [&](const Reading& part) { return ToldOf(*part.part, reading).has_value(); });
 }
 
 // Where the reading lies, if not at `place`, as the end of a sentence; empty: it may lie there.
@@ -514,11 +452,11 @@ std::string_view Elsewhere(const NameReading& reading, const TypeSpec& type,
   if (placed && !reading.partition.empty() && reading.partition != place.partition) {
     return "another partition";
   }
-  if (!reading.suffix.empty() && reading.suffix != SuffixOf(place.partition)) {
+  if (!reading.suffix.empty() && reading.suffix != PartitionOf(place.region).suffix) {
     return "another partition";
   }
   if (!reading.region.empty()) {
-    const std::string_view partition = PartitionOf(reading.region);
+    const std::string_view partition = PartitionOf(reading.region).name;
     if (!reading.partition.empty() && reading.partition != partition) return "no partition";
     if (placed && !type.region_path.empty() && reading.region != place.region) {
       return "another region";
@@ -530,19 +468,19 @@ std::string_view Elsewhere(const NameReading& reading, const TypeSpec& type,
   return {};
 }
 
-// What all parts of the draft say, or nothing where one is not known or has several values.
-bool SaysTheSame(const Draft& draft, const NameReading& reading) {
-  return std::all_of(draft.parts.begin(), draft.parts.end(), [&](const Reading& part) {
-    return part.elements.size() == 1 && part.elements.front().value == ToldOf(*part.part, reading);
+// Every part that the draft knows agrees with the reading.
+bool MayBeTheSame(const Draft& draft, const NameReading& reading) {
+  return std::ranges::all_of(draft.parts, [&](const Reading& part) {
+    return part.elements.empty() ||
+           (part.elements.size() == 1 &&
+            part.elements.front().value == ToldOf(*part.part, reading).value_or(""));
   });
 }
 
-// Every part that the draft knows agrees with the reading.
-bool MayBeTheSame(const Draft& draft, const NameReading& reading) {
-  return std::all_of(draft.parts.begin(), draft.parts.end(), [&](const Reading& part) {
-    return part.elements.empty() || (part.elements.size() == 1 &&
-                                     part.elements.front().value == ToldOf(*part.part, reading));
-  });
+// The same, and the draft knows every part.
+bool SaysTheSame(const Draft& draft, const NameReading& reading) {
+  const auto is_known = [](const Reading& part) { return !part.elements.empty(); };
+  return std::ranges::all_of(draft.parts, is_known) && MayBeTheSame(draft, reading);
 }
 
 void FillParts(const NameReading& reading, const PartContext& context, Draft& draft) {
@@ -558,10 +496,10 @@ void FillParts(const NameReading& reading, const PartContext& context, Draft& dr
 }
 
 void TakeAccount(const NameReading& reading, bool observed, Draft& draft) {
-  const bool provisional_account = draft.place.account.starts_with('?');
+  const bool provisional_account = draft.each.identity.account.starts_with('?');
   if (!provisional_account || reading.account.empty() || !draft.type->KeyHasAccount()) return;
-  draft.further_account = reading.account;
-  draft.further_observed = observed;
+  draft.each.further_account = reading.account;
+  draft.each.further_observed = observed;
 }
 
 // The text last: it may be long.
@@ -574,15 +512,21 @@ constexpr std::string_view kExternalNameInWords = "external name";
 
 }  // namespace
 
+std::optional<AssignedId> IdIn(std::string_view text, const NameReading& reading,
+                               const TypeSpec& type) {
+  const bool whole = reading.id.empty();
+  if (whole && !LooksLikeAddress(text)) return std::nullopt;
+  return AssignedId{.text = whole ? text : reading.id,
+                    .whole = whole,
+                    .in_partition = whole || type.id_in_partition};
+}
+
 KeyText ShownKey(const ObjectView& view, const Draft& draft) {
   const TypeSpec& type = *draft.type;
   const auto told = [&](std::string_view text) -> std::optional<NameReading> {
     auto reading = ReadForm(text, type);
     if (reading && TellsAll(draft, *reading)) return reading;
-    if (type.arn_template.empty() || !text.starts_with("arn:")) return std::nullopt;
-    const Result<NameForm> form = NameForm::Parse(type.arn_template);
-    if (!form.ok()) return std::nullopt;
-    reading = form.value().Read(text);
+    reading = ReadTemplate(text, type);
     return reading && TellsAll(draft, *reading) ? reading : std::nullopt;
   };
   // The id first: an ARN may leave out how a name begins.
@@ -591,14 +535,13 @@ KeyText ShownKey(const ObjectView& view, const Draft& draft) {
     const auto reading = text.empty() ? std::nullopt : told(text);
     if (!reading) continue;
     if (MayBeTheSame(draft, *reading)) return {};
-    ResourceIdentity shown = draft.place;
-    shown.type = type.name;
+    ResourceIdentity shown = draft.each.identity;
     if (!type.KeyHasAccount()) shown.account.clear();
     if (!reading->account.empty()) shown.account = reading->account;
     if (!reading->region.empty()) shown.region = reading->region;
     if (!reading->partition.empty()) shown.partition = reading->partition;
     for (const KeyPart& part : type.parts) {
-      shown.parts.emplace_back(part.name, ToldOf(part, *reading));
+      shown.parts.emplace_back(part.name, ToldOf(part, *reading).value_or(""));
     }
     return KeyOf(shown, type).value_or(KeyText{});
   }
@@ -633,7 +576,7 @@ std::optional<Draft> TakeExternalName(ExternalName& external, const PartContext&
   if (TellsAll(draft, reading)) {
     const bool same = SaysTheSame(draft, reading);
     if (same || MayBeTheSame(draft, reading)) {
-      draft.bound = !same || !reading.account.empty();
+      draft.each.bound = !same || !reading.account.empty();
       if (!same) FillParts(reading, context, draft);
       TakeAccount(reading, false, draft);
       return std::nullopt;
@@ -643,23 +586,20 @@ std::optional<Draft> TakeExternalName(ExternalName& external, const PartContext&
     // The fields were read from that very name: it tells no second resource.
     if (KeyedByExternalName(draft)) return std::nullopt;
     Draft other = draft;
-    other.bound = true;
-    if (other.further_observed)
-      other.further_account.clear();  // the status is of what the fields say
-    other.further_observed = false;
+    other.each.bound = true;
+    // The status is of what the fields say.
+    if (other.each.further_observed) other.each.further_account.clear();
+    other.each.further_observed = false;
     FillParts(reading, context, other);
     TakeAccount(reading, false, other);
     return other;
   }
-  if (KeyedByExternalName(draft) && (draft.late || !reading.parts.empty())) {
+  if (KeyedByExternalName(draft) && (draft.each.late || !reading.parts.empty())) {
     if (SaysTheSame(draft, reading)) TakeAccount(reading, false, draft);
-    return std::nullopt;
+  } else if (const auto id = IdIn(external.text, reading, *draft.type)) {
+    draft.id = *id;
+    draft.each.bound = true;
   }
-  external.whole = reading.id.empty();
-  if (external.whole && !LooksLikeAddress(external.text)) return std::nullopt;
-  draft.id = {external.whole ? external.text : reading.id,
-              external.whole || draft.type->id_in_partition, false};
-  draft.bound = true;
   return std::nullopt;
 }
 
@@ -672,26 +612,25 @@ std::string TakeStatus(const ObjectView& view, const ExternalName& external, Dra
     if (text.empty() || text == external.text) continue;
     const auto reading = ReadForm(text, type);
     // In whichever account: that is what it may tell, and where it disagrees it is a finding.
-    if (!reading || !Elsewhere(*reading, type, draft.place, {}).empty()) continue;
+    if (!reading || !Elsewhere(*reading, type, draft.each.identity, {}).empty()) continue;
+    std::string_view problem;
     if (TellsAll(draft, *reading)) {
       // A status fills no part of a key: whoever may write it would choose what the object owns.
       if (!SaysTheSame(draft, *reading)) continue;
-      if (draft.further_account.empty()) TakeAccount(*reading, true, draft);
-      const bool differs = IsAccount(draft.further_account) && !draft.further_observed &&
-                           !reading->account.empty() && reading->account != draft.further_account;
-      if (!differs) continue;
-      return Finding("status.atProvider." + std::string(field),
-                     "is in another account than the external name", text);
+      const DeclaredResource& each = draft.each;
+      if (each.further_account.empty()) TakeAccount(*reading, true, draft);
+      const bool differs = IsAccount(each.further_account) && !each.further_observed &&
+                           !reading->account.empty() && reading->account != each.further_account;
+      if (differs) problem = "is in another account than the external name";
+    } else if (const auto id = IdIn(text, *reading, type)) {
+      if (draft.id.text.empty()) {
+        draft.id = *id;
+        draft.id.observed = true;
+      } else if (draft.id.text != id->text && draft.id.whole == id->whole && !draft.id.observed) {
+        problem = "is not what the external name names";
+      }
     }
-    const bool whole = reading->id.empty();
-    if (whole && !LooksLikeAddress(text)) continue;
-    const std::string_view id = whole ? text : reading->id;
-    if (draft.id.text.empty()) {
-      draft.id = {id, whole || type.id_in_partition, true};
-    } else if (draft.id.text != id && whole == external.whole && !draft.id.observed) {
-      return Finding("status.atProvider." + std::string(field),
-                     "is not what the external name names", text);
-    }
+    if (!problem.empty()) return Finding("status.atProvider." + std::string(field), problem, text);
   }
   return {};
 }

@@ -18,26 +18,34 @@ namespace truce {
 // An id that AWS gave to a resource whose key does not hold it.
 struct AssignedId {
   std::string_view text;      // empty: none is known
+  bool whole = false;         // it is a whole text, an ARN or a URL
   bool in_partition = false;  // it exists once, over all accounts and regions
   bool observed = false;      // the object's status alone shows it
 };
 
+// The id that `text` tells by `reading`, which tells no key: the reading's, else the whole text;
+// nothing where that is no ARN or URL.
+std::optional<AssignedId> IdIn(std::string_view text, const NameReading& reading,
+                               const TypeSpec& type);
+
 // Everything that one declaration says about one type of resource.
 struct Draft {
-  const TypeSpec* type = nullptr;
-  ResourceIdentity place;            // type, partition, account, region; no parts
-  std::vector<std::string> missing;  // of the place: account, region
-  std::vector<Reading> parts;        // of the key, in the catalogue's order
-  std::vector<Reading> extra;        // beside the key
-  std::string further_account;       // DeclaredResource::further_account
-  bool further_observed = false;     // a status alone tells that account
-  std::string_view own_arn;          // that of the object's status; empty: none
+  explicit Draft(const TypeSpec& spec);
+
+  const TypeSpec* type;
+  // What each of its resources begins with: type, partition, account, region and what is missing of
+  // them, a further account, what is done to it.
+  DeclaredResource each;
+  std::vector<Reading> parts;  // of the key, in the catalogue's order
+  std::vector<Reading> extra;  // beside the key
+  std::string_view own_arn;    // that of the object's status; empty: it tells no further account
   AssignedId id;
-  bool bound = false;
-  Intent intent = Intent::kDeletes;
-  bool late = false;
-  bool mapped = false;
 };
+
+// Puts `region` and its partition into the draft; where it is no text that a region could be, a bad
+// name instead. `missing` is said of a region that is not there and that the key needs.
+void TakeRegion(std::string_view region, std::string missing, const PartContext& context,
+                Draft& draft);
 
 // What lies in a parent lies where the parent does: where its ARN, its URL or another form of its
 // name (the first part) tells region and account, those count, as an account field of the type
@@ -45,7 +53,7 @@ struct Draft {
 void LieWithParent(Draft& draft);
 
 // Appends one resource per combination of the parts' elements, and one without key for what is not
-// known yet. An assigned id is a further name of the only resource, or the key of one whose parts
+// known yet. An assigned id is the last name of the only resource, or the key of one whose parts
 // are not known; beside several it is one more, kept by the id alone. An observed account is left
 // out where the object's own ARN names another resource. More than kResourcesMax combinations make
 // one bad name and no key.
@@ -63,7 +71,6 @@ bool IsAssignedName(const KeyText& name);
 struct ExternalName {
   std::string_view text;               // empty: none is written
   std::optional<NameReading> reading;  // nothing: it has no form, or names what lies elsewhere
-  bool whole = false;                  // the id is the whole text, an ARN: it exists once
   std::string finding;                 // see ObjectFacts::name_finding
 };
 

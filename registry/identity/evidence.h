@@ -1,8 +1,9 @@
-// What an object says of its surroundings: the fields that identity reads, found in one pass;
-// service, account, partition, and what it does to its resource.
+// What an object says of its surroundings: the fields that identity reads, service, account,
+// partition, and what it does to its resource.
 #ifndef TRUCE_REGISTRY_IDENTITY_EVIDENCE_H_
 #define TRUCE_REGISTRY_IDENTITY_EVIDENCE_H_
 
+#include <array>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -68,15 +69,30 @@ std::string ServiceOf(const ObjectView& view, const IdentityRules& rules);
 // Empty: nowhere, it is its own name.
 std::string ServiceSourceOf(Value object, const ObjectFacts& facts, const IdentityRules& rules);
 
-// The application of `app:group/Kind:namespace/name`; empty when the text has another form.
-std::string_view ArgoApplication(std::string_view tracking_id);
-
 // What the declaration does to its resource, from its management policies and deletion policy
 // (crossplane-runtime, pkg/reconciler/managed/policies.go; the older singular field too).
 Intent IntentOf(const ObjectView& view, Flavour flavour);
 
+// A part of AWS that shares nothing with the others (botocore, data/partitions.json).
+struct Partition {
+  std::string_view name;
+  std::string_view regions;  // how the names of its regions begin; empty: in no way that tells
+  std::string_view suffix;   // of host names
+};
+// Each once but for aws-iso-f, whose regions begin in two ways.
+inline constexpr std::array<Partition, 9> kPartitions = {{
+    {"aws", "", "amazonaws.com"},
+    {"aws-cn", "cn-", "amazonaws.com.cn"},
+    {"aws-us-gov", "us-gov-", "amazonaws.com"},
+    {"aws-iso", "us-iso-", "c2s.ic.gov"},
+    {"aws-iso-b", "us-isob-", "sc2s.sgov.gov"},
+    {"aws-iso-e", "eu-isoe-", "cloud.adc-e.uk"},
+    {"aws-iso-f", "us-isof-", "csp.hci.ic.gov"},
+    {"aws-iso-f", "eu-isof-", "csp.hci.ic.gov"},
+    {"aws-eusc", "eusc-", "amazonaws.eu"},
+}};
 // The partition in which `region` lies; "aws" for an empty or unknown one.
-std::string_view PartitionOf(std::string_view region);
+const Partition& PartitionOf(std::string_view region);
 
 // Whether `text` is an account number: 12 digits.
 bool IsAccount(std::string_view text);
@@ -84,41 +100,28 @@ bool IsAccount(std::string_view text);
 // The account in `arn`; empty when it is not an ARN or names none.
 std::string_view AccountOfArn(std::string_view arn);
 
-struct AccountEvidence {
-  std::string account;       // 12 digits, from the object's own field or configuration; else empty
-  std::string observed;      // 12 digits, from its status, where `account` is not known
-  bool own_field = false;    // `account` is that of the type's own account field
-  bool foreign = false;      // the type's own account field names no account (a federated catalog)
-  std::string disagreement;  // see ObjectFacts::account_disagreement
-};
-// The account of a managed resource of kind `kind`: the type's own account field, else
-// configuration; beside them what the object's own ARN shows.
-AccountEvidence AccountOf(const ObjectView& view, const KindEntry& kind,
-                          const IdentityRules& rules);
-
 // The ARN that the object's own status shows; empty: none.
 std::string_view OwnArn(const ObjectView& view);
 
-// The ProviderConfig of a managed resource; nothing for any other object.
-std::optional<ProviderConfigName> ConfigOf(const ObjectView& view, const GroupKind& kind,
-                                           const Catalogue& catalogue);
+// The ProviderConfig of a managed resource of kind `kind`.
+ProviderConfigName ConfigOf(const ObjectView& view, const KindEntry& kind);
 
-// The endpoint outside of AWS that requests for the object go to; null: they go to AWS. Its status
-// shows no names then.
-const OutsideEndpoint* EndpointOf(const ObjectView& view, const KindEntry& kind,
+// The account that configuration tells for a managed resource with this ProviderConfig: 12 digits;
+// empty: none. A view of `rules`.
+std::string_view ConfiguredAccount(const ObjectView& view, const ProviderConfigName& config,
+                                   const IdentityRules& rules);
+
+// The endpoint outside of AWS that requests for a resource of `type` go to; null: they go to AWS.
+// Its status shows no names then.
+const OutsideEndpoint* EndpointOf(const ProviderConfigName& config, const TypeSpec& type,
                                   const IdentityRules& rules);
 
 // Whether the endpoint is a name space of its own by IdentityRules::name_spaces.
 bool HasNameSpace(const IdentityRules& rules, const OutsideEndpoint& endpoint);
 
-// What ObjectFacts::account_fields is for the object.
-std::string AccountFieldsOf(const ObjectView& view, const KindEntry& kind,
-                            const IdentityRules& rules);
-
 // "?cluster/group/kind/namespace/name" of the ProviderConfig: what stands in a key for an unknown
 // account.
-std::string ProvisionalAccountOf(const ObjectView& view, const KindEntry& kind,
-                                 const IdentityRules& rules);
+std::string ProvisionalAccountOf(const ProviderConfigName& config, std::string_view cluster);
 
 // The path of a field, such as "status.atProvider.arn", that Identify reads names from and in which
 // `object` and `old_object`, two versions of one object of kind `kind`, differ; empty: they agree

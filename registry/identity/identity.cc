@@ -26,40 +26,28 @@ std::string_view GroupOf(std::string_view api_version) {
   return slash == std::string_view::npos ? std::string_view() : api_version.substr(0, slash);
 }
 
-// Of the object that refers: where what it names lives, unless it says otherwise.
-struct Here {
-  std::string_view cluster;
-  std::string_view ns;
-};
-
-// Reads {apiVersion, kind, namespace, name, uid}.
-ObjectRef ReadReference(Value reference, const Here& here) {
-  ObjectRef ref;
-  ref.ns = here.ns;
-  for (Value field = reference.first(); field.exists(); field = reference.next(field)) {
-    const std::string_view key = field.key();
-    const std::string_view text = StringOf(field);
-    if (key == "apiVersion") {
-      ref.group = GroupOf(text);
-    } else if (key == "kind") {
-      ref.kind = text;
-    } else if (key == "namespace") {
-      ref.ns = text;
-    } else if (key == "name") {
-      ref.name = text;
-    } else if (key == "uid") {
-      ref.uid = UidIn(here.cluster, text);
-    }
-  }
-  return ref;
+// Reads {apiVersion, kind, namespace, name, uid} in an object of `cluster`; what is named lives in
+// `ns` unless it says otherwise. Nothing where it names nothing.
+std::optional<ObjectRef> ReadReference(Value reference, std::string_view cluster,
+                                       std::string_view ns) {
+  const auto text = [&](std::string_view name) { return StringOf(reference.Child(name)); };
+  if (text("name").empty()) return std::nullopt;
+  const bool tells_ns = reference.Child("namespace").exists();
+  return ObjectRef{.group = std::string(GroupOf(text("apiVersion"))),
+                   .kind = std::string(text("kind")),
+                   .ns = std::string(tells_ns ? text("namespace") : ns),
+                   .name = std::string(text("name")),
+                   .uid = UidIn(cluster, text("uid"))};
 }
 
-void AddReferences(Value list, const Here& here, std::vector<ObjectRef>& references) {
+void AddReferences(Value list, std::string_view cluster, std::string_view ns,
+                   std::vector<ObjectRef>& references) {
   if (!list.is_array()) return;
   for (Value item = list.first(); item.exists(); item = list.next(item)) {
     if (references.size() >= kReferencesMax) return;
-    ObjectRef reference = ReadReference(item, here);
-    if (!reference.name.empty()) references.push_back(std::move(reference));
+    if (auto reference = ReadReference(item, cluster, ns)) {
+      references.push_back(*std::move(reference));
+    }
   }
 }
 
@@ -70,18 +58,15 @@ LineageFields ReadLineage(const ObjectView& view, std::string_view cluster) {
     for (Value owner = owners.first(); owner.exists(); owner = owners.next(owner)) {
       if (!owner.Child("controller").is_true()) continue;
       // The API server lets an object have one controller at most.
-      lineage.controller = ReadReference(owner, {cluster, view.ns});
+      lineage.controller = ReadReference(owner, cluster, view.ns);
       break;
     }
   }
   lineage.claim = ReadClaimRef(view, cluster);
-  if (view.resource_ref.is_object()) {
-    ObjectRef composite = ReadReference(view.resource_ref, {cluster, {}});
-    if (!composite.name.empty()) lineage.composite = std::move(composite);
-  }
-  AddReferences(view.resource_refs, {cluster, {}}, lineage.resources);
+  lineage.composite = ReadReference(view.resource_ref, cluster, {});
+  AddReferences(view.resource_refs, cluster, {}, lineage.resources);
   // A namespaced composite composes into its own namespace and does not repeat it.
-  AddReferences(view.crossplane.Child("resourceRefs"), {cluster, view.ns}, lineage.resources);
+  AddReferences(view.crossplane.Child("resourceRefs"), cluster, view.ns, lineage.resources);
   lineage.composed = !view.Annotation("crossplane.io/composition-resource-name").empty();
   lineage.label = view.Label("crossplane.io/composite");
   return lineage;
@@ -118,12 +103,6 @@ std::string CreatedMarks(const ObjectView& view) {
     if (!mark.empty()) marks.append(mark.substr(0, kMarkBytesMax)).append(1, ' ');
   }
   return marks;
-}
-
-std::uint64_t FingerprintOf(std::string_view text) {
-  Fingerprint fingerprint;
-  fingerprint.Add(text);
-  return fingerprint.value();
 }
 
 // By the provider's marks, in whole seconds, as it compares them itself
@@ -165,105 +144,104 @@ std::string PresentableAnnotation(const ObjectView& view, std::string_view key) 
   return Presentable(text) ? std::string(text) : std::string();
 }
 
-// The region, unless it is no text that a region could be: then a bad name.
-std::string_view CheckedRegion(std::string_view region, const PartContext& context) {
-  std::optional<std::string> reason = WhyBad(region, KeyAlphabet::kAscii);
-  if (!reason.has_value()) return region;
-  context.bad_names.push_back({context.type.name, "region", Printable(region), std::move(*reason)});
-  return {};
-}
-
 // The account, or what stands in for it, and beside it the other of both. `provisional_account`
 // empty: the key needs none.
-void PlaceAccount(AccountEvidence account, std::string provisional_account, Draft& draft) {
-  if (account.foreign) return;
-  draft.place.account = std::move(account.account);
-  if (!provisional_account.empty()) {
-    if (draft.place.account.empty()) {
-      draft.place.account = std::move(provisional_account);
-      draft.further_account = std::move(account.observed);
-      draft.further_observed = !draft.further_account.empty();
-    } else {
-      draft.further_account = std::move(provisional_account);
-    }
-  } else if (draft.place.account.empty()) {
-    draft.place.account = std::move(account.observed);
+void PlaceAccount(std::string_view account, std::string_view observed,
+                  std::string provisional_account, DeclaredResource& each) {
+  std::string& placed = each.identity.account;
+  if (provisional_account.empty()) {
+    placed = account.empty() ? observed : account;
+  } else if (account.empty()) {
+    placed = std::move(provisional_account);
+    each.further_account = observed;
+    each.further_observed = !observed.empty();
+  } else {
+    placed = account;
+    each.further_account = std::move(provisional_account);
   }
 }
 
 void ReadParts(const ObjectView& view, const KindEntry& kind, const PartContext& context,
                Draft& draft) {
-  const std::vector<KeyPart>& parts = kind.type->PartsFor(kind.flavour);
-  draft.parts.reserve(parts.size());
-  for (const KeyPart& part : parts) draft.parts.push_back(ReadPart(part, view, context));
+  for (const KeyPart& part : kind.type->PartsFor(kind.flavour)) {
+    draft.parts.push_back(ReadPart(part, view, context));
+  }
   FillFromNames(draft.parts, context);
   LieWithParent(draft);
   // What stands beside the key is dropped when it is bad, never refused.
   std::vector<BadName> ignored;
   const PartContext beside{context.type, context.catalogue, ignored, context.external};
-  const std::vector<KeyPart>& extra = kind.type->ExtraFor(kind.flavour);
-  draft.extra.reserve(extra.size());
-  for (const KeyPart& part : extra) draft.extra.push_back(ReadPart(part, view, beside));
+  for (const KeyPart& part : kind.type->ExtraFor(kind.flavour)) {
+    draft.extra.push_back(ReadPart(part, view, beside));
+  }
 }
 
-void ReadManaged(const ObjectView& view, const KindEntry& kind, const IdentityRules& rules,
+void ReadManaged(ObjectView view, const KindEntry& kind, const IdentityRules& rules,
                  ObjectFacts& facts) {
   const TypeSpec& type = *kind.type;
-  std::string part_finding;
-  PartContext context{type, *rules.catalogue, facts.bad_names, nullptr, &part_finding};
-  Draft draft;
-  draft.type = &type;
-  draft.intent = IntentOf(view, kind.flavour);
-  draft.late = type.Late(kind.flavour);
-  draft.place.type = type.name;
+  PartContext context{type, *rules.catalogue, facts.bad_names, nullptr, &facts.name_finding};
+  Draft draft(type);
+  ResourceIdentity& place = draft.each.identity;
+  draft.each.intent = IntentOf(view, kind.flavour);
+  draft.each.late = type.Late(kind.flavour);
   const std::vector<std::string>& region_path = type.RegionPathFor(kind.flavour);
-  draft.place.region = CheckedRegion(FieldOf(view, region_path), context);
-  draft.place.partition = PartitionOf(draft.place.region);
-  if (draft.place.region.empty() && type.KeyHasRegion()) {
-    draft.missing.push_back(FieldName("forProvider", region_path) + " is not set");
+  TakeRegion(FieldOf(view, region_path), FieldName("forProvider", region_path) + " is not set",
+             context, draft);
+  const ProviderConfigName config = ConfigOf(view, kind);
+  if (rules.account_fields) {
+    const auto at = rules.account_fields->find(config);
+    facts.account_fields = at == rules.account_fields->end() ? "none" : at->second;
   }
-  const OutsideEndpoint* const outside = EndpointOf(view, kind, rules);
-  AccountEvidence account = AccountOf(view, kind, rules);
-  // Whoever owns an endpoint outside of AWS writes whatever account he likes.
-  if (outside != nullptr) account.observed.clear();
-  if (account.foreign) {
-    draft.missing.push_back(FieldName("forProvider", type.account_path) + " names no account");
+  const OutsideEndpoint* const outside = EndpointOf(config, type, rules);
+  // Whoever owns an endpoint outside of AWS writes whatever he likes into a status.
+  if (outside != nullptr) view.at_provider = {};
+  const std::string_view own_arn = OwnArn(view);
+  facts.shown_account = AccountOfArn(own_arn);
+  const std::string_view field = FieldOf(view, type.account_path);
+  const bool own_field = IsAccount(field);
+  const std::string_view account = own_field ? field : ConfiguredAccount(view, config, rules);
+  if (own_field || field.empty()) {
+    const bool stands_in = field.empty() && type.KeyHasAccount();
+    PlaceAccount(account, facts.shown_account,
+                 stands_in ? ProvisionalAccountOf(config, rules.cluster) : std::string(),
+                 draft.each);
+  } else {
+    draft.each.missing.push_back(FieldName("forProvider", type.account_path) + " names no account");
   }
+  if (draft.each.further_observed) draft.own_arn = own_arn;
   // Before the parts: where it is an ARN or a URL some of them are what it tells.
-  ExternalName external = ReadExternalName(view, type, draft.place, account.account);
+  ExternalName external = ReadExternalName(view, type, place, account);
   if (external.reading) context.external = &*external.reading;
-  if (outside == nullptr) facts.account_disagreement = std::move(account.disagreement);
-  const bool stands_in = !account.foreign && !account.own_field && type.KeyHasAccount();
-  PlaceAccount(std::move(account),
-               stands_in ? ProvisionalAccountOf(view, kind, rules) : std::string(), draft);
-  if (draft.further_observed) draft.own_arn = OwnArn(view);
-  if (outside == nullptr) facts.shown_account = AccountOfArn(OwnArn(view));
-  facts.account_fields = AccountFieldsOf(view, kind, rules);
   ReadParts(view, kind, context, draft);
-  if (facts.shown_account == draft.place.account) facts.account_disagreement.clear();
+  const std::string& shown = facts.shown_account;
+  // A status is weaker than spec and configuration: it adds a name, and takes none.
+  if (!shown.empty() && !account.empty() && shown != account && shown != place.account) {
+    facts.account_disagreement = "status.atProvider.arn names account " + shown;
+    facts.account_disagreement +=
+        own_field ? ", its own field names " : ", the configuration of its ProviderConfig names ";
+    facts.account_disagreement += account;
+  }
   std::optional<Draft> other = TakeExternalName(external, context, draft);
-  facts.name_finding = std::move(external.finding);
-  if (facts.name_finding.empty()) facts.name_finding = std::move(part_finding);
-  std::string shown = outside != nullptr ? std::string() : TakeStatus(view, external, draft);
-  if (facts.name_finding.empty()) facts.name_finding = std::move(shown);
+  if (!external.finding.empty()) facts.name_finding = std::move(external.finding);
+  std::string status_finding = TakeStatus(view, external, draft);
+  if (facts.name_finding.empty()) facts.name_finding = std::move(status_finding);
   // Last: external names are written there as AWS writes them.
   if (outside != nullptr && HasNameSpace(rules, *outside)) {
-    draft.place.partition = NameSpaceOf(*outside);
-    if (other) other->place.partition = draft.place.partition;
+    place.partition = NameSpaceOf(*outside);
+    if (other) other->each.identity.partition = place.partition;
   }
-  const std::size_t first = facts.resources.size();
   AppendResources(draft, facts.resources, facts.bad_names);
-  for (std::size_t i = first; i < facts.resources.size(); ++i) {
-    const DeclaredResource& resource = facts.resources[i];
-    if (!draft.further_observed || !resource.further_account.empty()) continue;
+  const auto is_anothers = [](const DeclaredResource& resource) {
+    return resource.further_account.empty();
+  };
+  if (draft.each.further_observed && std::ranges::any_of(facts.resources, is_anothers)) {
     facts.account_disagreement =
         "status.atProvider.arn names another resource: " + Printable(draft.own_arn);
   }
-  const std::string_view shown_arn = OwnArn(view);
   const auto is_shown = [&](const DeclaredResource& resource) {
-    return !shown_arn.empty() && resource.arn == shown_arn;
+    return !own_arn.empty() && resource.arn == own_arn;
   };
-  if (outside == nullptr && !other && std::ranges::none_of(facts.resources, is_shown)) {
+  if (!other && std::ranges::none_of(facts.resources, is_shown)) {
     facts.shown_key = ShownKey(view, draft);
   }
   if (other) AppendResources(*other, facts.resources, facts.bad_names);
@@ -272,9 +250,7 @@ void ReadManaged(const ObjectView& view, const KindEntry& kind, const IdentityRu
 }  // namespace
 
 std::optional<ObjectRef> ReadClaimRef(const ObjectView& view, std::string_view cluster) {
-  if (!view.claim_ref.is_object()) return std::nullopt;
-  ObjectRef claim = ReadReference(view.claim_ref, {cluster, {}});
-  return claim.name.empty() ? std::nullopt : std::optional(std::move(claim));
+  return ReadReference(view.claim_ref, cluster, {});
 }
 
 ObjectFacts Identify(Value object, const GroupKind& kind, const IdentityRules& rules,
@@ -294,7 +270,11 @@ ObjectFacts Identify(Value object, const GroupKind& kind, const IdentityRules& r
   facts.created_marks = CreatedMarks(view);
   facts.creation_open = IsCreationOpen(view);
   const std::string_view external = view.Annotation("crossplane.io/external-name");
-  if (!external.empty()) facts.external_name = FingerprintOf(external);
+  if (!external.empty()) {
+    Fingerprint digest;
+    digest.Add(external);
+    facts.external_name = digest.value();
+  }
   facts.composite = rules.composites.contains(kind);
   facts.contact = PresentableAnnotation(view, rules.contact_annotation);
   facts.transfer_to = PresentableAnnotation(view, "truce.dev/transfer-to");

@@ -32,27 +32,25 @@ struct Reference {
   bool operator==(const Reference&) const = default;
 };
 
-// A name of a declared resource beside its key.
-struct FurtherName {
+// A name by which an object declares a resource.
+struct DeclaredName {
   KeyText text;
   bool observed = false;  // the object's own status alone shows it
 
-  bool operator==(const FurtherName&) const = default;
+  bool operator==(const DeclaredName&) const = default;
 };
 
 // A resource that an object declares, with everything known of it.
 struct DeclaredResource {
   ResourceIdentity identity;
-  // The key; empty while not known yet (`missing` says which parts), for partial declarations, and
-  // for names that AWS lets repeat. No key exists until all its parts (the account excepted) are
-  // known.
-  KeyText key;
-  // Its other names, at most kFurtherNamesMax: under another account (beside a known account the
-  // provisional account of its ProviderConfig, beside a provisional account the account that the
-  // external name tells or the object's own status shows), and the id that AWS gave, where the key
-  // holds none. None without `key`.
-  std::vector<FurtherName> further;
-  std::string further_account;  // of the former: 12 digits or "?<provisional account>"; empty: none
+  // Its names, each once, at most kDeclaredNamesMax, in this order: the key, which the fields tell
+  // once all parts (the account excepted) are known, else the id; the same under another account
+  // (beside a known account the provisional account of its ProviderConfig, beside a provisional
+  // account the account that the external name tells or the object's own status shows); the id that
+  // AWS gave. None while not known yet (`missing` says which parts), for partial declarations, and
+  // for names that AWS lets repeat.
+  std::vector<DeclaredName> names;
+  std::string further_account;  // the other one: 12 digits or "?<provisional account>"; empty: none
   // Names that may be of the same resource, and join nothing: those under the provisional accounts
   // of other ProviderConfigs that were found to lead to its account (AwaitNames).
   std::vector<KeyText> awaited;
@@ -76,9 +74,15 @@ struct DeclaredResource {
   bool further_observed = false;  // the object's own status alone tells `further_account`
 
   bool operator==(const DeclaredResource&) const = default;
+
+  // The first of its names; empty: it has none.
+  const KeyText& key() const {
+    static const KeyText kNone;
+    return names.empty() ? kNone : names.front().text;
+  }
 };
 
-inline constexpr std::size_t kFurtherNamesMax = 3;
+inline constexpr std::size_t kDeclaredNamesMax = 4;
 
 // A name that must not become a key: control or invisible characters, or non-ASCII where AWS's rule
 // for the type allows ASCII only (confusables). The object is refused.
@@ -267,7 +271,7 @@ bool Resolve(DeclaredResource& resource, const Reference& reference, std::string
 // Names `resource`, whose name was replaced, `name` as before.
 void Restore(DeclaredResource& resource, std::string_view name, const TypeSpec& spec);
 
-// Adds the other spelling of a name within a zone as a further name of `resource`: with the name of
+// Adds the other spelling of a name within a zone as another name of `resource`: with the name of
 // `zone` where the part `within` leaves it out, else without it. Nothing without key.
 void AddZoneSpelling(DeclaredResource& resource, const KeyPart& within, std::string_view zone,
                      const TypeSpec& spec);

@@ -2,31 +2,17 @@
 
 #include <cstddef>
 
+#include "registry/base/text.h"
 #include "registry/identity/draft.h"
 
 namespace truce {
-namespace {
 
-// Where the account stands in a name: space|partition|account|region|…
-struct AccountField {
-  std::size_t begin = std::string::npos;
-  std::size_t end = std::string::npos;
-};
-
-AccountField FieldIn(const KeyText& name) {
-  const std::size_t partition = name.text.find('|');
-  if (partition == std::string::npos) return {};
-  const std::size_t account = name.text.find('|', partition + 1);
-  if (account == std::string::npos) return {};
-  return {account + 1, name.text.find('|', account + 1)};
-}
-
-}  // namespace
-
+// A name is space|partition|account|region|…
 std::string_view AccountFieldIn(const KeyText& name) {
-  const AccountField field = FieldIn(name);
-  if (field.end == std::string::npos) return {};
-  return std::string_view(name.text).substr(field.begin, field.end - field.begin);
+  std::string_view rest = name.text;
+  TakeUntil(rest, '|');
+  TakeUntil(rest, '|');
+  return rest.find('|') == std::string_view::npos ? std::string_view() : TakeUntil(rest, '|');
 }
 
 std::string AccountIn(const KeyText& name) {
@@ -37,35 +23,19 @@ std::string AccountIn(const KeyText& name) {
 }
 
 KeyText WithAccount(const KeyText& name, std::string_view account) {
-  const AccountField field = FieldIn(name);
-  if (field.end == std::string::npos) return name;
-  KeyText out{name.text.substr(0, field.begin)};
+  const std::string_view field = AccountFieldIn(name);
+  if (field.data() == nullptr) return name;
+  const std::string_view text = name.text;
+  const auto begin = static_cast<std::size_t>(field.data() - text.data());
+  KeyText out{std::string(text.substr(0, begin))};
   AppendAccount(out.text, account);
-  out.text.append(name.text, field.end);
+  out.text.append(text.substr(begin + field.size()));
   return out;
 }
 
-std::string ProvisionalAccountIn(const KeyText& key) {
-  constexpr int kProvisionalAccountSlashes = 4;  // ?cluster/group/kind/namespace/name
-  std::string account = AccountIn(key);
-  if (!account.starts_with('?')) return account;
-  std::size_t end = 0;
-  for (int slash = 0; slash <= kProvisionalAccountSlashes && end != std::string::npos; ++slash) {
-    end = account.find('/', end + 1);
-  }
-  return account.substr(0, end);
-}
-
-bool IsAside(const KeyText& key) {
-  return ProvisionalAccountIn(key).size() < AccountIn(key).size();
-}
-
 std::optional<KeyText> WithoutAccount(const KeyText& name) {
-  const AccountField field = FieldIn(name);
-  if (field.end == std::string::npos || field.end == field.begin || IsAssignedName(name)) {
-    return std::nullopt;
-  }
-  return KeyText{std::string(name.text).erase(field.begin, field.end - field.begin)};
+  if (AccountFieldIn(name).empty() || IsAssignedName(name)) return std::nullopt;
+  return WithAccount(name, {});
 }
 
 }  // namespace truce

@@ -19,13 +19,6 @@ std::string AccountIn(const KeyText& name);
 // The same name under another account ("111111111111", "?<provisional account>").
 KeyText WithAccount(const KeyText& name, std::string_view account);
 
-// Whether `key` is the provisional account with the account behind it. Such a key is for a resource
-// that a status alone locates, while another one has the provisional account. No declaration says
-// it.
-bool IsAside(const KeyText& key);
-// The account in a key, of one that is kept aside its provisional account.
-std::string ProvisionalAccountIn(const KeyText& key);
-
 // The same name without its account; nothing where it has none. So is kept what a catalogue
 // recorded to which the type's names had no accounts, until its own is known: it stands for each of
 // them.

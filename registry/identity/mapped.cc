@@ -1,7 +1,6 @@
 // Reading a mapping rule: from a custom object or a chart's values to declared resources.
 #include <algorithm>
 #include <cstddef>
-#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -21,12 +20,9 @@ using Stars = std::vector<std::string>;
 
 // A source of a part, and what it gives for each element.
 struct Found {
+  std::string_view name;
   const PartSource* source = nullptr;
   std::vector<FieldPath::Match> matches;  // none for a constant
-
-  std::string_view Text() const {
-    return source->path.has_value() ? std::string_view(source->path->text()) : std::string_view();
-  }
 };
 
 // Whether `match` belongs to the element `stars`: a path with fewer stars holds for all below it.
@@ -54,18 +50,19 @@ class ResourceReader {
   static constexpr std::string_view kAccount = ".account";
 
   void Collect(std::string_view name, const PartSource& source) {
-    Found& found = found_.emplace_back(name, Found{&source, {}}).second;
-    if (source.path.has_value()) found.matches = source.path->Find(root_);
-    stars_max_ = std::max(stars_max_, source.path.has_value() ? source.path->stars() : 0);
+    Found& found = found_.emplace_back(Found{name, &source, {}});
+    if (!source.path.has_value()) return;
+    found.matches = source.path->Find(root_);
+    stars_max_ = std::max(stars_max_, source.path->stars());
   }
 
   // The elements are those of the paths with most stars, in the order found. False: not too many.
   bool TooMany(MappedFacts& facts) {
     if (stars_max_ == 0) elements_.emplace_back();
-    for (const auto& [name, found] : found_) {
+    for (const Found& found : found_) {
       if (found.matches.size() > FieldPath::kMatchesMax) {
         facts.bad_names.push_back(
-            {rule_.type, name, std::string(found.Text()),
+            {rule_.type, std::string(found.name), found.source->path->text(),
              "has more than " + std::to_string(FieldPath::kMatchesMax) + " values"});
         return true;
       }
@@ -82,94 +79,66 @@ class ResourceReader {
 
   // The value of `name` for one element; empty, with the reason in `missing`, when there is none.
   std::string_view ValueOf(std::string_view name, const Stars& stars, std::string& missing) const {
-    const auto at = std::find_if(found_.begin(), found_.end(),
-                                 [name](const auto& entry) { return entry.first == name; });
+    const auto at = std::ranges::find(found_, name, &Found::name);
     if (at == found_.end()) {
       missing = "the mapping names no ";
       missing.append(name.starts_with('.') ? name.substr(1) : name);
       return {};
     }
-    const Found& found = at->second;
+    const Found& found = *at;
     if (!found.source->path.has_value()) return found.source->constant;
     for (const FieldPath::Match& match : found.matches) {
       if (!HoldsFor(match, stars)) continue;
       const std::string_view text = ScalarOf(match.value);
       if (!text.empty()) return text;
     }
-    missing.assign(found.Text()).append(" is not set");
+    missing.assign(found.source->path->text()).append(" is not set");
     return {};
   }
 
   void ReadElement(const Stars& stars, MappedFacts& facts) const {
     const PartContext context{type_, catalogue_, facts.bad_names};
-    Draft draft;
-    draft.type = &type_;
-    draft.intent = rule_.intent;
-    draft.mapped = true;
-    draft.place.type = type_.name;
+    Draft draft(type_);
+    draft.each.intent = rule_.intent;
+    draft.each.mapped = true;
     ReadPlace(stars, draft, context);
     for (const KeyPart& part : type_.parts) {
-      Reading& reading = draft.parts.emplace_back();
-      reading.part = &part;
       std::string missing;
       const std::string_view value = ValueOf(part.name, stars, missing);
-      if (!value.empty()) {
-        const bool is_no_id = part.source == KeyPart::Source::kAssignedExternalName &&
-                              !type_.external_name.empty() && !ReadForm(value, type_);
-        const std::string wrong =
-            is_no_id ? "is no id of " + type_.name : AddElement(reading, value, context);
-        if (!wrong.empty()) reading.missing = part.name + " " + wrong;
-      } else if (part.default_value.has_value()) {
-        reading.elements.push_back({*part.default_value, *part.default_value});
-        reading.by_default = true;
+      const bool is_no_id = part.source == KeyPart::Source::kAssignedExternalName &&
+                            !type_.external_name.empty() && !ReadForm(value, type_);
+      if (is_no_id && !value.empty()) {
+        draft.parts.push_back({.part = &part, .missing = part.name + " is no id of " + type_.name});
       } else {
-        reading.missing = std::move(missing);
+        draft.parts.push_back(ReadText(part, value, std::move(missing), context));
       }
     }
     FillFromNames(draft.parts, context);
     LieWithParent(draft);
-    ReadBeside(stars, draft, context);
-    AppendResources(draft, facts.resources, facts.bad_names);
-  }
-
-  // Values beside the key are known where they are the text of a part, or have a default.
-  void ReadBeside(const Stars& stars, Draft& draft, const PartContext& context) const {
+    // Values beside the key are known where they are the text of a part, or have a default.
+    std::vector<BadName> ignored;
+    const PartContext beside{type_, catalogue_, ignored};
     for (const KeyPart& extra : type_.extra) {
-      Reading& reading = draft.extra.emplace_back();
-      reading.part = &extra;
-      const auto part =
-          std::find_if(type_.parts.begin(), type_.parts.end(),
-                       [&extra](const KeyPart& other) { return SameSource(other, extra); });
+      const auto same = [&](const KeyPart& part) { return SameSource(part, extra); };
+      const auto part = std::ranges::find_if(type_.parts, same);
       std::string missing;
       std::string_view value;
       if (part != type_.parts.end()) value = ValueOf(part->name, stars, missing);
-      std::vector<BadName> reported;
-      if (!value.empty()) {
-        missing = AddElement(reading, value, {context.type, context.catalogue, reported});
-      } else if (extra.default_value.has_value()) {
-        reading.elements.push_back({*extra.default_value, *extra.default_value});
-      }
+      draft.extra.push_back(ReadText(extra, value, std::move(missing), beside));
     }
+    AppendResources(draft, facts.resources, facts.bad_names);
   }
 
   void ReadPlace(const Stars& stars, Draft& draft, const PartContext& context) const {
     std::string missing;
     const std::string_view region = ValueOf(kRegion, stars, missing);
-    if (std::optional<std::string> reason = WhyBad(region, KeyAlphabet::kAscii)) {
-      context.bad_names.push_back({type_.name, "region", Printable(region), *reason});
-      missing = "region " + *reason;
-    } else {
-      draft.place.region = region;
-    }
-    if (draft.place.region.empty() && type_.KeyHasRegion()) {
-      draft.missing.push_back(std::move(missing));
-    }
-    draft.place.partition = PartitionOf(draft.place.region);
-    const std::string_view account = ValueOf(kAccount, stars, missing);
+    TakeRegion(region, std::move(missing), context, draft);
+    std::string no_account = "account is not 12 digits";
+    const std::string_view account = ValueOf(kAccount, stars, no_account);
     if (IsAccount(account)) {
-      draft.place.account = account;
+      draft.each.identity.account = account;
     } else if (type_.KeyHasAccount()) {
-      draft.missing.push_back(account.empty() ? std::move(missing) : "account is not 12 digits");
+      draft.each.missing.push_back(std::move(no_account));
     }
   }
 
@@ -177,7 +146,7 @@ class ResourceReader {
   const MappedResource& rule_;
   const Catalogue& catalogue_;
   const TypeSpec& type_;
-  std::vector<std::pair<std::string, Found>> found_;
+  std::vector<Found> found_;
   std::vector<Stars> elements_;
   std::size_t stars_max_ = 0;
 };

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <functional>
 #include <set>
 #include <utility>
 
@@ -90,19 +91,14 @@ class PathParser {
   Result<void> Anchor(FieldPath& path) {
     at_ = 0;
     std::vector<FieldPath::Step>& steps = path.steps_;
-    const bool star = std::any_of(steps.begin(), steps.begin() + 1,
-                                  [](const FieldPath::Step& step) { return step.star; });
+    const auto is_map = [](const FieldPath::Step& step) {
+      return step.name == "labels" || step.name == "annotations";
+    };
+    if (is_map(steps.front())) steps.insert(steps.begin(), {"metadata", false});
     const std::string& first = steps.front().name;
-    if (!star && first == "metadata" && steps.size() >= 2) {
-      const std::string& second = steps[1].name;
-      if (second == "name" && steps.size() == 2) return {};
-      if ((second == "labels" || second == "annotations") && steps.size() >= 3) return {};
-    } else if (!star && first == "spec" && steps.size() >= 2) {
-      return {};
-    } else if (!star && (first == "labels" || first == "annotations") && steps.size() >= 2) {
-      steps.insert(steps.begin(), {"metadata", false});
-      return {};
-    }
+    if (first == "spec" && steps.size() >= 2) return {};
+    if (first == "metadata" && steps.size() == 2 && steps[1].name == "name") return {};
+    if (first == "metadata" && steps.size() >= 3 && is_map(steps[1])) return {};
     return Fail(
         "a path starts at spec.<field>, labels.<key>, annotations.<key>, or is metadata.name");
   }
@@ -116,15 +112,12 @@ Result<FieldPath> FieldPath::Parse(std::string_view text, Root root) {
 }
 
 std::size_t FieldPath::stars() const {
-  return static_cast<std::size_t>(
-      std::count_if(steps_.begin(), steps_.end(), [](const Step& step) { return step.star; }));
+  return static_cast<std::size_t>(std::ranges::count(steps_, true, &Step::star));
 }
 
 bool FieldPath::Joins(const FieldPath& other) const {
   const auto last_star = [](const std::vector<Step>& steps) {
-    const auto at =
-        std::find_if(steps.rbegin(), steps.rend(), [](const Step& s) { return s.star; });
-    return steps.rend() - at;
+    return steps.rend() - std::find_if(steps.rbegin(), steps.rend(), std::mem_fn(&Step::star));
   };
   const auto shared = std::min(last_star(steps_), last_star(other.steps_));
   return std::equal(steps_.begin(), steps_.begin() + shared, other.steps_.begin());
@@ -165,9 +158,11 @@ class Checker {
   explicit Checker(const Catalogue& catalogue) : catalogue_(catalogue) {}
 
   void Check(const MappingRule& rule) {
-    subject_ = Subject(rule.kind);
-    if (rule.kind.kind.empty() && !rule.kind.group.empty()) Report("names a group but no kind");
-    if (catalogue_.FindKind(rule.kind.group, rule.kind.kind) != nullptr) {
+    const auto& [group, kind] = rule.kind;
+    subject_ =
+        kind.empty() ? "mapping of chart values" : "mapping of " + KindForPeople(kind, group);
+    if (kind.empty() && !group.empty()) Report("names a group but no kind");
+    if (catalogue_.FindKind(group, kind) != nullptr) {
       Report("is a kind of the catalogue, which needs no mapping");
     }
     CheckTwice(rule);
@@ -181,11 +176,6 @@ class Checker {
   std::string Problems() && { return std::move(problems_); }
 
  private:
-  static std::string Subject(const GroupKind& kind) {
-    if (kind.kind.empty()) return "mapping of chart values";
-    return "mapping of " + KindForPeople(kind.kind, kind.group);
-  }
-
   void Report(std::string_view problem) {
     if (!problems_.empty()) problems_ += "; ";
     problems_.append(subject_).append(1, ' ').append(problem);
@@ -206,9 +196,7 @@ class Checker {
     const TypeSpec* type = catalogue_.FindType(resource.type);
     if (type == nullptr) return Report("declares: " + NoType(resource.type, catalogue_));
     for (const auto& [name, source] : resource.parts) {
-      const bool known =
-          std::any_of(type->parts.begin(), type->parts.end(),
-                      [&name = name](const KeyPart& part) { return part.name == name; });
+      const bool known = std::ranges::count(type->parts, name, &KeyPart::name) > 0;
       if (!known) Report(resource.type + ": has no part \"" + name + "\"; " + PartsOf(*type));
       if (!source.path.has_value() && source.constant.empty()) {
         Report(resource.type + ": part \"" + name + "\" has neither a path nor a value");
@@ -219,12 +207,12 @@ class Checker {
   }
 
   void CheckPlace(const MappedResource& resource) {
-    if (resource.account.has_value() && !resource.account->path.has_value() &&
-        !IsAccount(resource.account->constant)) {
-      Report(resource.type + ": account \"" + resource.account->constant + "\" is not 12 digits");
+    const std::optional<PartSource>& account = resource.account;
+    const std::optional<PartSource>& region = resource.region;
+    if (account && !account->path && !IsAccount(account->constant)) {
+      Report(resource.type + ": account \"" + account->constant + "\" is not 12 digits");
     }
-    if (resource.region.has_value() && !resource.region->path.has_value() &&
-        resource.region->constant.empty()) {
+    if (region && !region->path && region->constant.empty()) {
       Report(resource.type + ": region has neither a path nor a value");
     }
   }
@@ -246,13 +234,9 @@ class Checker {
   }
 
   static std::string PartsOf(const TypeSpec& type) {
-    if (type.parts.empty()) return "it has none";
-    std::string text = "it has ";
-    for (std::size_t i = 0; i < type.parts.size(); ++i) {
-      if (i > 0) text += ", ";
-      text.append(1, '"').append(type.parts[i].name).append(1, '"');
-    }
-    return text;
+    std::vector<std::string> names;
+    for (const KeyPart& part : type.parts) names.push_back(InQuotes(part.name));
+    return names.empty() ? "it has none" : "it has " + Joined(names);
   }
 
   const Catalogue& catalogue_;
@@ -271,39 +255,32 @@ Result<MappingRules> MappingRules::Create(std::vector<MappingRule> rules,
   if (!problems.empty()) return Error{ErrorCode::kInvalidArgument, std::move(problems)};
   MappingRules result;
   result.rules_ = std::move(rules);
-  std::stable_sort(result.rules_.begin(), result.rules_.end(),
-                   [](const MappingRule& a, const MappingRule& b) { return a.kind < b.kind; });
+  std::ranges::stable_sort(result.rules_, {}, &MappingRule::kind);
   return result;
 }
 
 std::span<const MappingRule> MappingRules::Of(std::string_view group, std::string_view kind) const {
-  const auto order = [group, kind](const MappingRule& rule) {
-    const int groups = std::string_view(rule.kind.group).compare(group);
-    return groups != 0 ? groups : std::string_view(rule.kind.kind).compare(kind);
+  const auto kind_of = [](const MappingRule& rule) {
+    return std::pair<std::string_view, std::string_view>(rule.kind.group, rule.kind.kind);
   };
-  const auto first = std::partition_point(rules_.begin(), rules_.end(),
-                                          [&](const MappingRule& rule) { return order(rule) < 0; });
-  const auto last = std::partition_point(first, rules_.end(),
-                                         [&](const MappingRule& rule) { return order(rule) == 0; });
-  return {first, last};
+  const std::pair asked(group, kind);
+  return {std::ranges::lower_bound(rules_, asked, {}, kind_of),
+          std::ranges::upper_bound(rules_, asked, {}, kind_of)};
 }
 
 const MappingRule* MappingRules::Find(std::string_view group, std::string_view kind,
                                       std::string_view ns) const {
   const MappingRule* everywhere = nullptr;
   for (const MappingRule& rule : Of(group, kind)) {
-    if (rule.namespaces.empty()) {
-      everywhere = &rule;
-    } else if (rule.HoldsIn(ns)) {
-      return &rule;
-    }
+    if (!rule.HoldsIn(ns)) continue;
+    if (!rule.namespaces.empty()) return &rule;
+    everywhere = &rule;
   }
   return everywhere;
 }
 
 bool MappingRule::HoldsIn(std::string_view ns) const {
-  return namespaces.empty() ||
-         std::find(namespaces.begin(), namespaces.end(), ns) != namespaces.end();
+  return namespaces.empty() || std::ranges::find(namespaces, ns) != namespaces.end();
 }
 
 }  // namespace truce

@@ -1,12 +1,13 @@
 #include "registry/identity/parts.h"
 
 #include <algorithm>
-#include <array>
 #include <charconv>
+#include <cstddef>
 #include <cstdint>
 #include <span>
 #include <utility>
 
+#include "registry/base/text.h"
 #include "registry/catalogue/normalise.h"
 #include "registry/identity/values.h"
 
@@ -44,12 +45,6 @@ std::string Spelled(Value value) {
   return whole ? std::to_string(static_cast<std::int64_t>(number)) : std::string(text);
 }
 
-// One of the two sections of a spec where a field may stand.
-struct Section {
-  std::string_view name;
-  Value value;
-};
-
 // The object that holds the last member of `path`; missing when the way does not exist.
 Value HolderOf(Value provider, std::span<const std::string> path) {
   Value holder = provider.At(path.first(path.size() - 1));
@@ -77,7 +72,7 @@ void NoteReference(Reading& reading, Value member, std::string_view section,
   Reference& reference = reading.reference.emplace();
   reference.part = reading.part->name;
   reference.type = reading.part->refers_to;
-  reference.path = FieldName(section, {path.begin(), path.end() - 1});
+  reference.path = FieldName(section, path.first(path.size() - 1));
   reference.path.append(1, '.').append(member.key());
   Value target = member;
   if (target.is_array() && target.size() == 1) target = target.first();
@@ -95,8 +90,7 @@ bool RuleIsAscii(const TypeSpec& type, const KeyPart& part) {
   const auto ruled = [&](const KeyPart& other) {
     return other.name == rule.part && SameSource(other, part);
   };
-  return std::any_of(type.extra.begin(), type.extra.end(), ruled) ||
-         std::any_of(type.community_extra.begin(), type.community_extra.end(), ruled);
+  return std::ranges::any_of(type.extra, ruled) || std::ranges::any_of(type.community_extra, ruled);
 }
 
 KeyAlphabet AlphabetOf(const KeyPart& part, const PartContext& context) {
@@ -120,23 +114,22 @@ std::string AddValue(Reading& reading, Value value, const PartContext& context) 
   return wrong;
 }
 
-// Adds what stands at `path` of `section`. True when the section decides: a value, or a reference
-// to come.
-bool ReadSection(Reading& reading, const Section& section, std::span<const std::string> path,
-                 const PartContext& context) {
-  if (section.value.empty()) return false;
-  const Value holder = HolderOf(section.value, path);
-  Value value = holder.Child(path.back());
+// Adds what stands at `path` of `provider`, the section of a spec with this name. True when the
+// section decides: a value, or a reference to come.
+bool ReadSection(Reading& reading, std::string_view section, Value provider,
+                 std::span<const std::string> path, const PartContext& context) {
+  if (provider.empty()) return false;
+  const Value holder = HolderOf(provider, path);
+  const Value value = holder.Child(path.back());
   if (Absent(value)) {
     const Value member = ReferenceFor(holder, path.back());
-    if (!member.exists()) return false;
-    NoteReference(reading, member, section.name, path);
-    return true;
+    if (member.exists()) NoteReference(reading, member, section, path);
+    return member.exists();
   }
   const auto add = [&](Value item) {
     const std::string wrong = AddValue(reading, item, context);
     if (wrong.empty()) return;
-    reading.missing = FieldName(section.name, {path.begin(), path.end()}) + " " + wrong;
+    reading.missing = FieldName(section, path) + " " + wrong;
   };
   if (!value.is_array() || (!reading.part->list && value.size() > 1)) {
     add(value);
@@ -163,20 +156,18 @@ void ReadField(Reading& reading, const ObjectView& view, const PartContext& cont
   bool decided = false;
   for (const std::vector<std::string>& path : part.paths) {
     // forProvider wins, also with a reference: the provider writes what it resolves there.
-    const bool found = ReadSection(reading, {kForProvider, view.for_provider}, path, context) ||
-                       ReadSection(reading, {kInitProvider, view.init_provider}, path, context);
+    const bool found = ReadSection(reading, kForProvider, view.for_provider, path, context) ||
+                       ReadSection(reading, kInitProvider, view.init_provider, path, context);
     decided = decided || found;
     // Each of several fields may hold some of a list, but a single value stands in one of them.
     if (found && !part.list) return;
   }
-  if (decided) return;
-  if (TakeDefault(reading)) return;
-  if (part.paths.empty()) return;
-  reading.missing = FieldName(kForProvider, part.paths.front());
-  for (std::size_t i = 1; i < part.paths.size(); ++i) {
-    reading.missing.append(" or ").append(FieldName(kForProvider, part.paths[i]));
+  if (decided || TakeDefault(reading) || part.paths.empty()) return;
+  std::vector<std::string> fields;
+  for (const std::vector<std::string>& path : part.paths) {
+    fields.push_back(FieldName(kForProvider, path));
   }
-  reading.missing += " is not set";
+  reading.missing = Joined(fields, " or ") + " is not set";
 }
 
 }  // namespace
@@ -205,7 +196,7 @@ std::string_view FieldOf(const ObjectView& view, const std::vector<std::string>&
   return {};
 }
 
-std::string FieldName(std::string_view provider, const std::vector<std::string>& path) {
+std::string FieldName(std::string_view provider, std::span<const std::string> path) {
   std::string name = "spec.";
   name.append(provider);
   for (const std::string& step : path) name.append(1, '.').append(step);
@@ -220,21 +211,29 @@ std::optional<NameReading> ReadForm(std::string_view text, const TypeSpec& type)
   return std::nullopt;
 }
 
+std::optional<NameReading> ReadTemplate(std::string_view text, const TypeSpec& type) {
+  if (type.arn_template.empty() || !text.starts_with("arn:")) return std::nullopt;
+  const Result<NameForm> form = NameForm::Parse(type.arn_template);
+  return form.ok() ? form.value().Read(text) : std::nullopt;
+}
+
+std::optional<std::string> ToldOf(const KeyPart& part, const NameReading& reading) {
+  const std::string_view told = reading.Part(part.name);
+  if (!told.empty()) return Normalise(part.normalisers, told);
+  return part.list ? std::nullopt : part.default_value;
+}
+
 std::optional<NameReading> ReadArnPlace(std::string_view text) {
-  constexpr std::string_view kArn = "arn:";
-  if (!text.starts_with(kArn)) return std::nullopt;
-  text.remove_prefix(kArn.size());
-  std::array<std::string_view, 4> fields;  // partition, service, region, account
-  for (std::string_view& field : fields) {
-    const std::size_t colon = text.find(':');
-    if (colon == std::string_view::npos) return std::nullopt;
-    field = text.substr(0, colon);
-    text.remove_prefix(colon + 1);
-  }
+  constexpr std::ptrdiff_t kColons = 5;  // arn:partition:service:region:account:
+  if (!text.starts_with("arn:")) return std::nullopt;
+  if (std::count(text.begin(), text.end(), ':') < kColons) return std::nullopt;
   NameReading place;
-  place.partition = fields[0];
-  place.region = fields[2];
-  if (IsAccount(fields[3])) place.account = fields[3];
+  TakeUntil(text, ':');
+  place.partition = TakeUntil(text, ':');
+  TakeUntil(text, ':');
+  place.region = TakeUntil(text, ':');
+  const std::string_view account = TakeUntil(text, ':');
+  if (IsAccount(account)) place.account = account;
   return place;
 }
 
@@ -359,6 +358,19 @@ void ReadExternalName(Reading& reading, const ObjectView& view, const PartContex
 }
 
 }  // namespace
+
+Reading ReadText(const KeyPart& part, std::string_view text, std::string missing,
+                 const PartContext& context) {
+  Reading reading;
+  reading.part = &part;
+  if (!text.empty()) {
+    const std::string wrong = AddElement(reading, text, context);
+    if (!wrong.empty()) reading.missing = part.name + " " + wrong;
+  } else if (!TakeDefault(reading)) {
+    reading.missing = std::move(missing);
+  }
+  return reading;
+}
 
 Reading ReadPart(const KeyPart& part, const ObjectView& view, const PartContext& context) {
   Reading reading;

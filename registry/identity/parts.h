@@ -3,6 +3,7 @@
 #define TRUCE_REGISTRY_IDENTITY_PARTS_H_
 
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -54,6 +55,12 @@ void FillFromNames(std::vector<Reading>& parts, const PartContext& context);
 // What `text` says by the first form of `type` that it has; nothing when it has none.
 std::optional<NameReading> ReadForm(std::string_view text, const TypeSpec& type);
 
+// What `text` says by the template of its type's ARNs; nothing when it is none of these.
+std::optional<NameReading> ReadTemplate(std::string_view text, const TypeSpec& type);
+
+// What the reading tells of the part, normalised; else its default. Nothing: neither is there.
+std::optional<std::string> ToldOf(const KeyPart& part, const NameReading& reading);
+
 // Partition, region and account of an ARN, whatever it is of; nothing when it is none.
 std::optional<NameReading> ReadArnPlace(std::string_view text);
 
@@ -61,6 +68,11 @@ std::optional<NameReading> ReadArnPlace(std::string_view text);
 // part refers to the name alone, normalised, once. Otherwise says what is wrong with it, as the end
 // of a sentence ("names nothing"); empty when all is well.
 std::string AddElement(Reading& reading, std::string_view raw, const PartContext& context);
+
+// What `text` says of `part`: a value, where it is empty the default, else nothing, since
+// `missing`.
+Reading ReadText(const KeyPart& part, std::string_view text, std::string missing,
+                 const PartContext& context);
 
 // Whether the part is the external name, or an id that stands there.
 bool IsExternalName(const KeyPart& part);
@@ -75,7 +87,7 @@ std::string_view ScalarOf(Value value);
 std::string_view FieldOf(const ObjectView& view, const std::vector<std::string>& path);
 
 // "spec.forProvider.a.b".
-std::string FieldName(std::string_view provider, const std::vector<std::string>& path);
+std::string FieldName(std::string_view provider, std::span<const std::string> path);
 
 }  // namespace truce
 

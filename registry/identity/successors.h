@@ -20,7 +20,7 @@ struct SuccessorParts {
   std::string name;
 };
 // Nothing when the word has another form.
-std::optional<SuccessorParts> PartsOfSuccessor(const std::string& text);
+std::optional<SuccessorParts> PartsOfSuccessor(std::string_view text);
 
 // Whether `successor`, which is said in `cluster`, names `root`.
 bool NamesSuccessor(std::string_view successor, std::string_view cluster, const Slot& root);

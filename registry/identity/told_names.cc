@@ -1,37 +1,24 @@
 #include "registry/identity/told_names.h"
 
 #include <algorithm>
-#include <array>
 #include <optional>
 #include <utility>
 
+#include "registry/base/text.h"
 #include "registry/catalogue/name_form.h"
-#include "registry/catalogue/normalise.h"
 #include "registry/identity/draft.h"
 #include "registry/identity/evidence.h"
 #include "registry/identity/identity.h"
+#include "registry/identity/parts.h"
 
 namespace truce {
 namespace {
 
-constexpr std::array<std::string_view, 8> kPartitionNames = {
-    "aws", "aws-cn", "aws-us-gov", "aws-iso", "aws-iso-b", "aws-iso-e", "aws-iso-f", "aws-eusc"};
-
 // The third field of an ARN, its service.
 std::string_view ServiceOfArn(std::string_view arn) {
-  for (int field = 0; field < 2; ++field) {
-    const std::size_t colon = arn.find(':');
-    if (colon == std::string_view::npos) return {};
-    arn.remove_prefix(colon + 1);
-  }
-  return arn.substr(0, arn.find(':'));
-}
-
-bool TellsKey(const TypeSpec& type, const NameReading& reading) {
-  if (reading.parts.empty()) return false;
-  return std::all_of(type.parts.begin(), type.parts.end(), [&](const KeyPart& part) {
-    return !reading.Part(part.name).empty() || (!part.list && part.default_value.has_value());
-  });
+  TakeUntil(arn, ':');
+  TakeUntil(arn, ':');
+  return TakeUntil(arn, ':');
 }
 
 class Teller {
@@ -55,11 +42,9 @@ class Teller {
       }
     }
     // The template names parts that the forms may leave out: only a whole key is taken from it.
-    if (!is_arn_ || ServiceOfArn(type.arn_template) != service_) return;
-    const Result<NameForm> form = NameForm::Parse(type.arn_template);
-    if (!form.ok()) return;
+    if (ServiceOfArn(type.arn_template) != service_) return;
     guess_ = false;
-    if (const auto reading = form.value().Read(text_)) Take(type, *reading, false);
+    if (const auto reading = ReadTemplate(text_, type)) Take(type, *reading, false);
   }
 
  private:
@@ -80,32 +65,35 @@ class Teller {
     if (!Choose(reading.region, place_.region, identity.region)) return;
     identity.partition = reading.partition;
     if (identity.partition.empty() && !identity.region.empty()) {
-      identity.partition = PartitionOf(identity.region);
+      identity.partition = PartitionOf(identity.region).name;
     }
-    const bool whole = TellsKey(type, reading);
-    if (!whole && !may_be_id) return;
-    if (whole) {
-      for (const KeyPart& part : type.parts) {
-        const std::string_view told = reading.Part(part.name);
-        identity.parts.emplace_back(part.name, told.empty() ? part.default_value.value_or("")
-                                                            : Normalise(part.normalisers, told));
-      }
+    if (AddParts(type, reading, identity)) {
       if (type.KeyHasRegion() && identity.region.empty()) out_.lacks_region = true;
       InEachPartition(std::move(identity), type.KeyHasAccount(),
                       [&](const ResourceIdentity& each) { return KeyOf(each, type); });
       return;
     }
-    const bool is_text = reading.id.empty();
-    if (is_text && !LooksLikeAddress(text_)) return;
-    const AssignedId id{is_text ? text_ : reading.id, is_text || type.id_in_partition, false};
-    if (!id.in_partition && identity.region.empty()) {
+    const auto id = may_be_id ? IdIn(text_, reading, type) : std::nullopt;
+    if (!id) return;
+    if (!id->in_partition && identity.region.empty()) {
       out_.lacks_region = true;
       return;
     }
-    InEachPartition(std::move(identity), !id.in_partition,
+    InEachPartition(std::move(identity), !id->in_partition,
                     [&](const ResourceIdentity& each) -> std::optional<KeyText> {
-                      return AssignedName(each, type, id);
+                      return AssignedName(each, type, *id);
                     });
+  }
+
+  // The parts of the key; false: the reading does not tell all of them.
+  static bool AddParts(const TypeSpec& type, const NameReading& reading,
+                       ResourceIdentity& identity) {
+    for (const KeyPart& part : type.parts) {
+      std::optional<std::string> told = ToldOf(part, reading);
+      if (!told) return false;
+      identity.parts.emplace_back(part.name, *std::move(told));
+    }
+    return !reading.parts.empty();
   }
 
   // What the text tells, else what the asker says; false where they differ.
@@ -120,9 +108,9 @@ class Teller {
     const bool told = !identity.partition.empty();
     const std::string account = has_account ? identity.account : std::string();
     if (has_account && account.empty()) identity.account = kAnyAccount;
-    for (const std::string_view partition : kPartitionNames) {
+    for (const Partition& partition : kPartitions) {
       // Nobody said in which: the wrong ones name nothing that anybody owns.
-      if (!told) identity.partition = partition;
+      if (!told) identity.partition = partition.name;
       if (auto name = name_of(identity)) {
         out_.recognised = out_.recognised || !guess_;
         ToldName told_name{*std::move(name), account};
@@ -152,32 +140,17 @@ ToldNames NamesTold(std::string_view text, const ResourceIdentity& place,
 }
 
 bool IsNameOfRegistry(std::string_view key, const Catalogue& catalogue) {
-  constexpr int kPlaceFields = 4;  // space|partition|account|region
-  std::vector<std::string_view> fields;
-  while (true) {
-    const std::size_t bar = key.find('|');
-    fields.push_back(key.substr(0, bar));
-    if (bar == std::string_view::npos) break;
-    key.remove_prefix(bar + 1);
-  }
-  if (fields.size() < kPlaceFields || fields[1].empty()) return false;
-  std::vector<std::string_view> parts;
-  for (std::size_t i = kPlaceFields; i < fields.size(); ++i) {
-    const std::size_t equals = fields[i].find('=');
-    if (equals == std::string_view::npos) return false;
-    parts.push_back(fields[i].substr(0, equals));
-  }
-  const std::string_view account = fields[2];
-  const bool is_account = account.empty() || account.starts_with('?') || IsAccount(account);
-  const auto space = PercentDecode(fields[0]);
-  if (!is_account || !space) return false;
-  const bool is_id = parts.size() == 1 && parts.front() == "@id";
-  return std::any_of(catalogue.types().begin(), catalogue.types().end(), [&](const TypeSpec& type) {
-    const auto is_named = [](const KeyPart& part, std::string_view name) {
-      return part.name == name;
+  ResourceIdentity name;  // names are spelt as identities are, with the space for the type
+  if (!ReadIdentity(key, name) || name.partition.empty()) return false;
+  const std::string& account = name.account;
+  if (!account.empty() && !account.starts_with('?') && !IsAccount(account)) return false;
+  const bool is_id = name.parts.size() == 1 && name.parts.front().first == "@id";
+  return std::ranges::any_of(catalogue.types(), [&](const TypeSpec& type) {
+    const auto is_named = [](const KeyPart& part, const auto& told) {
+      return part.name == told.first;
     };
-    return type.space == *space && (is_id || std::equal(type.parts.begin(), type.parts.end(),
-                                                        parts.begin(), parts.end(), is_named));
+    return type.space == name.type &&
+           (is_id || std::ranges::equal(type.parts, name.parts, is_named));
   });
 }
 

@@ -11,21 +11,13 @@
 namespace truce {
 namespace {
 
-constexpr std::size_t kSlotParts = 5;
-constexpr std::size_t kIdentityFields = 4;  // before the parts
+constexpr std::ptrdiff_t kSlotParts = 5;
+constexpr std::ptrdiff_t kPlaceSeparators = 3;  // before the parts
 
 constexpr ByteSet kPlain = AlnumAnd("._~/:@-");
 
 // One text has one encoding: digits in lower case are none.
 int CanonicalHexValue(char c) { return IsLower(c) ? -1 : HexValue(c); }
-
-// The text before the next `separator`; `rest` moves behind it and becomes empty at the end.
-std::string_view TakeUntil(std::string_view& rest, char separator) {
-  const std::size_t at = rest.find(separator);
-  const std::string_view field = rest.substr(0, at);
-  rest = at == std::string_view::npos ? std::string_view() : rest.substr(at + 1);
-  return field;
-}
 
 // Appends what `text` encodes to `out`. Every owner that is looked up is read so, hence no text
 // that is made only to be moved.
@@ -71,6 +63,20 @@ void AppendAccount(std::string& out, std::string_view account) {
   AppendEncoded(out, account);
 }
 
+std::string PlaceText(std::string_view type, std::string_view partition, std::string_view account,
+                      std::string_view region) {
+  std::string text;
+  text.reserve(128);
+  AppendEncoded(text, type);
+  text.push_back('|');
+  AppendEncoded(text, partition);
+  text.push_back('|');
+  AppendAccount(text, account);
+  text.push_back('|');
+  AppendEncoded(text, region);
+  return text;
+}
+
 void AppendPart(std::string& out, std::string_view part, std::string_view value) {
   out.push_back('|');
   AppendEncoded(out, part);
@@ -88,14 +94,9 @@ std::string ToText(const Slot& slot) {
 }
 
 bool ReadSlot(std::string_view text, Slot& slot) {
-  const std::array<std::string*, kSlotParts> parts = {&slot.cluster, &slot.group, &slot.kind,
-                                                      &slot.ns, &slot.name};
-  for (std::size_t i = 0; i < kSlotParts; ++i) {
-    const std::size_t at = text.find('/');
-    const bool last = i + 1 == kSlotParts;
-    if ((at == std::string_view::npos) != last) return false;
-    *parts[i] = text.substr(0, at);
-    if (!last) text.remove_prefix(at + 1);
+  if (std::count(text.begin(), text.end(), '/') != kSlotParts - 1) return false;
+  for (std::string* part : {&slot.cluster, &slot.group, &slot.kind, &slot.ns, &slot.name}) {
+    *part = TakeUntil(text, '/');
   }
   return true;
 }
@@ -119,34 +120,22 @@ std::string_view Name(Intent intent) { return kIntents.Of(intent); }
 std::optional<Intent> IntentFromName(std::string_view name) { return kIntents.Find(name); }
 
 std::string ToText(const ResourceIdentity& identity) {
-  std::string text;
-  text.reserve(128);
-  AppendEncoded(text, identity.type);
-  text.push_back('|');
-  AppendEncoded(text, identity.partition);
-  text.push_back('|');
-  AppendAccount(text, identity.account);
-  text.push_back('|');
-  AppendEncoded(text, identity.region);
+  std::string text =
+      PlaceText(identity.type, identity.partition, identity.account, identity.region);
   for (const auto& [part, value] : identity.parts) AppendPart(text, part, value);
   return text;
 }
 
 bool ReadIdentity(std::string_view text, ResourceIdentity& identity) {
+  const std::ptrdiff_t separators = std::count(text.begin(), text.end(), '|');
   // One identity has one text: no separator stands at the end but that of an empty region.
-  if (text.ends_with('|')) {
-    const auto separators = static_cast<std::size_t>(std::count(text.begin(), text.end(), '|'));
-    if (separators >= kIdentityFields) return false;
-  }
-  std::array<std::string_view, kIdentityFields> fields;
+  if (separators < kPlaceSeparators) return false;
+  if (separators > kPlaceSeparators && text.ends_with('|')) return false;
   std::string_view rest = text;
-  for (std::size_t i = 0; i < kIdentityFields; ++i) {
-    if (i + 1 < kIdentityFields && rest.find('|') == std::string_view::npos) return false;
-    fields[i] = TakeUntil(rest, '|');
-  }
-  const bool is_good = Decode(fields[0], identity.type) && Decode(fields[1], identity.partition) &&
-                       DecodeAccount(fields[2], identity.account) &&
-                       Decode(fields[3], identity.region);
+  const bool is_good = Decode(TakeUntil(rest, '|'), identity.type) &&
+                       Decode(TakeUntil(rest, '|'), identity.partition) &&
+                       DecodeAccount(TakeUntil(rest, '|'), identity.account) &&
+                       Decode(TakeUntil(rest, '|'), identity.region);
   if (!is_good) return false;
   while (!rest.empty()) {
     std::string_view value = TakeUntil(rest, '|');

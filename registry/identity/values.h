@@ -29,6 +29,9 @@ using ReviewUid = Id<struct ReviewTag>;  // request.uid of one AdmissionReview
 using KeyText = Id<struct KeyTag>;       // canonical resource key (KeyOf in identity.h)
 using PartyId = Id<struct PartyTag>;     // who may act for an owner
 using PublicId = Id<struct PublicTag>;   // 13 base32 characters, in links
+// Identifies a resource in the registry, from its first declaration to its last; none of its names
+// does. Such an id, too.
+using ResourceId = Id<struct ResourceTag>;
 
 struct GroupKind {
   std::string group;  // "s3.aws.upbound.io"; empty for the core group
@@ -92,6 +95,10 @@ std::optional<std::string> PercentDecode(std::string_view text);
 void AppendEncoded(std::string& out, std::string_view text);
 // Appends an account: 12 digits, or "?" and the encoded provisional account.
 void AppendAccount(std::string& out, std::string_view account);
+// "type|partition|account|region", as the texts of identities and of names begin (of names with the
+// type's space).
+std::string PlaceText(std::string_view type, std::string_view partition, std::string_view account,
+                      std::string_view region);
 // Appends "|part=value".
 void AppendPart(std::string& out, std::string_view part, std::string_view value);
 

@@ -22,17 +22,35 @@ std::string InWords(const Agreement& share) {
   return out;
 }
 
-}  // namespace
-
+// Writes what was done about an ownership, and why, to the audit log.
 void AuditAct(const Owner& owner, std::string cause, const ByWhom& by, Ledger& ledger) {
   if (!by.reason.empty()) cause += ": " + by.reason;
-  ledger.Audit({.action = AuditAction::kAdministered,
-                .key = owner.key,
-                .id = owner.id,
-                .root = owner.root,
-                .cause = std::move(cause),
-                .actor = by.actor});
+  ledger.Audit(EntryOf(AuditAction::kAdministered, owner, std::move(cause), by.actor));
 }
+
+// What is made now, in the place of `former` and with its id, where there is such a one.
+Agreement Made(AgreementKind kind, const Agreement* former, const ByWhom& by, Ledger& ledger) {
+  Agreement agreement;
+  agreement.id = former == nullptr ? ledger.NewId() : former->id;
+  agreement.kind = kind;
+  agreement.reason = by.reason;
+  agreement.actor = by.actor;
+  agreement.at = ledger.now();
+  return agreement;
+}
+
+// The agreement of this kind, with its end in the audit log left to the caller.
+Result<Agreement> Dropped(const PublicId& id, AgreementKind kind, Ledger& ledger) {
+  auto agreement = ledger.AgreementById(id);
+  if (!agreement || agreement->kind != kind) {
+    return Error{ErrorCode::kNotFound, kind == AgreementKind::kShare ? "there is no such share"
+                                                                     : "there is no such offer"};
+  }
+  ledger.DropAgreement(id);
+  return *std::move(agreement);
+}
+
+}  // namespace
 
 const Agreement* ShareFor(std::span<const Agreement> agreements, const PartyId& party,
                           ShareLevel level, const PartyRules& rules) {
@@ -50,9 +68,9 @@ const Agreement* ProtectionIn(std::span<const Agreement> agreements) {
   return found == agreements.end() ? nullptr : &*found;
 }
 
-Result<Agreement> GiveShare(const KeyText& key, const ShareTerms& terms, const ByWhom& by,
+Result<Agreement> GiveShare(const ResourceId& resource, const ShareTerms& terms, const ByWhom& by,
                             Ledger& ledger) {
-  const auto owner = ledger.OwnerOf(key);
+  const auto owner = ledger.OwnerOf(resource);
   if (!owner) return NobodyOwns();
   if (ledger.OneParty(owner->party, terms.party)) {
     return Error{ErrorCode::kInvalidArgument, ForPeople(terms.party) + " owns the resource itself"};
@@ -60,68 +78,49 @@ Result<Agreement> GiveShare(const KeyText& key, const ShareTerms& terms, const B
   if (terms.until && *terms.until <= ledger.now()) {
     return Error{ErrorCode::kInvalidArgument, "the time until which it is shared is past"};
   }
-  const std::vector<Agreement> present = ledger.AgreementsOf(key);
-  Agreement share;
-  if (const Agreement* given =
-          ShareFor(present, terms.party, ShareLevel::kObserve, ledger.parties())) {
-    share.id = given->id;
-  } else {
-    const auto count = std::count_if(present.begin(), present.end(), [](const Agreement& each) {
-      return each.kind == AgreementKind::kShare;
-    });
-    if (static_cast<std::size_t>(count) >= kSharesMax) {
-      return Error{ErrorCode::kResourceExhausted, "the resource is shared with " +
-                                                      std::to_string(kSharesMax) +
-                                                      " parties already; end a share first"};
-    }
-    share.id = ledger.NewId();
+  const std::vector<Agreement> present = ledger.AgreementsOf(resource);
+  const Agreement* given = ShareFor(present, terms.party, ShareLevel::kObserve, ledger.parties());
+  const auto count = std::count_if(present.begin(), present.end(), [](const Agreement& each) {
+    return each.kind == AgreementKind::kShare;
+  });
+  if (given == nullptr && static_cast<std::size_t>(count) >= kSharesMax) {
+    return Error{ErrorCode::kResourceExhausted, "the resource is shared with " +
+                                                    std::to_string(kSharesMax) +
+                                                    " parties already; end a share first"};
   }
-  share.kind = AgreementKind::kShare;
-  share.key = key;
+  Agreement share = Made(AgreementKind::kShare, given, by, ledger);
+  share.resource = resource;
   share.party = terms.party;
   share.level = terms.level;
   share.until = terms.until;
-  share.reason = by.reason;
-  share.actor = by.actor;
-  share.at = ledger.now();
   AuditAct(*owner, "shared " + InWords(share), by, ledger);
   ledger.PutAgreement(share);
   return share;
 }
 
 Result<Agreement> EndShare(const PublicId& id, const ByWhom& by, Ledger& ledger) {
-  auto share = ledger.AgreementById(id);
-  if (!share || share->kind != AgreementKind::kShare) {
-    return Error{ErrorCode::kNotFound, "there is no such share"};
+  TRUCE_ASSIGN_OR_RETURN(Agreement share, Dropped(id, AgreementKind::kShare, ledger));
+  if (const auto owner = ledger.OwnerOf(share.resource)) {
+    AuditAct(*owner, "no longer shared " + InWords(share), by, ledger);
   }
-  ledger.DropAgreement(id);
-  if (const auto owner = ledger.OwnerOf(share->key)) {
-    AuditAct(*owner, "no longer shared " + InWords(*share), by, ledger);
-  }
-  return *std::move(share);
+  return share;
 }
 
-Result<Agreement> Protect(const KeyText& key, const ByWhom& by, Ledger& ledger) {
-  const auto owner = ledger.OwnerOf(key);
+Result<Agreement> Protect(const ResourceId& resource, const ByWhom& by, Ledger& ledger) {
+  const auto owner = ledger.OwnerOf(resource);
   if (!owner) return NobodyOwns();
-  const std::vector<Agreement> present = ledger.AgreementsOf(key);
-  Agreement mark;
-  const Agreement* given = ProtectionIn(present);
-  mark.id = given == nullptr ? ledger.NewId() : given->id;
-  mark.kind = AgreementKind::kProtection;
-  mark.key = key;
-  mark.reason = by.reason;
-  mark.actor = by.actor;
-  mark.at = ledger.now();
+  const std::vector<Agreement> present = ledger.AgreementsOf(resource);
+  Agreement mark = Made(AgreementKind::kProtection, ProtectionIn(present), by, ledger);
+  mark.resource = resource;
   AuditAct(*owner, "protected against deletion", by, ledger);
   ledger.PutAgreement(mark);
   return mark;
 }
 
-Result<Agreement> Unprotect(const KeyText& key, const ByWhom& by, Ledger& ledger) {
-  const auto owner = ledger.OwnerOf(key);
+Result<Agreement> Unprotect(const ResourceId& resource, const ByWhom& by, Ledger& ledger) {
+  const auto owner = ledger.OwnerOf(resource);
   if (!owner) return NobodyOwns();
-  const std::vector<Agreement> present = ledger.AgreementsOf(key);
+  const std::vector<Agreement> present = ledger.AgreementsOf(resource);
   const Agreement* given = ProtectionIn(present);
   if (given == nullptr) return Error{ErrorCode::kNotFound, "the resource is not protected"};
   AuditAct(*owner, "no longer protected against deletion", by, ledger);
@@ -171,8 +170,7 @@ std::string InFull(std::string successor, const PartyId& party, const Owner& own
   const std::string cluster = ClusterOf(party);
   if (party.text.starts_with("slot:")) {
     const auto slot = SlotFromText(party.text.substr(5));
-    const bool names_it = slot && (successor.empty() || NamesSuccessor(successor, cluster, *slot));
-    if (names_it) {
+    if (slot && (successor.empty() || NamesSuccessor(successor, cluster, *slot))) {
       successor = slot->kind + (slot->group.empty() ? "" : "." + slot->group) + "/" + slot->name;
     }
   }
@@ -201,17 +199,17 @@ bool IsSuccessorOf(const std::string& text, const PartyId& party) {
   return party.text.starts_with("service:") || party.text.ends_with("/" + parts->ns);
 }
 
-std::optional<Agreement> TransferOf(const KeyText& key, const Ledger& ledger) {
-  for (Agreement& each : ledger.AgreementsOf(key)) {
+std::optional<Agreement> TransferOf(const ResourceId& resource, const Ledger& ledger) {
+  for (Agreement& each : ledger.AgreementsOf(resource)) {
     if (each.kind == AgreementKind::kTransfer) return std::move(each);
   }
   return std::nullopt;
 }
 
-Result<Agreement> OfferTransfer(const KeyText& key, const TransferTerms& terms, const ByWhom& by,
-                                Ledger& ledger) {
-  const auto owner = ledger.OwnerOf(key);
-  if (!owner) return Error{ErrorCode::kNotFound, "nobody owns that resource"};
+Result<Agreement> OfferTransfer(const ResourceId& resource, const TransferTerms& terms,
+                                const ByWhom& by, Ledger& ledger) {
+  const auto owner = ledger.OwnerOf(resource);
+  if (!owner) return NobodyOwns();
   if (owner->record == Record::kImported) {
     return Error{ErrorCode::kConflict,
                  "the resource is owned outside the cluster; release it instead"};
@@ -223,7 +221,7 @@ Result<Agreement> OfferTransfer(const KeyText& key, const TransferTerms& terms, 
   if (!successor.empty()) {
     TRUCE_RETURN_IF_ERROR(CheckSuccessor(*owner, successor, terms.party));
   }
-  const auto open = TransferOf(key, ledger);
+  const auto open = TransferOf(resource, ledger);
   // Whom it was offered to may be about to accept.
   if (open && open->party != terms.party && !terms.forced) {
     return Error{ErrorCode::kConflict,
@@ -234,16 +232,11 @@ Result<Agreement> OfferTransfer(const KeyText& key, const TransferTerms& terms, 
     return Error{ErrorCode::kConflict, "annotation truce.dev/transfer-to of the owner names " +
                                            owner->successor + "; change it there"};
   }
-  Agreement offer;
-  offer.id = open ? open->id : ledger.NewId();
-  offer.kind = AgreementKind::kTransfer;
-  offer.key = key;
+  Agreement offer = Made(AgreementKind::kTransfer, open ? &*open : nullptr, by, ledger);
+  offer.resource = resource;
   offer.party = terms.party;
   offer.accepted = at_once;
   offer.successor = successor;
-  offer.reason = by.reason;
-  offer.actor = by.actor;
-  offer.at = ledger.now();
   std::string cause = terms.forced ? "transfer forced to "
                       : at_once    ? "transfer to "
                                    : "offered to ";
@@ -263,7 +256,7 @@ Result<Agreement> OfferTransfer(const KeyText& key, const TransferTerms& terms, 
 Result<Agreement> AcceptTransfer(const PublicId& id, const std::string& named, const ByWhom& by,
                                  Ledger& ledger) {
   auto offer = ledger.AgreementById(id);
-  const auto owner = offer ? ledger.OwnerOf(offer->key) : std::nullopt;
+  const auto owner = offer ? ledger.OwnerOf(offer->resource) : std::nullopt;
   if (!owner || offer->kind != AgreementKind::kTransfer) {
     return Error{ErrorCode::kNotFound, "there is no such offer"};
   }
@@ -286,19 +279,15 @@ Result<Agreement> AcceptTransfer(const PublicId& id, const std::string& named, c
 
 Result<Agreement> EndTransfer(const PublicId& id, std::string_view how, const ByWhom& by,
                               Ledger& ledger) {
-  auto offer = ledger.AgreementById(id);
-  if (!offer || offer->kind != AgreementKind::kTransfer) {
-    return Error{ErrorCode::kNotFound, "there is no such offer"};
-  }
-  ledger.DropAgreement(id);
-  if (auto owner = ledger.OwnerOf(offer->key)) {
-    AuditAct(*owner, "offer to " + ForPeople(offer->party) + " " + std::string(how), by, ledger);
+  TRUCE_ASSIGN_OR_RETURN(Agreement offer, Dropped(id, AgreementKind::kTransfer, ledger));
+  if (auto owner = ledger.OwnerOf(offer.resource)) {
+    AuditAct(*owner, "offer to " + ForPeople(offer.party) + " " + std::string(how), by, ledger);
     // Whoever else the owner has named since then stays named.
-    if (offer->accepted && owner->successor == offer->successor) {
+    if (offer.accepted && owner->successor == offer.successor) {
       PutSuccessor(*std::move(owner), "", ledger);
     }
   }
-  return *std::move(offer);
+  return offer;
 }
 
 bool IsKeptByPolicy(const Slot& slot) { return slot.group.ends_with(".aws.crossplane.io"); }

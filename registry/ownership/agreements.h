@@ -25,9 +25,6 @@ struct ByWhom {
   std::string reason;
 };
 
-// Writes what was done about an ownership, and why, to the audit log (kAdministered).
-void AuditAct(const Owner& owner, std::string cause, const ByWhom& by, Ledger& ledger);
-
 struct ShareTerms {
   PartyId party;
   ShareLevel level = ShareLevel::kObserve;
@@ -39,20 +36,20 @@ inline constexpr std::chrono::hours kShareNotice{24 * 14};
 // Parties that one resource is shared with at most.
 inline constexpr std::size_t kSharesMax = 100;
 
-// Shares the resource of `key` with a party; a share that the party has already is changed in
-// place and keeps its id. Errors: kNotFound (nobody owns the key), kInvalidArgument (the party owns
+// Shares the resource with a party; a share that the party has already is changed in
+// place and keeps its id. Errors: kNotFound (nobody owns it), kInvalidArgument (the party owns
 // it itself; `until` is past), kResourceExhausted (kSharesMax).
-Result<Agreement> GiveShare(const KeyText& key, const ShareTerms& terms, const ByWhom& by,
+Result<Agreement> GiveShare(const ResourceId& resource, const ShareTerms& terms, const ByWhom& by,
                             Ledger& ledger);
 
 // Ends a share. What relies on it goes on: only new declarations are decided without it. Errors:
 // kNotFound.
 Result<Agreement> EndShare(const PublicId& id, const ByWhom& by, Ledger& ledger);
 
-// Marks the resource of `key` as not to be deleted, or takes the mark away; a protected one keeps
-// its mark and gets the new reason. Errors: kNotFound (nobody owns the key; it is not protected).
-Result<Agreement> Protect(const KeyText& key, const ByWhom& by, Ledger& ledger);
-Result<Agreement> Unprotect(const KeyText& key, const ByWhom& by, Ledger& ledger);
+// Marks the resource as not to be deleted, or takes the mark away; a protected one keeps
+// its mark and gets the new reason. Errors: kNotFound (nobody owns it; it is not protected).
+Result<Agreement> Protect(const ResourceId& resource, const ByWhom& by, Ledger& ledger);
+Result<Agreement> Unprotect(const ResourceId& resource, const ByWhom& by, Ledger& ledger);
 
 // The share among `agreements` that lets `party` do what `level` says, ended or not; null when
 // there is none.
@@ -76,13 +73,13 @@ struct TransferTerms {
   bool forced = false;  // an administrator speaks for both sides
 };
 
-// Offers the ownership of `key`. Within one party no acceptance is needed. An open offer to the
-// same party is changed in place and keeps its id. Errors: kNotFound (nobody owns the key);
+// Offers the ownership of the resource. Within one party no acceptance is needed. An open offer to
+// the same party is changed in place and keeps its id. Errors: kNotFound (nobody owns it);
 // kInvalidArgument (no successor where nobody else will name one, it is not of the receiving party,
 // it is the owner; a party of one object is its own successor); kConflict (imported; offered to
 // another party; a successor is named already by annotation).
-Result<Agreement> OfferTransfer(const KeyText& key, const TransferTerms& terms, const ByWhom& by,
-                                Ledger& ledger);
+Result<Agreement> OfferTransfer(const ResourceId& resource, const TransferTerms& terms,
+                                const ByWhom& by, Ledger& ledger);
 
 // Accepts an offer; `successor` (may be empty when the offer names one) is the object that takes
 // over. Repeating it changes nothing. Errors: kNotFound; kInvalidArgument as above; kConflict (the
@@ -122,8 +119,8 @@ std::string MissingStep(const std::vector<Row>& rows, const Slot& root);
 std::vector<Step> StepsOf(const Owner& owner, const std::vector<Row>& rows,
                           const std::optional<Agreement>& transfer);
 
-// The open transfer of `key`, if any.
-std::optional<Agreement> TransferOf(const KeyText& key, const Ledger& ledger);
+// The open transfer of the resource, if any.
+std::optional<Agreement> TransferOf(const ResourceId& resource, const Ledger& ledger);
 
 }  // namespace truce
 

@@ -9,15 +9,9 @@
 namespace truce {
 namespace {
 
-// One hour of releases: "<began, ms> <seen rows then> <released>".
-struct Hour {
-  std::int64_t began = 0;
-  std::uint64_t seen_rows = 0;
-  std::uint64_t released = 0;
-};
-
-std::optional<Hour> Parse(std::string_view text) {
-  Hour hour;
+// "<began, ms> <seen rows then> <released>".
+std::optional<BrakeHour> Parse(std::string_view text) {
+  BrakeHour hour;
   const char* at = text.data();
   const char* const end = at + text.size();
   const auto next = [&](auto& number) {
@@ -26,13 +20,16 @@ std::optional<Hour> Parse(std::string_view text) {
     at = result.ptr == end ? end : result.ptr + 1;
     return true;
   };
-  if (!next(hour.began) || !next(hour.seen_rows) || !next(hour.released)) return std::nullopt;
+  std::int64_t began = 0;
+  if (!next(began) || !next(hour.seen_rows) || !next(hour.released)) return std::nullopt;
+  hour.began = Timestamp(std::chrono::milliseconds(began));
+  hour.limit = BrakeLimit(hour.seen_rows);
   return hour;
 }
 
-std::string ToText(const Hour& hour) {
-  return std::to_string(hour.began) + " " + std::to_string(hour.seen_rows) + " " +
-         std::to_string(hour.released);
+std::string ToText(const BrakeHour& hour) {
+  return std::to_string(hour.began.time_since_epoch().count()) + " " +
+         std::to_string(hour.seen_rows) + " " + std::to_string(hour.released);
 }
 
 }  // namespace
@@ -40,22 +37,18 @@ std::string ToText(const Hour& hour) {
 std::uint64_t BrakeLimit(std::uint64_t seen_rows) { return std::max(kBrakeFloor, seen_rows / 20); }
 
 std::optional<BrakeHour> BrakeOf(const std::string& cluster, const Facts& facts) {
-  const auto hour = Parse(facts.Setting("brake/" + cluster).value_or(""));
-  if (!hour) return std::nullopt;
-  return BrakeHour{Timestamp(std::chrono::milliseconds(hour->began)), hour->seen_rows,
-                   hour->released, BrakeLimit(hour->seen_rows)};
+  return Parse(facts.Setting("brake/" + cluster).value_or(""));
 }
 
 BrakeVerdict AskBrake(const BrakeQuestion& question, Ledger& ledger) {
   const std::string name = "brake/" + question.cluster;
-  const std::int64_t now = ledger.now().time_since_epoch().count();
   auto hour = Parse(ledger.Setting(name).value_or(""));
-  const std::int64_t period = std::chrono::milliseconds(kBrakePeriod).count();
   // A clock that went backwards must not open the brake: the old hour goes on.
-  if (!hour || now - hour->began >= period) hour = Hour{now, question.seen_rows, 0};
-  const std::uint64_t limit = BrakeLimit(hour->seen_rows);
-  if (!question.commanded && hour->released >= limit) {
-    if (hour->released >= 2 * limit) return BrakeVerdict::kNeedsCommand;
+  if (!hour || ledger.now() - hour->began >= kBrakePeriod) {
+    hour = BrakeHour{ledger.now(), question.seen_rows, 0, BrakeLimit(question.seen_rows)};
+  }
+  if (!question.commanded && hour->released >= hour->limit) {
+    if (hour->released >= 2 * hour->limit) return BrakeVerdict::kNeedsCommand;
     const bool looked_twice =
         question.second_list && ledger.now() - question.first_absent >= kBrakeSecondLook;
     if (!looked_twice) return BrakeVerdict::kNeedsSecondList;

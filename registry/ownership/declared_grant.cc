@@ -18,16 +18,11 @@ void Refuse(GrantOutcome& outcome, const std::string& text) {
   Add(outcome.message, text);
 }
 
-bool SaysTheSame(const Agreement& share, const DeclaredShare& wanted, const std::string& actor) {
-  return share.actor == actor && share.level == wanted.terms.level &&
-         share.until == wanted.terms.until && share.reason == wanted.reason;
-}
-
 // What was done, in words.
-Result<std::string> Share(const KeyText& key, const DeclaredGrant& grant,
+Result<std::string> Share(const ResourceId& resource, const DeclaredGrant& grant,
                           const DeclaredShare& wanted, Ledger& ledger) {
   const std::string whom = ForPeople(wanted.terms.party);
-  const std::vector<Agreement> present = ledger.AgreementsOf(key);
+  const std::vector<Agreement> present = ledger.AgreementsOf(resource);
   const Agreement* share =
       ShareFor(present, wanted.terms.party, ShareLevel::kObserve, ledger.parties());
   if (share != nullptr && share->actor != grant.actor && share->actor.starts_with(kDeclaredActor)) {
@@ -37,16 +32,19 @@ Result<std::string> Share(const KeyText& key, const DeclaredGrant& grant,
   if (wanted.terms.until && *wanted.terms.until <= ledger.now()) {
     return "the share with " + whom + " has ended";
   }
-  if (share == nullptr || !SaysTheSame(*share, wanted, grant.actor)) {
-    const auto given = GiveShare(key, wanted.terms, {grant.actor, wanted.reason}, ledger);
+  const bool is_said = share != nullptr && share->actor == grant.actor &&
+                       share->level == wanted.terms.level && share->until == wanted.terms.until &&
+                       share->reason == wanted.reason;
+  if (!is_said) {
+    const auto given = GiveShare(resource, wanted.terms, {grant.actor, wanted.reason}, ledger);
     if (!given.ok()) return given.error();
   }
   return "shared with " + whom;
 }
 
 // Ends the shares that the grant gave and does not say any more.
-void Unshare(const KeyText& key, const DeclaredGrant& grant, Ledger& ledger) {
-  for (const Agreement& each : ledger.AgreementsOf(key)) {
+void Unshare(const ResourceId& resource, const DeclaredGrant& grant, Ledger& ledger) {
+  for (const Agreement& each : ledger.AgreementsOf(resource)) {
     if (each.kind != AgreementKind::kShare || each.actor != grant.actor) continue;
     const bool is_said = std::any_of(
         grant.shares.begin(), grant.shares.end(),
@@ -57,13 +55,14 @@ void Unshare(const KeyText& key, const DeclaredGrant& grant, Ledger& ledger) {
 }
 
 // The grant's own mark against deletion follows what it says.
-void Mark(const KeyText& key, const DeclaredGrant& grant, Ledger& ledger, GrantOutcome& outcome) {
-  const std::vector<Agreement> present = ledger.AgreementsOf(key);
+void Mark(const ResourceId& resource, const DeclaredGrant& grant, Ledger& ledger,
+          GrantOutcome& outcome) {
+  const std::vector<Agreement> present = ledger.AgreementsOf(resource);
   const Agreement* mark = ProtectionIn(present);
   const bool is_own = mark != nullptr && mark->actor == grant.actor;
   if (!grant.protection) {
     if (is_own) {
-      static_cast<void>(Unprotect(key, {grant.actor, "not declared any more"}, ledger));
+      static_cast<void>(Unprotect(resource, {grant.actor, "not declared any more"}, ledger));
     }
     return;
   }
@@ -75,14 +74,14 @@ void Mark(const KeyText& key, const DeclaredGrant& grant, Ledger& ledger, GrantO
                                     "; this object leaves that as it is");
   }
   if (mark == nullptr || mark->reason != *grant.protection) {
-    static_cast<void>(Protect(key, {grant.actor, *grant.protection}, ledger));
+    static_cast<void>(Protect(resource, {grant.actor, *grant.protection}, ledger));
   }
   Add(outcome.message, "protected against deletion");
 }
 
-void HandOver(const KeyText& key, const DeclaredGrant& grant, Ledger& ledger,
+void HandOver(const ResourceId& resource, const DeclaredGrant& grant, Ledger& ledger,
               GrantOutcome& outcome) {
-  const auto open = TransferOf(key, ledger);
+  const auto open = TransferOf(resource, ledger);
   const bool is_said = grant.transfer && ledger.Setting(grant.transfer_mark).has_value();
   if (open && open->actor == grant.actor && !is_said) {
     static_cast<void>(
@@ -95,7 +94,8 @@ void HandOver(const KeyText& key, const DeclaredGrant& grant, Ledger& ledger,
                                     " was said once and is not repeated; remove transferTo");
   }
   if (!is_said) {
-    const auto offer = OfferTransfer(key, *grant.transfer, {grant.actor, grant.reason}, ledger);
+    const auto offer =
+        OfferTransfer(resource, *grant.transfer, {grant.actor, grant.reason}, ledger);
     if (!offer.ok()) return Refuse(outcome, offer.error().message);
     ledger.PutSetting(grant.transfer_mark, FormatTimestamp(ledger.now()));
     return Add(outcome.message, "offered to " + whom);
@@ -106,9 +106,9 @@ void HandOver(const KeyText& key, const DeclaredGrant& grant, Ledger& ledger,
 
 }  // namespace
 
-GrantOutcome CarryOut(const KeyText& key, const DeclaredGrant& grant, Ledger& ledger) {
+GrantOutcome CarryOut(const ResourceId& resource, const DeclaredGrant& grant, Ledger& ledger) {
   GrantOutcome outcome;
-  const auto owner = ledger.OwnerOf(key);
+  const auto owner = ledger.OwnerOf(resource);
   if (!owner || !ledger.OneParty(owner->party, grant.party)) {
     if (grant.transfer && ledger.Setting(grant.transfer_mark)) {
       outcome.message = "handed over; this object says nothing any more";
@@ -117,30 +117,31 @@ GrantOutcome CarryOut(const KeyText& key, const DeclaredGrant& grant, Ledger& le
     return {false,
             "nothing of it is in force: the resource is not owned by " + ForPeople(grant.party)};
   }
-  Unshare(key, grant, ledger);
+  Unshare(resource, grant, ledger);
   for (const DeclaredShare& share : grant.shares) {
-    const auto shared = Share(key, grant, share, ledger);
+    const auto shared = Share(resource, grant, share, ledger);
     if (shared.ok()) {
       Add(outcome.message, shared.value());
     } else {
       Refuse(outcome, shared.error().message);
     }
   }
-  Mark(key, grant, ledger, outcome);
-  HandOver(key, grant, ledger, outcome);
+  Mark(resource, grant, ledger, outcome);
+  HandOver(resource, grant, ledger, outcome);
   return outcome;
 }
 
-void TakeBack(const KeyText& key, const std::string& actor, const PartyId& party, Ledger& ledger) {
-  const auto owner = ledger.OwnerOf(key);
+void TakeBack(const ResourceId& resource, const std::string& actor, const PartyId& party,
+              Ledger& ledger) {
+  const auto owner = ledger.OwnerOf(resource);
   if (!owner || !ledger.OneParty(owner->party, party)) return;
   DeclaredGrant nothing;
   nothing.actor = actor;
   nothing.party = party;
   GrantOutcome unused;
-  Unshare(key, nothing, ledger);
-  Mark(key, nothing, ledger, unused);
-  HandOver(key, nothing, ledger, unused);
+  Unshare(resource, nothing, ledger);
+  Mark(resource, nothing, ledger, unused);
+  HandOver(resource, nothing, ledger, unused);
 }
 
 std::string DeclaringObject(const Agreement& agreement, const Owner& owner) {

@@ -47,11 +47,12 @@ struct GrantOutcome {
 // Gives the shares and the mark against deletion that are not there yet, ends those it gave and
 // does not say any more, and says the hand-over. A mark of somebody else stays theirs. What is
 // refused changes nothing; the rest takes effect. Repeating it changes nothing.
-GrantOutcome CarryOut(const KeyText& key, const DeclaredGrant& grant, Ledger& ledger);
+GrantOutcome CarryOut(const ResourceId& resource, const DeclaredGrant& grant, Ledger& ledger);
 
-// Ends what `actor` gave of `key`, while the owner's party is `party`: shares, the mark against
-// deletion, and an offer that was not carried out yet.
-void TakeBack(const KeyText& key, const std::string& actor, const PartyId& party, Ledger& ledger);
+// Ends what `actor` gave of the resource, while the owner's party is `party`: shares, the mark
+// against deletion, and an offer that was not carried out yet.
+void TakeBack(const ResourceId& resource, const std::string& actor, const PartyId& party,
+              Ledger& ledger);
 
 // "OwnershipGrant team-a/files": the object in the owner's namespace that declares the agreement
 // and would give it again; empty when there is none.

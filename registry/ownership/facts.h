@@ -57,7 +57,8 @@ struct ReservedRange {
 // What a call probably reads or writes: a hint for stores that lock single rows, which find out the
 // rest themselves. Stores with a single writer ignore it.
 struct Locks {
-  std::vector<KeyText> keys;
+  std::vector<KeyText> names;
+  std::vector<ResourceId> resources;
   std::vector<Uid> uids;
   std::vector<Slot> slots;
   std::vector<OwnedRange> counts;  // of which it asks CountOwned
@@ -87,12 +88,16 @@ class Facts {
  public:
   virtual ~Facts() = default;
 
-  // The owner of `key`. Cheap: stores answer it from memory.
-  virtual std::optional<Owner> OwnerOf(const KeyText& key) const = 0;
-  // Whether `key` has an owner; cheaper than to have it named.
-  virtual bool HasOwner(const KeyText& key) const = 0;
-  // All rows of `key`, ordered by RowId.
-  virtual std::vector<Row> RowsOfKey(const KeyText& key) const = 0;
+  // The name and whose it is in each of its spellings, the newest first: one, but while a pass of
+  // another catalogue is under way.
+  virtual std::vector<ResourceName> Spelt(const KeyText& name) const = 0;
+  // The first of them.
+  std::optional<ResourceName> Named(const KeyText& name) const;
+  // All names of the resource, ordered by NameId.
+  virtual std::vector<ResourceName> NamesOf(const ResourceId& id) const = 0;
+  virtual std::optional<Owner> OwnerOf(const ResourceId& id) const = 0;
+  // All rows of the resource, ordered by RowId.
+  virtual std::vector<Row> RowsOf(const ResourceId& id) const = 0;
   // All rows of one object's life, ordered by RowId.
   virtual std::vector<Row> RowsOfUid(const Uid& uid) const = 0;
   virtual std::optional<Object> ObjectByUid(const Uid& uid) const = 0;
@@ -110,12 +115,8 @@ class Facts {
   // At most `limit` owners whose key differs from `shape` only in the account (Owner::shape), by
   // key. A read may miss what a commit just behind its other facts changes.
   virtual std::vector<Owner> OwnersOfShape(std::string_view shape, std::size_t limit) const = 0;
-  // The further name `name` and whose it is. Cheap: stores answer it from memory.
-  virtual std::optional<ResourceName> FurtherName(const KeyText& name) const = 0;
-  // All further names of the resource at `key`, ordered by name. Cheap, as FurtherName.
-  virtual std::vector<ResourceName> FurtherNamesOf(const KeyText& key) const = 0;
-  // All agreements of `key`, ordered by id.
-  virtual std::vector<Agreement> AgreementsOf(const KeyText& key) const = 0;
+  // All agreements of the resource, ordered by id.
+  virtual std::vector<Agreement> AgreementsOf(const ResourceId& id) const = 0;
   virtual std::optional<Agreement> AgreementById(const PublicId& id) const = 0;
   // At most `limit` agreements of `kind` whose id follows `after`, by id.
   virtual std::vector<Agreement> AgreementsAfter(AgreementKind kind, const PublicId& after,
@@ -124,8 +125,8 @@ class Facts {
   // orphaned and imported ones; the others may be found by looking at all.
   virtual std::vector<Owner> OwnersIn(OwnerList list, const KeyText& after,
                                       std::size_t limit) const = 0;
-  // Whether `name` is an owner's, as key or further name, as far as can be told without holding
-  // anybody off: for what is proposed, never for what is decided.
+  // Whether `name` is an owner's, as far as can be told without holding anybody off: for what is
+  // proposed, never for what is decided.
   virtual bool IsTaken(const KeyText& name) const;
   // A setting written by Changes::put_settings.
   virtual std::optional<std::string> Setting(std::string_view name) const = 0;
@@ -136,8 +137,9 @@ class PassFacts {
  public:
   virtual ~PassFacts() = default;
 
-  // At most `limit` keys that have an owner or a row and follow `after`, in order.
-  virtual std::vector<KeyText> KeysAfter(const KeyText& after, std::size_t limit) const = 0;
+  // At most `limit` resources, owned or observed, whose id follows `after`, by id.
+  virtual std::vector<ResourceId> ResourcesAfter(const ResourceId& after,
+                                                 std::size_t limit) const = 0;
   // At most `limit` (1 or more) objects of the cluster, group and kind of `slot`.
   // In an order of the store's: an object whose record is neither dropped nor made meanwhile stands
   // in exactly one page of a pass, also when each page is read from a later state. `after`: the
@@ -180,9 +182,10 @@ class PeopleFacts {
   // At most `limit` places of `type` that hold an ownership, by namespace, account, region. As
   // CountOwned counts them.
   virtual std::vector<PlaceCount> PlacesOf(std::string_view type, std::size_t limit) const = 0;
-  // At most `limit` keys, in order, of the owners that have this id, name (whatever the case of its
+  // At most `limit` keys of resources, owned or observed, that follow `after`, in order.
+  virtual std::vector<KeyText> KeysAfter(const KeyText& after, std::size_t limit) const = 0;
+  // At most `limit` keys, in order, of the owners that have this name (whatever the case of its
   // Latin letters) or ARN. Nobody has an empty one. By index.
-  virtual std::vector<KeyText> KeysWithId(const PublicId& id, std::size_t limit) const = 0;
   virtual std::vector<KeyText> KeysWithName(std::string_view name, std::size_t limit) const = 0;
   virtual std::vector<KeyText> KeysWithArn(std::string_view arn, std::size_t limit) const = 0;
   // The keys, in order, that `search` finds. By index; nothing: it would look at more than `limit`

@@ -15,31 +15,24 @@
 namespace truce {
 namespace {
 
-// The service of a root is that of the root object, where it is known.
-void DescribeRoot(const Grantee& grantee, const Ledger& ledger, Owner& owner) {
+// The same where the grantee may be the root, which the ledger does not have as it is now.
+void DescribeRoot(const Grantee& grantee, Owner& owner, const Ledger& ledger) {
   owner.service = grantee.object.service;
   owner.contact = grantee.object.contact;
-  if (grantee.object.root == grantee.object.slot) return;
-  if (const auto root = ledger.ObjectBySlot(grantee.object.root)) {
-    owner.service = root->service;
-    owner.contact = root->contact;
-  }
+  if (grantee.object.root != grantee.object.slot) DescribeRoot(grantee.object.root, owner, ledger);
 }
 
 void AuditGrant(const Owner& owner, const Grantee& grantee, AuditAction action, Ledger& ledger) {
-  ledger.Audit({.action = action,
-                .key = owner.key,
-                .id = owner.id,
-                .root = grantee.object.root,
-                .slot = grantee.object.slot,
-                .uid = grantee.object.uid,
-                .cause = grantee.cause,
-                .actor = grantee.actor,
-                .review = grantee.review});
+  AuditEntry entry = EntryOf(action, owner, grantee.cause, grantee.actor);
+  entry.root = grantee.object.root;
+  entry.slot = grantee.object.slot;
+  entry.uid = grantee.object.uid;
+  entry.review = grantee.review;
+  ledger.Audit(std::move(entry));
 }
 
-void Describe(const DeclaredResource& resource, Owner& owner) {
-  if (!Describes(resource, owner)) return;
+void Describe(const DeclaredResource& resource, const Ledger& ledger, Owner& owner) {
+  if (!Describes(resource, owner.id, ledger)) return;
   owner.name = resource.name;
   // An account that was known stays known.
   std::string account = owner.identity.account;
@@ -51,21 +44,46 @@ void Describe(const DeclaredResource& resource, Owner& owner) {
 
 }  // namespace
 
-bool Describes(const DeclaredResource& resource, const Owner& owner) {
-  return IsAssignedName(owner.key) || WithAccount(resource.key, {}) == WithAccount(owner.key, {});
+void DescribeRoot(const Slot& root, Owner& owner, const Ledger& ledger) {
+  if (const auto top = ledger.ObjectBySlot(root)) {
+    owner.service = top->service;
+    owner.contact = top->contact;
+  }
 }
 
-void GrantNew(const KeyText& key, const DeclaredResource& resource, const Grantee& grantee,
+AuditEntry EntryOf(AuditAction action, const Owner& owner, std::string cause, std::string actor) {
+  return {.action = action,
+          .key = owner.key,
+          .id = owner.id,
+          .root = owner.root,
+          .cause = std::move(cause),
+          .actor = std::move(actor)};
+}
+
+bool PutUnder(const Slot& root, Owner& owner, const Ledger& ledger) {
+  PartyId party = PartyOf(root);
+  const bool is_handed_over = !ledger.OneParty(party, owner.party);
+  if (is_handed_over) {
+    owner.party = std::move(party);
+    owner.left.clear();
+  }
+  owner.root = root;
+  owner.record = Record::kNone;
+  owner.record_reason.clear();
+  DescribeRoot(root, owner, ledger);
+  return is_handed_over;
+}
+
+void GrantNew(const ResourceId& id, const DeclaredResource& resource, const Grantee& grantee,
               Ledger& ledger) {
   Owner owner;
-  owner.key = key;
-  owner.id = ledger.NewId();
+  owner.id = id;
+  owner.key = BestOf(ledger.NamesOf(id));  // for the audit log
   owner.root = grantee.object.root;
-  owner.party = grantee.party;
-  owner.shape = ShapeOf(key);
+  owner.party = PartyOf(owner.root);
   owner.since = ledger.now();
-  Describe(resource, owner);
-  DescribeRoot(grantee, ledger, owner);
+  Describe(resource, ledger, owner);
+  DescribeRoot(grantee, owner, ledger);
   if (!grantee.restored) owner.successor = SpeakerOf(grantee.object, ledger).transfer_to;
   AuditGrant(owner, grantee, AuditAction::kGranted, ledger);
   ledger.PutOwner(std::move(owner));
@@ -76,7 +94,7 @@ namespace {
 // Whether the owner's word is still said: by the annotation of its chain, or agreed.
 bool IsStillSaid(const Owner& owner, const Object& object, const Ledger& ledger) {
   if (owner.successor.empty()) return true;
-  const auto transfer = TransferOf(owner.key, ledger);
+  const auto transfer = TransferOf(owner.id, ledger);
   // An older life in the same place says it until its end is seen: this one may never come.
   const auto older = ledger.ObjectBySlot(object.slot);
   return (transfer && transfer->accepted && transfer->successor == owner.successor) ||
@@ -85,18 +103,13 @@ bool IsStillSaid(const Owner& owner, const Object& object, const Ledger& ledger)
 }
 
 void TakeOver(Owner owner, const Grantee& grantee, AuditAction action, Ledger& ledger) {
-  if (owner.root != grantee.object.root && !ledger.OneParty(owner.party, grantee.party)) {
-    owner.party = grantee.party;
-    owner.left.clear();
-  }
-  const bool stands =
-      owner.root == grantee.object.root && IsStillSaid(owner, grantee.object, ledger);
-  if (!stands) owner.successor.clear();
-  owner.root = grantee.object.root;
+  const Slot& root = grantee.object.root;
+  if (owner.root != root || !IsStillSaid(owner, grantee.object, ledger)) owner.successor.clear();
+  if (owner.root != root) PutUnder(root, owner, ledger);
   owner.record = Record::kNone;
   owner.record_reason.clear();
   owner.since = ledger.now();
-  DescribeRoot(grantee, ledger, owner);
+  DescribeRoot(grantee, owner, ledger);
   AuditGrant(owner, grantee, action, ledger);
   ledger.PutOwner(std::move(owner));
 }
@@ -105,13 +118,13 @@ void TakeOver(Owner owner, const Grantee& grantee, AuditAction action, Ledger& l
 
 void GrantInPlace(Owner owner, const DeclaredResource& resource, const Grantee& grantee,
                   Ledger& ledger) {
-  Describe(resource, owner);
+  Describe(resource, ledger, owner);
   TakeOver(std::move(owner), grantee, AuditAction::kGranted, ledger);
 }
 
 void GrantToSuccessor(Owner owner, const DeclaredResource& resource, const Grantee& grantee,
                       Ledger& ledger) {
-  Describe(resource, owner);
+  Describe(resource, ledger, owner);
   TakeOver(std::move(owner), grantee, AuditAction::kTransferred, ledger);
 }
 
@@ -133,7 +146,7 @@ bool RootHasManaged(const std::vector<Row>& rows, const Slot& root) {
 bool HasSibling(const Owner& owner, const Object& object, bool managed, const Ledger& ledger) {
   if (!managed) return false;
   const bool record = owner.record != Record::kNone;
-  const std::vector<Row> rows = ledger.RowsOfKey(owner.key);
+  const std::vector<Row> rows = ledger.RowsOf(owner.id);
   return std::any_of(rows.begin(), rows.end(), [&](const Row& row) {
     if (!Manages(row) || !row.managed || Passive(row) || row.slot == object.slot) return false;
     // An orphan is decided against the living managed resources of its party (E4).
@@ -160,9 +173,7 @@ bool NamesSuccessor(const Owner& owner, const Slot& root) {
 
 const DeclaredResource* Declares(const ObjectFacts& object, const KeyText& name) {
   for (const DeclaredResource& resource : object.resources) {
-    const auto same = [&](const FurtherName& further) { return further.text == name; };
-    const bool by_further = std::any_of(resource.further.begin(), resource.further.end(), same);
-    if (!name.empty() && (resource.key == name || by_further)) return &resource;
+    if (std::ranges::count(resource.names, name, &DeclaredName::text) > 0) return &resource;
   }
   return nullptr;
 }

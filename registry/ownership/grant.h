@@ -2,6 +2,7 @@
 #ifndef TRUCE_REGISTRY_OWNERSHIP_GRANT_H_
 #define TRUCE_REGISTRY_OWNERSHIP_GRANT_H_
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -11,26 +12,31 @@
 namespace truce {
 
 class Ledger;
+struct AuditEntry;
 struct Object;
 struct Owner;
 struct Row;
+enum class AuditAction : std::uint8_t;
 
-// Who receives an ownership, and why. The object and its party must outlive it.
+// The line of the audit log that says what became of the ownership. By which declaration, or that
+// it is about another root, the caller adds.
+AuditEntry EntryOf(AuditAction action, const Owner& owner, std::string cause, std::string actor);
+
+// Who receives an ownership, and why. The object must outlive it.
 struct Grantee {
   const Object& object;  // placed; its root receives
-  const PartyId& party;
-  std::string cause;  // for the audit log
+  std::string cause;     // for the audit log
   std::string actor;
   ReviewUid review;       // empty unless a review grants
   bool restored = false;  // by a restorer, whose annotations are old (W6)
 };
 
-// Makes the grantee's root the owner of a new resource, kept under `key`, one of its names. The
+// Makes the grantee's root the owner of the resource `id`, which has its names and no owner. The
 // annotation that speaks for the chain names its successor, too.
-void GrantNew(const KeyText& key, const DeclaredResource& resource, const Grantee& grantee,
+void GrantNew(const ResourceId& id, const DeclaredResource& resource, const Grantee& grantee,
               Ledger& ledger);
 
-// Makes the grantee's root the owner in place of `owner`'s: an orphaned key re-declared by its
+// Makes the grantee's root the owner in place of `owner`'s: an orphaned resource re-declared by its
 // party, or the named successor. The record ends, and the word, unless it is the same root which
 // still says it; what is real stays real.
 void GrantInPlace(Owner owner, const DeclaredResource& resource, const Grantee& grantee,
@@ -39,14 +45,17 @@ void GrantInPlace(Owner owner, const DeclaredResource& resource, const Grantee& 
 void GrantToSuccessor(Owner owner, const DeclaredResource& resource, const Grantee& grantee,
                       Ledger& ledger);
 
-// Whether the declaration's fields are those of the owner's resource, not of another one that has
-// the id which it tells too. Only then its name, identity and ARN are the resource's.
-bool Describes(const DeclaredResource& resource, const Owner& owner);
+// `root` owns it from now on, and describes it; no record is left. What a chain of another party
+// left is not the new one's to restore (R2). Returns whether it is another party.
+bool PutUnder(const Slot& root, Owner& owner, const Ledger& ledger);
 
-// Records that the grantee manages `key` beside its owner.
+// The service of a root is that of the root object, where it is known.
+void DescribeRoot(const Slot& root, Owner& owner, const Ledger& ledger);
+
+// Records that the grantee manages the resource beside its owner.
 void AuditConflict(const Owner& owner, const Grantee& grantee, Ledger& ledger);
 
-// True when a row of `root` manages its key.
+// True when a row of `root` manages its resource.
 bool RootManages(const std::vector<Row>& rows, const Slot& root);
 
 // True when a managed resource of `root` manages by one of the rows.

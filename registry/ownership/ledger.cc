@@ -46,33 +46,42 @@ void Derive(const std::vector<const Row*>& rows, Owner& owner) {
 
 }  // namespace
 
-std::optional<Owner> Ledger::OwnerOf(const KeyText& key) const {
-  const auto found = owners_.find(key);
-  return found != owners_.end() ? found->second : facts_.OwnerOf(key);
+ResourceId Ledger::NewResource() { return *made_.insert({ids_().text}).first; }
+
+std::optional<Owner> Ledger::StoredOwner(const ResourceId& id) const {
+  return made_.contains(id) ? std::nullopt : facts_.OwnerOf(id);
 }
 
-bool Ledger::HasOwner(const KeyText& key) const {
-  const auto found = owners_.find(key);
-  return found != owners_.end() ? found->second.has_value() : facts_.HasOwner(key);
+std::vector<Row> Ledger::StoredRows(const ResourceId& id) const {
+  return made_.contains(id) ? std::vector<Row>() : facts_.RowsOf(id);
 }
 
-std::vector<Row> Ledger::RowsOfKey(const KeyText& key) const {
-  std::vector<Row> stored = facts_.RowsOfKey(key);
-  const auto first = rows_.lower_bound(RowId{key, {}, RowState::kReserved});
-  if (first == rows_.end() || first->first.key != key) return stored;
+std::vector<ResourceName> Ledger::StoredNames(const ResourceId& id) const {
+  return made_.contains(id) ? std::vector<ResourceName>() : facts_.NamesOf(id);
+}
+
+std::optional<Owner> Ledger::OwnerOf(const ResourceId& id) const {
+  const auto found = owners_.find(id);
+  return found != owners_.end() ? found->second : StoredOwner(id);
+}
+
+std::vector<Row> Ledger::RowsOf(const ResourceId& id) const {
+  std::vector<Row> stored = StoredRows(id);
+  const auto first = rows_.lower_bound(RowId{id, {}, RowState::kReserved});
+  if (first == rows_.end() || first->first.resource != id) return stored;
   std::vector<Row> rows;
-  for (const Row* row : ChangedRows(key, stored)) rows.push_back(*row);
+  for (const Row* row : ChangedRows(id, stored)) rows.push_back(*row);
   return rows;
 }
 
-std::vector<const Row*> Ledger::ChangedRows(const KeyText& key,
+std::vector<const Row*> Ledger::ChangedRows(const ResourceId& id,
                                             const std::vector<Row>& stored) const {
   std::vector<const Row*> rows;
   for (const Row& row : stored) {
     if (!rows_.contains(row.id)) rows.push_back(&row);
   }
-  const auto first = rows_.lower_bound(RowId{key, {}, RowState::kReserved});
-  for (auto it = first; it != rows_.end() && it->first.key == key; ++it) {
+  const auto first = rows_.lower_bound(RowId{id, {}, RowState::kReserved});
+  for (auto it = first; it != rows_.end() && it->first.resource == id; ++it) {
     if (it->second) rows.push_back(&*it->second);
   }
   std::sort(rows.begin(), rows.end(), [](const Row* a, const Row* b) { return a->id < b->id; });
@@ -95,7 +104,7 @@ std::optional<Row> Ledger::FindRow(const RowId& id) const {
 }
 
 std::optional<Row> Ledger::FindStored(const RowId& id) const {
-  for (Row& row : facts_.RowsOfKey(id.key)) {
+  for (Row& row : StoredRows(id.resource)) {
     if (row.id == id) return std::move(row);
   }
   return std::nullopt;
@@ -132,11 +141,12 @@ std::vector<Object> Ledger::ChildrenOf(const Slot& slot) const {
   return children;
 }
 
-std::vector<Agreement> Ledger::AgreementsOf(const KeyText& key) const {
-  std::vector<Agreement> found = facts_.AgreementsOf(key);
+std::vector<Agreement> Ledger::AgreementsOf(const ResourceId& resource) const {
+  std::vector<Agreement> found;
+  if (!made_.contains(resource)) found = facts_.AgreementsOf(resource);
   std::erase_if(found, [&](const Agreement& each) { return agreements_.contains(each.id); });
   for (const auto& [id, agreement] : agreements_) {
-    if (agreement && agreement->key == key) found.push_back(*agreement);
+    if (agreement && agreement->resource == resource) found.push_back(*agreement);
   }
   std::sort(found.begin(), found.end(),
             [](const Agreement& a, const Agreement& b) { return a.id < b.id; });
@@ -148,31 +158,58 @@ std::optional<Agreement> Ledger::AgreementById(const PublicId& id) const {
   return found != agreements_.end() ? found->second : facts_.AgreementById(id);
 }
 
-std::optional<ResourceName> Ledger::FurtherName(const KeyText& name) const {
-  const auto found = names_.find(name);
-  return found != names_.end() ? found->second : facts_.FurtherName(name);
+std::optional<ResourceName> Facts::Named(const KeyText& name) const {
+  std::vector<ResourceName> spelt = Spelt(name);
+  if (spelt.empty()) return std::nullopt;
+  return std::move(spelt.front());
 }
 
-std::vector<ResourceName> Ledger::FurtherNamesOf(const KeyText& key) const {
-  std::vector<ResourceName> found = facts_.FurtherNamesOf(key);
-  std::erase_if(found, [&](const ResourceName& each) { return names_.contains(each.name); });
-  for (const auto& [text, name] : names_) {
-    if (name && name->key == key) found.push_back(*name);
+std::vector<ResourceName> Ledger::Spelt(const KeyText& name) const {
+  std::vector<ResourceName> spelt = facts_.Spelt(name);
+  std::erase_if(spelt, [&](const ResourceName& each) { return names_.contains(IdOf(each)); });
+  for (auto it = names_.lower_bound({name, 0}); it != names_.end() && it->first.name == name;
+       ++it) {
+    if (it->second) spelt.push_back(*it->second);
   }
-  std::sort(found.begin(), found.end(),
-            [](const ResourceName& a, const ResourceName& b) { return a.name < b.name; });
+  std::sort(spelt.begin(), spelt.end(),
+            [](const ResourceName& a, const ResourceName& b) { return a.spelling > b.spelling; });
+  return spelt;
+}
+
+std::optional<ResourceName> Ledger::Named(const KeyText& name) const {
+  std::vector<ResourceName> spelt = Spelt(name);
+  if (spelt.empty()) return std::nullopt;
+  return std::move(spelt.front());
+}
+
+std::optional<ResourceName> Ledger::FindStored(const NameId& id) const {
+  for (ResourceName& name : facts_.Spelt(id.name)) {
+    if (name.spelling == id.spelling) return std::move(name);
+  }
+  return std::nullopt;
+}
+
+std::vector<ResourceName> Ledger::NamesOf(const ResourceId& id) const {
+  std::vector<ResourceName> found = StoredNames(id);
+  std::erase_if(found, [&](const ResourceName& each) { return names_.contains(IdOf(each)); });
+  for (const auto& [name_id, name] : names_) {
+    if (name && name->resource == id) found.push_back(*name);
+  }
+  std::sort(found.begin(), found.end(), [](const ResourceName& a, const ResourceName& b) {
+    return std::pair(IdOf(a), a.at) < std::pair(IdOf(b), b.at);
+  });
   return found;
 }
 
-std::vector<KeyText> Ledger::OrphansOf(const Slot& root) const {
-  std::vector<KeyText> keys;
+std::vector<ResourceId> Ledger::OrphansOf(const Slot& root) const {
+  std::vector<ResourceId> orphans;
   for (const Owner& owner : facts_.OwnersIn(OwnerList::kOrphaned, {}, kOrphansMax)) {
-    if (owner.root == root && !owners_.contains(owner.key)) keys.push_back(owner.key);
+    if (owner.root == root && !owners_.contains(owner.id)) orphans.push_back(owner.id);
   }
-  for (const auto& [key, owner] : owners_) {
-    if (owner && owner->root == root && owner->record != Record::kNone) keys.push_back(key);
+  for (const auto& [id, owner] : owners_) {
+    if (owner && owner->root == root && owner->record != Record::kNone) orphans.push_back(id);
   }
-  return keys;
+  return orphans;
 }
 
 std::optional<std::string> Ledger::Setting(const std::string& name) const {
@@ -189,11 +226,11 @@ void Ledger::PutRow(Row row) {
 void Ledger::DropRow(const RowId& id) { rows_.insert_or_assign(id, std::nullopt); }
 
 void Ledger::PutOwner(Owner owner) {
-  KeyText key = owner.key;
-  owners_.insert_or_assign(std::move(key), std::move(owner));
+  ResourceId id = owner.id;
+  owners_.insert_or_assign(std::move(id), std::move(owner));
 }
 
-void Ledger::DropOwner(const KeyText& key) { owners_.insert_or_assign(key, std::nullopt); }
+void Ledger::DropOwner(const ResourceId& id) { owners_.insert_or_assign(id, std::nullopt); }
 
 void Ledger::PutObject(Object object) {
   const auto stored = ObjectByUid(object.uid);
@@ -213,16 +250,18 @@ void Ledger::PutAgreement(Agreement agreement) {
 void Ledger::DropAgreement(const PublicId& id) { agreements_.insert_or_assign(id, std::nullopt); }
 
 void Ledger::PutName(ResourceName name) {
-  if (const auto known = FurtherName(name.name)) {
+  NameId id = IdOf(name);
+  const auto own = names_.find(id);
+  const auto known = own != names_.end() ? own->second : FindStored(id);
+  if (known) {
     // Seen again it is the same, so that a repeated sight writes nothing.
     const Timestamp at = std::exchange(name.at, known->at);
     if (name != *known) name.at = at;
   }
-  KeyText text = name.name;
-  names_.insert_or_assign(std::move(text), std::move(name));
+  names_.insert_or_assign(std::move(id), std::move(name));
 }
 
-void Ledger::DropName(const KeyText& name) { names_.insert_or_assign(name, std::nullopt); }
+void Ledger::DropName(const NameId& name) { names_.insert_or_assign(name, std::nullopt); }
 
 void Ledger::PutSetting(const std::string& name, std::string value) {
   settings_.insert_or_assign(name, std::move(value));
@@ -233,27 +272,10 @@ void Ledger::Audit(AuditEntry entry) {
   audit_.push_back(std::move(entry));
 }
 
-// The ownership of `stored` left its key: re-keyed, or ended.
-void Ledger::MoveAgreements(const Owner& stored) {
-  const auto moved = std::find_if(owners_.begin(), owners_.end(), [&](const auto& entry) {
-    return entry.second && entry.second->id == stored.id;
-  });
-  for (Agreement agreement : AgreementsOf(stored.key)) {
-    if (moved == owners_.end()) {
-      DropAgreement(agreement.id);
-      continue;
-    }
-    // They are of the ownership, not of the text that it is kept under.
-    agreement.key = moved->first;
-    PutAgreement(std::move(agreement));
-  }
-  if (moved != owners_.end()) EndWhatIsDone(stored, *moved->second);
-}
-
 void Ledger::EndWhatIsDone(const Owner& stored, const Owner& owner) {
   const bool same_party = OneParty(stored.party, owner.party);
   if (same_party && stored.root == owner.root && stored.successor == owner.successor) return;
-  for (const Agreement& agreement : AgreementsOf(owner.key)) {
+  for (const Agreement& agreement : AgreementsOf(owner.id)) {
     const bool is_transfer = agreement.kind == AgreementKind::kTransfer;
     const bool outdated = agreement.accepted && agreement.successor != owner.successor;
     const bool own_share =
@@ -268,7 +290,7 @@ void Ledger::OwnByRecord(Owner& owner) {
   owner.record = Record::kImported;
   owner.real = true;
   if (owner.record_reason.empty()) owner.record_reason = owner.root.name;
-  for (const Row& row : RowsOfKey(owner.key)) {
+  for (const Row& row : RowsOf(owner.id)) {
     if (row.root != owner.root) continue;
     ending_.insert(row.id.uid);
     DropRow(row.id);
@@ -276,71 +298,88 @@ void Ledger::OwnByRecord(Owner& owner) {
   }
 }
 
-void Ledger::DeriveOwners() {
-  std::set<KeyText> touched;
-  for (const auto& [id, row] : rows_) touched.insert(id.key);
-  for (const auto& [key, owner] : owners_) touched.insert(key);
-  for (const KeyText& key : touched) {
-    auto found = owners_.find(key);
-    if (found == owners_.end()) {
-      std::optional<Owner> owner = facts_.OwnerOf(key);
-      // Observers alone need no owner; CheckKey says whether they are alone.
-      if (!owner) {
-        const std::vector<Row> rows = facts_.RowsOfKey(key);
-        CheckKey(key, ChangedRows(key, rows), nullptr);
-        continue;
-      }
-      found = owners_.emplace(key, std::move(owner)).first;
+bool Ledger::Stands(const ResourceId& id) const { return OwnerOf(id) || !RowsOf(id).empty(); }
+
+std::set<ResourceId> Ledger::Touched() const {
+  std::set<ResourceId> touched;
+  for (const auto& [id, row] : rows_) touched.insert(id.resource);
+  for (const auto& [id, owner] : owners_) touched.insert(id);
+  for (const auto& [id, name] : names_) {
+    if (name) touched.insert(name->resource);
+    if (const auto stored = FindStored(id)) touched.insert(stored->resource);
+  }
+  return touched;
+}
+
+void Ledger::RenewObserved() {
+  for (const auto& [id, owner] : owners_) {
+    if (owner || !StoredOwner(id)) continue;
+    const std::vector<Row> observers = RowsOf(id);
+    if (observers.empty()) continue;
+    const ResourceId fresh = NewResource();
+    for (Row row : observers) {
+      DropRow(row.id);
+      row.id.resource = fresh;
+      PutRow(std::move(row));
     }
-    if (found->second && !SourceOf(found->second->root).empty()) OwnByRecord(*found->second);
-    const std::vector<Row> stored = facts_.RowsOfKey(key);
-    const std::vector<const Row*> rows = ChangedRows(key, stored);
-    if (found->second) Derive(rows, *found->second);
-    CheckKey(key, rows, found->second ? &*found->second : nullptr);
+    for (ResourceName name : NamesOf(id)) {
+      if (name.sort == NameSort::kFormerId) continue;
+      name.resource = fresh;
+      PutName(std::move(name));
+    }
   }
 }
 
-void Ledger::BringAgreements() {
-  for (const auto& [key, owner] : owners_) {
-    const auto stored = facts_.OwnerOf(key);
-    if (!stored) continue;
-    const bool stays = owner && (owner->id == stored->id || united_.contains(stored->id));
-    if (stays) {
-      EndWhatIsDone(*stored, *owner);
-    } else {
-      MoveAgreements(*stored);
+void Ledger::DeriveOwners() {
+  for (const ResourceId& id : Touched()) {
+    auto found = owners_.find(id);
+    if (found == owners_.end()) found = owners_.emplace(id, StoredOwner(id)).first;
+    std::optional<Owner>& owner = found->second;
+    if (owner && !SourceOf(owner->root).empty()) OwnByRecord(*owner);
+    const std::vector<Row> stored = StoredRows(id);
+    const std::vector<const Row*> rows = ChangedRows(id, stored);
+    KeyText key = BestOf(NamesOf(id));
+    if (owner) {
+      owner->key = std::move(key);
+      owner->shape = ShapeOf(owner->key);
+      Derive(rows, *owner);
+    } else if (!rows.empty() &&
+               (stored.empty() || StoredOwner(id) || BestOf(StoredNames(id)) != key)) {
+      observed_.push_back({id, std::move(key)});
     }
+    CheckResource(id, rows, owner ? &*owner : nullptr);
+  }
+}
+
+void Ledger::EndAgreements() {
+  for (const auto& [id, owner] : owners_) {
+    const auto stored = StoredOwner(id);
+    if (!stored) continue;
+    if (owner) {
+      EndWhatIsDone(*stored, *owner);
+      continue;
+    }
+    for (const Agreement& agreement : AgreementsOf(id)) DropAgreement(agreement.id);
   }
 }
 
 void Ledger::DropNamesOfTheGone() {
-  std::set<KeyText> left;
-  for (const auto& [id, row] : rows_) {
-    if (!row) left.insert(id.key);
-  }
-  for (const auto& [key, owner] : owners_) {
-    if (!owner) left.insert(key);
-  }
-  const auto stands = [&](const KeyText& key) { return OwnerOf(key) || !RowsOfKey(key).empty(); };
-  // What only passed through goes back to the resource that lives (I14): an object may bring a name
-  // along in the decision that ends it.
-  const auto drop = [&](const KeyText& name) {
-    auto stored = facts_.FurtherName(name);
-    const bool returns = stored && stands(stored->key);
-    names_.insert_or_assign(name, returns ? std::move(stored) : std::nullopt);
-  };
-  for (const KeyText& key : left) {
-    if (stands(key)) continue;
-    for (const ResourceName& name : FurtherNamesOf(key)) drop(name.name);
-    const auto taken = names_.find(key);
-    if (taken != names_.end() && !taken->second) drop(key);
+  for (const ResourceId& id : Touched()) {
+    if (Stands(id)) continue;
+    for (const ResourceName& name : NamesOf(id)) {
+      // What only passed through goes back to the resource that lives (I14): an object may bring a
+      // name along in the decision that ends it.
+      auto stored = FindStored(IdOf(name));
+      const bool returns = stored && Stands(stored->resource);
+      names_.insert_or_assign(IdOf(name), returns ? std::move(stored) : std::nullopt);
+    }
   }
 }
 
 void Ledger::TakeNames(Changes& changes) {
-  for (auto& [text, name] : names_) {
-    const auto stored = facts_.FurtherName(text);
-    if (!name && stored) changes.drop_names.push_back(text);
+  for (auto& [id, name] : names_) {
+    const auto stored = FindStored(id);
+    if (!name && stored) changes.drop_names.push_back(id);
     if (name && name != stored) changes.put_names.push_back(*std::move(name));
   }
 }
@@ -354,12 +393,13 @@ void Ledger::TakeAgreements(Changes& changes) {
 }
 
 Changes Ledger::Take() {
-  // Owners first: agreements go where they go, and names with what is left without any.
-  DeriveOwners();
-  BringAgreements();
+  RenewObserved();
+  // Names first: what people are shown follows from them.
   DropNamesOfTheGone();
+  DeriveOwners();
+  EndAgreements();
   CheckRows();
-  for (const auto& [key, owner] : owners_) CheckOwner(key, owner);
+  for (const auto& [id, owner] : owners_) CheckOwner(id, owner);
   CheckNames();
   Changes changes;
   // A wrong decision must not be half right: nothing of it is written, and the review is unknown.
@@ -369,9 +409,10 @@ Changes Ledger::Take() {
   }
   TakeAgreements(changes);
   TakeNames(changes);
-  for (auto& [key, owner] : owners_) {
-    const auto stored = facts_.OwnerOf(key);
-    if (!owner && stored) changes.drop_owners.push_back(key);
+  changes.put_observed = std::move(observed_);
+  for (auto& [id, owner] : owners_) {
+    const auto stored = StoredOwner(id);
+    if (!owner && stored) changes.drop_owners.push_back(id);
     if (owner && owner != stored) changes.put_owners.push_back(*std::move(owner));
   }
   for (auto& [id, row] : rows_) {
@@ -390,6 +431,7 @@ Changes Ledger::Take() {
     if (facts_.Setting(name) != value) changes.put_settings.emplace_back(name, std::move(value));
   }
   changes.audit = std::move(audit_);
+  if (!changes.empty()) changes.made = {made_.begin(), made_.end()};
   return changes;
 }
 
@@ -399,27 +441,28 @@ void Ledger::Breach(std::string_view invariant, const std::string& what) {
   breach_.append(invariant).append(" would be broken: ").append(what);
 }
 
-bool Ledger::IsAudited(const PublicId& id, std::initializer_list<AuditAction> actions) const {
+bool Ledger::IsAudited(const ResourceId& id, std::initializer_list<AuditAction> actions) const {
   return std::any_of(audit_.begin(), audit_.end(), [&](const AuditEntry& entry) {
     return entry.id == id && !entry.cause.empty() &&
            std::find(actions.begin(), actions.end(), entry.action) != actions.end();
   });
 }
 
-// `rows`: all of the key.
-void Ledger::CheckKey(const KeyText& key, const std::vector<const Row*>& rows, const Owner* owner) {
+// `rows`: all of the resource.
+void Ledger::CheckResource(const ResourceId& id, const std::vector<const Row*>& rows,
+                           const Owner* owner) {
   bool managed = false;
   for (const Row* row : rows) {
     if (!Manages(*row)) continue;
-    if (owner == nullptr) return Breach("I14", "a managed key without owner: " + key.text);
+    if (owner == nullptr) return Breach("I14", "a managed resource without owner: " + id.text);
     managed = managed || row->root == owner->root;
   }
   if (owner == nullptr) return;
-  if (owner->key != key || owner->id.empty())
-    return Breach("I1", "an owner elsewhere: " + key.text);
+  if (owner->id != id || id.empty()) return Breach("I1", "an owner elsewhere: " + id.text);
+  if (owner->key.empty()) return Breach("I14", "an owner without a name: " + id.text);
   if (managed != (owner->record == Record::kNone)) {
     Breach("I1", (managed ? "an owner with rows and a record: " : "an owner without either: ") +
-                     key.text);
+                     owner->key.text);
   }
 }
 
@@ -432,74 +475,65 @@ void Ledger::CheckRows() {
       if (object == objects_.end()) continue;
       const bool fits =
           object->second && object->second->root == row->root && object->second->slot == row->slot;
-      if (!fits) Breach("I7", "a row of another object: " + id.key.text);
+      if (!fits) Breach("I7", "a row of another object: " + id.resource.text);
     } else if (!ending_.contains(id.uid)) {
       // Nobody spoke of that life: its row may only have moved.
       const bool moved = std::any_of(rows_.begin(), rows_.end(), [&](const auto& other) {
         return other.second && other.first.uid == id.uid;
       });
-      if (!moved && FindStored(id)) Breach("I7", "a row ended by another life: " + id.key.text);
+      if (!moved && FindStored(id))
+        Breach("I7", "a row ended by another life: " + id.resource.text);
     }
   }
   for (const RowId& id : promised_) {
     const auto row = rows_.find(id);
-    const auto owner = row == rows_.end() || !row->second ? std::nullopt : OwnerOf(id.key);
-    if (owner && owner->root != row->second->root) Breach("I2", "a second owner: " + id.key.text);
+    const auto owner = row == rows_.end() || !row->second ? std::nullopt : OwnerOf(id.resource);
+    if (owner && owner->root != row->second->root)
+      Breach("I2", "a second owner: " + owner->key.text);
   }
 }
 
-void Ledger::CheckOwner(const KeyText& key, const std::optional<Owner>& owner) {
+void Ledger::CheckOwner(const ResourceId& id, const std::optional<Owner>& owner) {
   using enum AuditAction;
-  const auto stored = facts_.OwnerOf(key);
-  if (owner && stored && owner->id == stored->id) {
+  const auto stored = StoredOwner(id);
+  if (owner && stored) {
     if (owner->root != stored->root &&
-        !IsAudited(owner->id, {kGranted, kTransferred, kMoved, kPassed, kAdministered})) {
-      Breach("I12", "another root without a cause: " + key.text);
+        !IsAudited(id, {kGranted, kTransferred, kMoved, kPassed, kAdministered})) {
+      Breach("I12", "another root without a cause: " + owner->key.text);
     }
     if (owner->party != stored->party &&
-        !IsAudited(owner->id, {kTransferred, kMoved, kPassed, kAdministered})) {
-      Breach("I15", "another party without a transfer: " + key.text);
+        !IsAudited(id, {kTransferred, kMoved, kPassed, kAdministered})) {
+      Breach("I15", "another party without a transfer: " + owner->key.text);
     }
     return;
   }
-  if (owner && !IsAudited(owner->id, {kGranted, kTransferred, kMoved, kPassed, kAdministered})) {
-    Breach("I12", "a grant without a cause: " + key.text);
+  if (owner && !IsAudited(id, {kGranted, kTransferred, kMoved, kPassed, kAdministered})) {
+    Breach("I12", "a grant without a cause: " + owner->key.text);
   }
-  // Another catalogue may make one of two keys, and neither was released.
-  if (!stored || rekeys_) return;
-  const bool moved = std::any_of(owners_.begin(), owners_.end(), [&](const auto& other) {
-    return other.second && other.second->id == stored->id;
-  });
-  if (moved) return;
-  if (!IsAudited(stored->id, {kReleased, kMoved, kAdministered}) &&
-      !freeing_.contains(stored->id)) {
-    Breach("I12", "a release without a cause: " + key.text);
+  // Another catalogue may make one of two resources, and neither was released.
+  if (!stored || spelling_ != 0) return;
+  if (!IsAudited(id, {kReleased, kMoved, kAdministered}) && !freeing_.contains(id)) {
+    Breach("I12", "a release without a cause: " + stored->key.text);
   }
-  if (stored->real && !freeing_.contains(stored->id))
-    Breach("I16", "freed without a witness: " + key.text);
+  if (stored->real && !freeing_.contains(id))
+    Breach("I16", "freed without a witness: " + stored->key.text);
 }
 
 void Ledger::CheckNames() {
-  const auto stands = [&](const KeyText& key) { return HasOwner(key) || !RowsOfKey(key).empty(); };
-  for (const auto& [text, name] : names_) {
+  for (const auto& [id, name] : names_) {
     if (!name) {
-      const auto stored = facts_.FurtherName(text);
-      const bool is_name = stored && stored->sort != NameSort::kFormerId;
-      if (is_name && !rekeys_ && stands(stored->key) && !stands(text)) {
-        Breach("I14", "a name lost while its resource lives: " + text.text);
+      const auto stored = FindStored(id);
+      const bool is_lost = stored && stored->sort != NameSort::kFormerId &&
+                           Stands(stored->resource) && !Named(id.name);
+      if (is_lost && spelling_ == 0 && !losing_.contains(id.name)) {
+        Breach("I14", "a name lost while its resource lives: " + id.name.text);
       }
       continue;
     }
-    if (stands(text)) Breach("I13", "a name of two resources: " + text.text);
-    if (!stands(name->key)) Breach("I13", "a name of nothing: " + text.text);
     if (name->sort != NameSort::kLocated) continue;
-    const std::vector<ResourceName> all = FurtherNamesOf(name->key);
-    const auto located = std::count_if(all.begin(), all.end(), [](const ResourceName& each) {
-      return each.sort == NameSort::kLocated;
-    });
-    if (located > 1 || SortOf(name->key) == NameSort::kLocated) {
-      Breach("I17", "two located names: " + name->key.text);
-    }
+    const std::vector<ResourceName> all = NamesOf(name->resource);
+    const auto located = std::ranges::count(all, NameSort::kLocated, &ResourceName::sort);
+    if (located > 1) Breach("I17", "two located names: " + id.name.text);
   }
 }
 

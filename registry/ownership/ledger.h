@@ -31,32 +31,32 @@ class Ledger final {
   Timestamp now() const { return now_; }
   const Facts& facts() const { return facts_; }
 
-  std::optional<Owner> OwnerOf(const KeyText& key) const;
-  bool HasOwner(const KeyText& key) const;               // cheaper than to have it named
-  std::vector<Row> RowsOfKey(const KeyText& key) const;  // ordered by RowId
-  std::vector<Row> RowsOfUid(const Uid& uid) const;      // ordered by RowId
+  std::vector<ResourceName> Spelt(const KeyText& name) const;  // the newest first
+  std::optional<ResourceName> Named(const KeyText& name) const;
+  std::vector<ResourceName> NamesOf(const ResourceId& id) const;  // ordered by NameId
+  std::optional<Owner> OwnerOf(const ResourceId& id) const;
+  std::vector<Row> RowsOf(const ResourceId& id) const;  // ordered by RowId
+  std::vector<Row> RowsOfUid(const Uid& uid) const;     // ordered by RowId
   std::optional<Row> FindRow(const RowId& id) const;
   std::optional<Object> ObjectByUid(const Uid& uid) const;
   std::optional<Object> ObjectBySlot(const Slot& slot) const;
   std::vector<Object> ChildrenOf(const Slot& slot) const;
-  std::vector<Agreement> AgreementsOf(const KeyText& key) const;  // ordered by id
+  std::vector<Agreement> AgreementsOf(const ResourceId& id) const;  // ordered by id
   std::optional<Agreement> AgreementById(const PublicId& id) const;
-  std::optional<ResourceName> FurtherName(const KeyText& name) const;
-  std::vector<ResourceName> FurtherNamesOf(const KeyText& key) const;  // ordered by name
-  // The keys of what `root` owns by a record alone, orphaned; of at most kOrphansMax records.
-  std::vector<KeyText> OrphansOf(const Slot& root) const;
+  // What `root` owns by a record alone, orphaned; of at most kOrphansMax records.
+  std::vector<ResourceId> OrphansOf(const Slot& root) const;
   std::optional<std::string> Setting(const std::string& name) const;
 
   void PutRow(Row row);
   void DropRow(const RowId& id);
   void PutOwner(Owner owner);
-  void DropOwner(const KeyText& key);
+  void DropOwner(const ResourceId& id);
   void PutObject(Object object);
   void DropObject(const Uid& uid);
   void PutAgreement(Agreement agreement);
   void DropAgreement(const PublicId& id);
   void PutName(ResourceName name);  // known in the same words it keeps its `at`
-  void DropName(const KeyText& name);
+  void DropName(const NameId& name);
   void PutSetting(const std::string& name, std::string value);
   void Audit(AuditEntry entry);  // sets `at`
 
@@ -65,13 +65,15 @@ class Ledger final {
   // of, because their end was witnessed, an operator says so, or another one keeps their names.
   void Promises(const RowId& id) { promised_.push_back(id); }
   void MayEnd(const Uid& uid) { ending_.insert(uid); }
-  void MayFree(const PublicId& id) { freeing_.insert(id); }
-  // The ownership of `id` becomes one with another at the same key: its agreements stay there.
-  void Unite(const PublicId& id) { united_.insert(id); }
-  // Another catalogue spells the keys anew: names may go with it.
-  void Rekeys() { rekeys_ = true; }
+  void MayFree(const ResourceId& id) { freeing_.insert(id); }
+  // The name may go although its resource lives: it names another one from now on, or none.
+  void MayLose(const KeyText& name) { losing_.insert(name); }
+  // Pass `pass` of another catalogue spells names anew: one resource may be two then, or two one.
+  void Respells(std::uint32_t pass) { spelling_ = pass; }
+  std::uint32_t spelling() const { return spelling_; }  // of the names that this decision writes
 
   PublicId NewId() { return ids_(); }
+  ResourceId NewResource();
   const PartyRules& parties() const { return parties_; }
   // Whether both are one party by configuration.
   bool OneParty(const PartyId& a, const PartyId& b) const {
@@ -80,30 +82,38 @@ class Ledger final {
   // A claim may take any composite that no claim has (R5).
   bool unbound_claimable() const { return parties_.unbound_claimable; }
 
-  // The changes, with the owners' derived fields (state, leaf) recomputed from their rows, and
-  // agreements brought after their ownerships: they move with a key, end with the ownership, and a
-  // transfer ends when it is done or the owner names somebody else. The further names of a key that
-  // is left with neither owner nor row go with it, all at once. Values equal to the stored ones are
-  // left out. What would break I1, I2, I7 or I12 to I17 comes back as Changes::breach instead, in
-  // every build. The ledger must not be used afterwards.
+  // The changes, with what owners derive from names (key, shape) and rows (state, leaf) recomputed.
+  // Agreements end with their ownership, and a transfer when it is done or the owner names somebody
+  // else. The names of a resource that is left with neither owner nor row go with it, all at once
+  // (N3). Values equal to the stored ones are left out. What would break I1, I2, I7 or I12 to I17
+  // comes back as Changes::breach instead, in every build. The ledger must not be used afterwards.
   Changes Take();
 
  private:
+  // The store's. It is not asked about what this decision made: nobody else has that id.
+  std::optional<Owner> StoredOwner(const ResourceId& id) const;
+  std::vector<Row> StoredRows(const ResourceId& id) const;
+  std::vector<ResourceName> StoredNames(const ResourceId& id) const;
   std::optional<Row> FindStored(const RowId& id) const;
-  // The rows of `key`, ordered by RowId: those of `stored` that this ledger left alone, and its
-  // own.
-  std::vector<const Row*> ChangedRows(const KeyText& key, const std::vector<Row>& stored) const;
+  std::optional<ResourceName> FindStored(const NameId& id) const;
+  // The rows of the resource, ordered by RowId: those of `stored` that this ledger left alone, and
+  // its own.
+  std::vector<const Row*> ChangedRows(const ResourceId& id, const std::vector<Row>& stored) const;
+  bool Stands(const ResourceId& id) const;
+  std::set<ResourceId> Touched() const;
+  // Observers that an ended ownership leaves declare a resource with another id from now on: what
+  // people know by the old one was of that ownership.
+  void RenewObserved();
   void DeriveOwners();
   void OwnByRecord(Owner& owner);
   // Checks (ledger_checks.cc); the first one that fails stays.
   void Breach(std::string_view invariant, const std::string& what);
-  void CheckKey(const KeyText& key, const std::vector<const Row*>& rows, const Owner* owner);
+  void CheckResource(const ResourceId& id, const std::vector<const Row*>& rows, const Owner* owner);
   void CheckRows();
-  void CheckOwner(const KeyText& key, const std::optional<Owner>& owner);
+  void CheckOwner(const ResourceId& id, const std::optional<Owner>& owner);
   void CheckNames();
-  bool IsAudited(const PublicId& id, std::initializer_list<AuditAction> actions) const;
-  void BringAgreements();
-  void MoveAgreements(const Owner& stored);
+  bool IsAudited(const ResourceId& id, std::initializer_list<AuditAction> actions) const;
+  void EndAgreements();
   void EndWhatIsDone(const Owner& stored, const Owner& owner);
   void DropNamesOfTheGone();
   void TakeAgreements(Changes& changes);
@@ -113,18 +123,20 @@ class Ledger final {
   Timestamp now_;
   const IdSource& ids_;
   const PartyRules& parties_;
+  std::set<ResourceId> made_;
   std::map<RowId, std::optional<Row>> rows_;  // nothing: dropped
-  std::map<KeyText, std::optional<Owner>> owners_;
+  std::map<ResourceId, std::optional<Owner>> owners_;
   std::map<Uid, std::optional<Object>> objects_;
   std::map<PublicId, std::optional<Agreement>> agreements_;
-  std::map<KeyText, std::optional<ResourceName>> names_;
+  std::map<NameId, std::optional<ResourceName>> names_;
   std::map<std::string, std::string> settings_;
   std::vector<AuditEntry> audit_;
   std::vector<RowId> promised_;
   std::set<Uid> ending_;
-  std::set<PublicId> freeing_;
-  std::set<PublicId> united_;
-  bool rekeys_ = false;
+  std::set<ResourceId> freeing_;
+  std::set<KeyText> losing_;
+  std::uint32_t spelling_ = 0;  // not 0: a pass
+  std::vector<ObservedResource> observed_;
   std::string breach_;
 };
 

@@ -27,10 +27,6 @@ std::optional<std::string_view> After(std::string_view prefix, std::string_view 
   return link.substr(prefix.size());
 }
 
-std::string RefText(const ObjectRef& ref) {
-  return ref.group + "/" + ref.kind + "/" + ref.ns + "/" + ref.name;
-}
-
 // The slot as a resourceRef names it: without the cluster.
 std::string NameInRefs(const Slot& slot) {
   return slot.group + "/" + slot.kind + "/" + slot.ns + "/" + slot.name;
@@ -39,6 +35,8 @@ std::string NameInRefs(const Slot& slot) {
 Slot SlotOf(const ObjectRef& ref, const std::string& cluster, const std::string& ns) {
   return {cluster, ref.group, ref.kind, ns, ref.name};
 }
+
+std::string RefText(const ObjectRef& ref) { return NameInRefs(SlotOf(ref, "", ref.ns)); }
 
 // What the object's resourceRef(s) name. A composite in a namespace reaches objects of that one
 // only, and its references need not repeat it.
@@ -77,8 +75,20 @@ std::vector<Object> Subtree(const Object& object, const Ledger& ledger) {
 
 struct Parent {
   Slot slot;
-  Uid uid;
+  Uid uid;  // empty while only the slot is known
 };
+
+std::optional<Object> Known(const Parent& parent, const Ledger& ledger) {
+  auto known = parent.uid.empty() ? std::nullopt : ledger.ObjectByUid(parent.uid);
+  if (!known) known = ledger.ObjectBySlot(parent.slot);
+  return known;
+}
+
+// A composite that no claim has takes the claim that it offers itself to (R5).
+bool IsOffered(const Object& top, const Slot& claim, const Ledger& ledger) {
+  return top.composes && top.link.empty() && !claim.ns.empty() &&
+         (NamesSuccessor(top.transfer_to, top.slot.cluster, claim) || ledger.unbound_claimable());
+}
 
 std::optional<Parent> ParentByController(const ObjectFacts& object, Evidence evidence,
                                          const Ledger& ledger) {
@@ -148,28 +158,17 @@ std::optional<Parent> StatedParent(const ObjectFacts& object, Evidence evidence,
   return object.lineage.composed ? ParentByLabel(object, ledger) : std::nullopt;
 }
 
-Slot RootBelow(const Slot& parent, const Uid& parent_uid, const Ledger& ledger) {
-  auto known = parent_uid.empty() ? std::nullopt : ledger.ObjectByUid(parent_uid);
-  if (!known) known = ledger.ObjectBySlot(parent);
-  return known ? known->root : parent;
-}
-
 // Whether `known` may come under `root`; `names_it`: by a parent that it named all along. W3:
 // within the party, by a transfer, or when the chain has no party yet.
 bool MayMove(const Object& known, const Slot& root, bool names_it, const Ledger& ledger) {
   const bool is_top = known.root == known.slot;
   if (is_top && !known.own_party && names_it) return true;
-  // A composite that no claim has takes the claim that it offers itself to (R5).
-  const bool unbound = is_top && known.composes && known.link.empty() && !root.ns.empty();
-  if (unbound &&
-      (NamesSuccessor(known.transfer_to, known.slot.cluster, root) || ledger.unbound_claimable())) {
-    return true;
-  }
+  if (is_top && IsOffered(known, root, ledger)) return true;
   const PartyId to = PartyOf(root);
   bool within = ledger.OneParty(PartyOf(known.root), to);
   bool transferred = false;
   for (const Row& row : RowsBelow(known.uid, known.slot, ledger)) {
-    const auto owner = ledger.OwnerOf(row.id.key);
+    const auto owner = ledger.OwnerOf(row.id.resource);
     if (!owner || owner->root != known.root) continue;
     if (NamesSuccessor(*owner, root)) {
       transferred = true;
@@ -186,20 +185,17 @@ bool MayMove(const Object& known, const Slot& root, bool names_it, const Ledger&
 bool NamedBefore(const Object& known, const std::string& link, const Parent& parent,
                  const Ledger& ledger) {
   if (known.link == link) return true;
-  const auto label = After(kByLabel, known.link);
-  const auto composite = label ? ledger.ObjectByUid(parent.uid) : std::nullopt;
-  return composite && LabelFits(*label, *composite, ledger);
+  const auto composite = ledger.ObjectByUid(parent.uid);
+  return composite && LabelFits(LabelOf(known), *composite, ledger);
 }
 
 }  // namespace
 
 std::string LinkOf(const ObjectFacts& object) {
-  const auto link = [](std::string_view by, const std::string& whom) {
-    return std::string(by) + whom;
-  };
-  if (object.lineage.controller) return link(kByController, object.lineage.controller->uid.text);
-  if (object.lineage.claim) return link(kByClaim, RefText(*object.lineage.claim));
-  return object.lineage.composed ? link(kByLabel, object.lineage.label) : "";
+  const LineageFields& lineage = object.lineage;
+  if (lineage.controller) return std::string(kByController) + lineage.controller->uid.text;
+  if (lineage.claim) return std::string(kByClaim) + RefText(*lineage.claim);
+  return lineage.composed ? std::string(kByLabel) + lineage.label : "";
 }
 
 std::optional<Uid> ControllerOf(const Object& object) {
@@ -249,7 +245,8 @@ Object ObjectOf(const ObjectFacts& object, Evidence evidence, const std::optiona
   }
   const auto parent = StatedParent(object, evidence, ledger);
   if (!parent) return placed;
-  Slot root = RootBelow(parent->slot, parent->uid, ledger);
+  const auto above = Known(*parent, ledger);
+  Slot root = above ? above->root : parent->slot;
   const bool names_it = known && NamedBefore(*known, placed.link, *parent, ledger);
   if (known && root != known->root && !MayMove(*known, root, names_it, ledger)) {
     // Else the next version would have named that parent all along. A label goes on telling whose
@@ -272,9 +269,7 @@ std::vector<Slot> ChainOf(const Object& object, const Ledger& ledger) {
   std::optional<Object> at = object;
   while (at && at->parent && chain.size() < kChainLengthMax) {
     chain.push_back(*at->parent);
-    auto next = at->parent_uid.empty() ? std::nullopt : ledger.ObjectByUid(at->parent_uid);
-    if (!next) next = ledger.ObjectBySlot(*at->parent);
-    at = std::move(next);
+    at = Known(Parent{*at->parent, at->parent_uid}, ledger);
   }
   if (chain.back() != object.root) chain.push_back(object.root);
   return chain;
@@ -290,15 +285,10 @@ Object SpeakerOf(const Object& object, const Ledger& ledger) {
 
 bool Joins(const Object& top, const Object& parent, const Ledger& ledger) {
   if (top.slot == parent.slot || !Names(parent, top.slot)) return false;
-  const auto label = After(kByLabel, top.link);
-  const bool names_it = ClaimOf(top) == parent.slot ||
-                        (parent.composes && (ControllerOf(top) == parent.uid ||
-                                             (label && LabelFits(*label, parent, ledger))));
-  // R5: a claim names a composite that no claim has.
-  const bool offers = top.link.empty() && top.composes && !parent.slot.ns.empty() &&
-                      (NamesSuccessor(top.transfer_to, top.slot.cluster, parent.slot) ||
-                       ledger.unbound_claimable());
-  if (!names_it && !offers) return false;
+  const bool names_it =
+      ClaimOf(top) == parent.slot || (parent.composes && (ControllerOf(top) == parent.uid ||
+                                                          LabelFits(LabelOf(top), parent, ledger)));
+  if (!names_it && !IsOffered(top, parent.slot, ledger)) return false;
   return top.root == parent.root || MayMove(top, parent.root, names_it, ledger);
 }
 
@@ -346,96 +336,44 @@ void AdoptNamed(const Object& parent, Ledger& ledger) {
 
 namespace {
 
-void DescribeTop(Owner& owner, const Ledger& ledger) {
-  if (const auto top = ledger.ObjectBySlot(owner.root)) {
-    owner.service = top->service;
-    owner.contact = top->contact;
-  }
-}
-
-// The key that was left orphaned is `to`'s: as if the chain were declared anew under it.
-void EndRecord(Owner owner, const Slot& to, const std::string& cause, Ledger& ledger) {
-  const PartyId party = PartyOf(to);
-  const bool handed_over = !ledger.OneParty(party, owner.party);
-  if (owner.root != to) owner.since = ledger.now();
-  owner.root = to;
-  if (handed_over) {
-    owner.party = party;
-    owner.left.clear();
-  }
-  DescribeTop(owner, ledger);
-  owner.record = Record::kNone;
-  owner.record_reason.clear();
-  owner.successor.clear();
-  ledger.Audit({.action = handed_over ? AuditAction::kTransferred : AuditAction::kGranted,
-                .key = owner.key,
-                .id = owner.id,
-                .root = owner.root,
-                .slot = owner.root,
-                .cause = cause,
-                .actor = "lineage"});
-  ledger.PutOwner(std::move(owner));
-}
-
-// Of what an object declares, from one root to another.
-struct RootChange {
-  const Slot& from;
-  const Slot& to;
-  const std::string& cause;
-};
-
-// By the old root. Who stood in a place before one that moved is gone, though nobody told it yet.
-bool IsLeftBehind(const std::vector<Row>& rows, const RootChange& change, const Ledger& ledger) {
-  return std::any_of(rows.begin(), rows.end(), [&](const Row& row) {
-    if (!Manages(row) || row.root != change.from) return false;
-    const auto there = ledger.ObjectBySlot(row.slot);
-    return !there || there->uid == row.id.uid || there->root != change.to;
-  });
-}
-
-// The ownership follows when no managing row of the old root is left behind.
-void MoveOwner(const KeyText& key, const RootChange& change, Ledger& ledger) {
-  const auto& [from, to, cause] = change;
-  auto owner = ledger.OwnerOf(key);
+// The ownership of what `row` declares follows it from the root `from`, when no managing row of
+// that is left behind.
+void MoveOwner(const Row& row, const Slot& from, const std::string& cause, Ledger& ledger) {
+  const Slot& to = row.root;
+  auto owner = ledger.OwnerOf(row.id.resource);
   if (!owner || owner->record == Record::kImported) return;
-  const std::vector<Row> rows = ledger.RowsOfKey(key);
-  if (owner->record != Record::kNone) {
-    // Orphaned, and its party or its successor manages it again.
+  const std::vector<Row> rows = ledger.RowsOf(row.id.resource);
+  if (!RootManages(rows, to)) return;
+  const bool is_record = owner->record != Record::kNone;
+  if (is_record) {
+    // Orphaned, and its party or its successor manages it again: as if it were declared anew.
     const bool may = owner->root == to || ledger.OneParty(owner->party, PartyOf(to)) ||
                      (owner->record == Record::kTransferring && NamesSuccessor(*owner, to));
-    if (may && RootManages(rows, to)) EndRecord(*std::move(owner), to, cause, ledger);
-    return;
+    if (!may) return;
+    if (owner->root != to) owner->since = ledger.now();
+  } else {
+    if (owner->root != from) return;
+    // Part of the chain stayed: the ownership stays with it, and what left is a conflict. Who stood
+    // in a place before one that moved is gone, though nobody told it yet.
+    const bool is_left = std::any_of(rows.begin(), rows.end(), [&](const Row& each) {
+      if (!Manages(each) || each.root != from) return false;
+      const auto there = ledger.ObjectBySlot(each.slot);
+      return !there || there->uid == each.id.uid || there->root != to;
+    });
+    if (is_left) return;
   }
-  if (owner->root != from) return;
-  // Part of the chain stayed: the ownership stays with it, and what left is a conflict.
-  if (IsLeftBehind(rows, change, ledger) || !RootManages(rows, to)) return;
-  owner->root = to;
-  if (!ledger.OneParty(owner->party, PartyOf(to))) {
-    owner->party = PartyOf(to);
-    owner->successor.clear();
-    owner->left.clear();
-  }
-  DescribeTop(*owner, ledger);
-  ledger.Audit({.action = AuditAction::kMoved,
-                .key = key,
-                .id = owner->id,
-                .root = to,
-                .slot = from,
-                .cause = cause,
-                .actor = "lineage"});
+  const bool is_handed_over = PutUnder(to, *owner, ledger);
+  if (is_record || is_handed_over) owner->successor.clear();
+  AuditEntry entry = EntryOf(!is_record       ? AuditAction::kMoved
+                             : is_handed_over ? AuditAction::kTransferred
+                                              : AuditAction::kGranted,
+                             *owner, cause, "lineage");
+  entry.slot = is_record ? to : from;
+  ledger.Audit(std::move(entry));
   ledger.PutOwner(*std::move(owner));
 }
 
 }  // namespace
-
-void GatherChildren(const Object& object, const std::string& cause, Ledger& ledger) {
-  // Its own root already: its children stand under it.
-  if (object.root == object.slot) return;
-  for (const Object& child : ledger.ChildrenOf(object.slot)) {
-    const bool same_life = child.parent_uid.empty() || child.parent_uid == object.uid;
-    if (same_life && child.root == object.slot) MoveChain(child, object.root, cause, ledger);
-  }
-}
 
 void MoveChain(const Object& object, const Slot& root, const std::string& cause, Ledger& ledger) {
   for (Object& moved : Subtree(object, ledger)) {
@@ -446,10 +384,21 @@ void MoveChain(const Object& object, const Slot& root, const std::string& cause,
     ledger.PutObject(std::move(moved));
     for (Row& row : ledger.RowsOfUid(uid)) {
       row.root = root;
-      const KeyText key = row.id.key;
-      ledger.PutRow(std::move(row));
-      MoveOwner(key, {from, root, cause}, ledger);
+      ledger.PutRow(row);
+      MoveOwner(row, from, cause, ledger);
     }
+  }
+}
+
+void PutPlaced(const Object& object, const std::optional<Object>& before, const std::string& cause,
+               Ledger& ledger) {
+  if (before && before->root != object.root) MoveChain(*before, object.root, cause, ledger);
+  ledger.PutObject(object);
+  // Its own root already: its children stand under it.
+  if (before || object.root == object.slot) return;
+  for (const Object& child : ledger.ChildrenOf(object.slot)) {
+    const bool same_life = child.parent_uid.empty() || child.parent_uid == object.uid;
+    if (same_life && child.root == object.slot) MoveChain(child, object.root, cause, ledger);
   }
 }
 

@@ -82,14 +82,15 @@ bool NamedByMissing(const ObjectFacts& object, const Slot& root, const Ledger& l
 // restorer may bring such a claim (R2).
 bool AwaitsClaim(const Object& top, const Object& claim, const Ledger& ledger);
 
-// Gives the root of `object`, placed for the first time, to what waits below it: children admitted
-// before their parent was known, for which its slot is the root for the time being. `cause` goes to
-// the audit log.
-void GatherChildren(const Object& object, const std::string& cause, Ledger& ledger);
-
 // Moves `object` and everything below it to `root`: objects, rows, and every ownership whose
 // managing rows all moved. The ownership's party follows. Audited as `moved` with `cause`.
 void MoveChain(const Object& object, const Slot& root, const std::string& cause, Ledger& ledger);
+
+// Puts the object as it was placed now. With it moves what is below it; placed for the first time
+// it gives its root to what waits below it: children admitted before their parent was known, for
+// which its slot is the root for the time being.
+void PutPlaced(const Object& object, const std::optional<Object>& before, const std::string& cause,
+               Ledger& ledger);
 
 }  // namespace truce
 

@@ -1,17 +1,23 @@
-// Names: which resource a name belongs to, and how further names join it (N1 to N5 in DESIGN.md).
+// Names: which resource a name belongs to, and what a set of names means (N1 to N8 in DESIGN.md).
 //
-// A resource is kept under its key, which is the first of its names; Ledger::FurtherName knows the
-// others. Where the account is known by the ProviderConfig or by configuration, the key is the
-// located name, else the declared one.
+// A resource is identified by its id alone. Each of its names is a row that points to it, and only
+// rows are put, moved or dropped here. A declaration brings names in this order: located as
+// configured, else declared; located as its status tells; assigned by AWS. The located name tells
+// the account of a resource; it has at most one (I17). Two resources are *apart* when both are
+// located, differently, or both have ids or both have fields, and none of these in common.
 #ifndef TRUCE_REGISTRY_OWNERSHIP_NAMES_H_
 #define TRUCE_REGISTRY_OWNERSHIP_NAMES_H_
 
+#include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "registry/catalogue/catalogue.h"
 #include "registry/identity/identity.h"
 #include "registry/identity/key_accounts.h"
 #include "registry/ownership/terms.h"
@@ -23,37 +29,43 @@ class Ledger;
 struct Object;
 struct Owner;
 struct ResourceName;
+struct Row;
 enum class NameSort : std::uint8_t;
 
 // Which sort of name it is, by its account.
 NameSort SortOf(const KeyText& name);
+// The name that people are shown: the located one, else the first declared one, else the first id.
+// Empty where there is none.
+KeyText BestOf(const std::vector<ResourceName>& names);
 
-// How the public id of a resource that merged into another one is kept among the further names of
-// that one, so that it still finds it. No name of AWS's is spelt so.
-KeyText FormerIdName(const PublicId& id);
+// How the id of a resource that merged into another one is kept among the names of that one, so
+// that it still finds it. No name of AWS's is spelt so.
+KeyText FormerIdName(const ResourceId& id);
 // The id of which `name` is the former-id name; nothing when it is a name of another sort.
-std::optional<PublicId> FormerIdOf(const ResourceName& name);
-// The resource at `key` is found by `id`, which was another one's until now, from now on and until
-// it ends; of more than kFormerIdsMax the newest stay.
+std::optional<ResourceId> FormerIdOf(const ResourceName& name);
+// The resource `now` is found by the id `former`, which was another one's, until it ends; of more
+// than kFormerIdsMax the newest stay.
 inline constexpr std::size_t kFormerIdsMax = 8;
-void KeepFormerId(const PublicId& id, const KeyText& key, Ledger& ledger);
-
-// The key of the resource to which the name belongs: one with an owner, or with rows. Nothing: the
-// name is free.
-std::optional<KeyText> ResourceOf(const KeyText& name, const Ledger& ledger);
+void KeepFormerId(const ResourceId& former, const ResourceId& now, Ledger& ledger);
 
 // The owner of the resource to which the name belongs.
 std::optional<Owner> OwnerByName(const KeyText& name, const Facts& facts);
-
 // The owner of what the declaration means, by the first of its names that has one.
 std::optional<Owner> OwnerByNames(const DeclaredResource& resource, const Facts& facts);
 
 // The located name of a resource; nothing while its account is not known, or has none.
-std::optional<KeyText> LocatedName(const Owner& owner);
-
+std::optional<KeyText> LocatedName(const ResourceId& id, const Ledger& ledger);
+// Whether a name of the resource tells an account, or a provisional one.
+bool LiesInAccount(const ResourceId& id, const Ledger& ledger);
 // The account is known of both, and differs: the declaration means another resource, whatever names
 // they share.
-bool InAnotherAccount(const DeclaredResource& resource, const Owner& owner);
+bool InAnotherAccount(const DeclaredResource& resource, const ResourceId& id, const Ledger& ledger);
+// Whether the declaration's fields are those of the resource, not of another one that has the id
+// which it tells too. Only then its name, identity and ARN are the resource's.
+bool Describes(const DeclaredResource& resource, const ResourceId& id, const Ledger& ledger);
+// The resource with the name in `account`, of one that names it by its fields: the same fields
+// there. Nothing: it is known by ids alone.
+std::optional<KeyText> NameIn(std::string_view account, const ResourceId& id, const Ledger& ledger);
 
 // Fills DeclaredResource::awaited of what `object` declares with a located name: the same parts
 // under each provisional account that `moving` has for that account (N6). For reviews; what is seen
@@ -62,7 +74,7 @@ void AwaitNames(const MovingAccounts& moving, ObjectFacts& object);
 
 // A resource that a declaration means by at least one of its names.
 struct MeantResource {
-  KeyText key;
+  ResourceId id;
   bool observed = false;  // only by names known from a status, its own or that of the resource
   // Another resource that living objects declare by an awaited name: they are about to declare this
   // one. To be decided against, never granted.
@@ -71,35 +83,80 @@ struct MeantResource {
   bool operator==(const MeantResource&) const = default;
 };
 
-// The resources that the declaration means, each once; by the key first. A record is not meant by
-// the provisional account alone where another account is known for the declaration than for the
-// record, and not from a status (N5): then two resources had this provisional account one after the
-// other.
+// The resources that the declaration means, each once, in the order of its names. A record is not
+// meant by the provisional account alone where configuration tells another account for the
+// declaration than the record has (N5): then two resources had this name one after the other.
 std::vector<MeantResource> ResourcesMeant(const DeclaredResource& resource, const Ledger& ledger);
 
 // The same, and after them those that are awaited in other accounts.
 std::vector<MeantResource> ResourcesConcerned(const DeclaredResource& resource,
                                               const Ledger& ledger);
 
-// Gives the declaration's free names to the resource that it declares, and returns that one's key:
-// of those it means the first without another located name, else a new one, for which the caller
-// makes an owner. A provisional account of a resource in another account moves along, unless
-// another root, or what was seen in the object's place since, declares that one by it (N3).
-// Resources that turn out to be one, of one owner, merge: the elder's id and time stay, the younger
-// id finds it still, a living row ends a record, the audit line names both. What belongs to another
-// owner stays there, but a located name that it has from a status alone and that configuration
-// gives this one.
-KeyText JoinNames(const DeclaredResource& resource, const Object& object, Ledger& ledger);
+// What a set of names means for who declares it, case by case in the order of the code:
+//
+//   taken  a located name or id that another party has from an unguarded status alone, and
+//          configuration tells here, leaves that one. What is left without a name ends: its
+//          declarations are seen anew, an audit line says why.
+//   home   the first resource meant that lies in no other account; by an id alone only the
+//          declarant's, of the same fields. Else a new one, for which the caller makes an owner;
+//          else, when no name is free, the first one meant.
+//   then each name:
+//     free                          joins the home; an id only the declarant's, at most 8
+//     at home                       is no longer observed when configuration tells it
+//     elsewhere, in another account a located name or id stays. A provisional one moves home, with
+//                                   what was admitted by it and is not seen yet, unless another
+//                                   root, or a younger object seen in this slot, declares by it
+//     elsewhere, apart              stays
+//     elsewhere, of one owner       the two are one: they merge. The elder id and time stay, the
+//                                   younger id finds it still; a living row ends a record
+//     elsewhere, another owner's    stays: who declares it has a row there, a conflict (N4)
+//
+// Returns the home.
+ResourceId JoinNames(const DeclaredResource& resource, const Object& object, Ledger& ledger);
 
-// The account of the resource at `key` became known by configuration or its ProviderConfig: it gets
-// the located name too, merged with what has that already where both are one owner's; else its rows
-// stand there as well, as conflicts. Idempotent. Returns false when nothing changed.
-bool LocateResource(const KeyText& key, std::string_view account, Ledger& ledger);
+// Makes a resource that nobody owns, for who observes it: under the first name alone, since what
+// else an observer says joins nothing. Returns its id.
+ResourceId ObserveNew(const DeclaredResource& resource, Ledger& ledger);
 
-// Nothing declares the resource at `key` by the provisional account `name` any more: it is known by
-// its located name alone from now on. Returns the key under which it is kept. Does nothing where
-// another resource has that.
-KeyText TakeProvisionalAccount(const KeyText& name, const KeyText& key, Ledger& ledger);
+// An account that became known: what is declared by the provisional account `from` ("?…") is in
+// `to`.
+struct AccountChange {
+  std::string from;
+  std::string to;
+
+  bool operator==(const AccountChange&) const = default;
+};
+// Gives each of the resources that has a name under the provisional account, or is declared by it,
+// its located name: joined with what has that already where both are one owner's, else its rows
+// stand there, too, as conflicts. What is declared by it in another account is declared in `to`
+// from now on, and left orphaned there, for the reason MovedReason. Idempotent. Returns how many
+// changed. For passes of bounded transactions.
+std::size_t LocateResources(std::span<const ResourceId> ids, const AccountChange& change,
+                            Ledger& ledger);
+
+// Owner::record_reason of what was left orphaned because the ProviderConfig behind the provisional
+// account `from` leads to account `to` now; and back.
+std::string MovedReason(const AccountChange& change);
+std::optional<AccountChange> ReadMovedReason(std::string_view reason);
+// The reason why `object` does not mean the resource of `row` any more: MovedReason where it is its
+// ProviderConfig that leads elsewhere.
+std::string WhyNotMeant(const ObjectFacts& object, const Row& row);
+
+// How a catalogue spells an identity; nothing when it does not know the type (its names stay).
+using Spelling = std::function<std::optional<KeyText>(const ResourceIdentity&)>;
+Spelling SpellingOf(const Catalogue& catalogue);
+
+// Another catalogue spells names anew. Each of the resources gets the names that its declarations
+// and its record say now. One may be two then: the id and the record stay with the owner's part,
+// each other part gets a new id, the owner's agreements, and its root or the oldest row as owner.
+// Two may be one: of one owner they merge; else the elder one's owner stays, and the other's
+// declarations are conflicts. `pass`: higher than that of every pass before; the names that this
+// one writes are told apart by it from those that wait for it, so a text may change its meaning, in
+// whatever portions. Idempotent. Returns how many resources changed.
+std::size_t Respell(std::span<const ResourceId> ids, const Spelling& spelling, std::uint32_t pass,
+                    const std::string& cause, Ledger& ledger);
+// Whether Respell would change the resource.
+bool IsSpeltOtherwise(const ResourceId& id, const Spelling& spelling, const Ledger& ledger);
 
 }  // namespace truce
 

@@ -35,11 +35,6 @@ std::optional<std::string> NameOf(const Uid& uid, const std::string& type, const
   return std::nullopt;
 }
 
-std::optional<std::string> NameAt(const Slot& slot, const std::string& type, const Facts& facts) {
-  const auto object = facts.ObjectBySlot(slot);
-  return object ? NameOf(object->uid, type, facts) : std::nullopt;
-}
-
 const std::string* PartOf(const ResourceIdentity& identity, std::string_view name) {
   for (const auto& [part, value] : identity.parts) {
     if (part == name) return &value;
@@ -47,26 +42,9 @@ const std::string* PartOf(const ResourceIdentity& identity, std::string_view nam
   return nullptr;
 }
 
-// The name of the zone that the part `zone` of `identity` refers to, as its owner declares it.
-std::string ZoneName(const ResourceIdentity& identity, const KeyPart& zone,
-                     const Catalogue& catalogue, const Facts& facts) {
-  const TypeSpec* type = catalogue.FindType(zone.refers_to);
-  const std::string* id = PartOf(identity, zone.name);
-  if (type == nullptr || id == nullptr || type->parts.empty()) return {};
-  const ResourceIdentity whole{type->name,
-                               identity.partition,
-                               identity.account,
-                               identity.region,
-                               {{type->parts.front().name, *id}}};
-  const auto key = KeyOf(whole, *type);
-  const auto owner = key ? OwnerByName(*key, facts) : std::nullopt;
-  const std::string* name = owner ? PartOf(owner->identity, "name") : nullptr;
-  return name == nullptr ? std::string() : *name;
-}
-
 void SpellZones(const Catalogue& catalogue, const Facts& facts, DeclaredResource& resource) {
   const TypeSpec* spec = catalogue.FindType(resource.identity.type);
-  if (spec == nullptr || resource.key.empty()) return;
+  if (spec == nullptr || resource.key().empty()) return;
   for (const KeyPart& part : spec->parts) {
     if (part.within.empty()) continue;
     const std::string name = ZoneNameOf(resource.identity, catalogue, facts);
@@ -80,13 +58,22 @@ std::string ZoneNameOf(const ResourceIdentity& identity, const Catalogue& catalo
                        const Facts& facts) {
   const TypeSpec* spec = catalogue.FindType(identity.type);
   if (spec == nullptr) return {};
-  for (const KeyPart& part : spec->parts) {
-    if (part.within.empty()) continue;
-    for (const KeyPart& zone : spec->parts) {
-      if (zone.name == part.within) return ZoneName(identity, zone, catalogue, facts);
-    }
-  }
-  return {};
+  const auto part =
+      std::ranges::find_if(spec->parts, [](const KeyPart& each) { return !each.within.empty(); });
+  if (part == spec->parts.end()) return {};
+  const auto zone = std::ranges::find(spec->parts, part->within, &KeyPart::name);
+  const std::string* id = PartOf(identity, part->within);
+  const TypeSpec* type = zone == spec->parts.end() ? nullptr : catalogue.FindType(zone->refers_to);
+  if (type == nullptr || id == nullptr || type->parts.empty()) return {};
+  const ResourceIdentity whole{type->name,
+                               identity.partition,
+                               identity.account,
+                               identity.region,
+                               {{type->parts.front().name, *id}}};
+  const auto key = KeyOf(whole, *type);
+  const auto owner = key ? OwnerByName(*key, facts) : std::nullopt;
+  const std::string* name = owner ? PartOf(owner->identity, "name") : nullptr;
+  return name == nullptr ? std::string() : *name;
 }
 
 void ResolveReferences(const Catalogue& catalogue, const Facts& facts, ObjectFacts& object) {
@@ -105,7 +92,8 @@ void ResolveReferences(const Catalogue& catalogue, const Facts& facts, ObjectFac
       const TypeSpec* type = reference.type.empty() ? nullptr : catalogue.FindType(reference.type);
       if (type == nullptr || reference.name.empty()) continue;
       const auto slot = SlotOf(reference, *type, own->flavour, object.slot);
-      const auto name = slot ? NameAt(*slot, reference.type, facts) : std::nullopt;
+      const auto there = slot ? facts.ObjectBySlot(*slot) : std::nullopt;
+      const auto name = there ? NameOf(there->uid, reference.type, facts) : std::nullopt;
       // As where a value stands in the reference's place: it witnesses nothing of this one (E8).
       if (name && !Resolve(resource, reference, *name, *spec)) {
         object.account_disagreement =

@@ -35,7 +35,7 @@ bool IsLimited(const Requester& requester) {
 // Keys equal but for the account are looked for among this many owners.
 constexpr std::size_t kElsewhereMax = 8;
 
-// One added pair (key, intent) with its mode.
+// One added pair (declared resource, intent) with its mode.
 struct Pair {
   std::size_t index;  // in object.resources
   const DeclaredResource* resource;
@@ -47,7 +47,7 @@ std::string DigestOf(const std::vector<Pair>& pairs) {
   std::vector<std::string> lines;
   lines.reserve(pairs.size());
   for (const Pair& pair : pairs) {
-    std::string& line = lines.emplace_back(pair.resource->key.text);
+    std::string& line = lines.emplace_back(pair.resource->key().text);
     line.append(1, ' ').append(Name(pair.resource->intent)).append(1, '\n');
   }
   std::sort(lines.begin(), lines.end());
@@ -71,28 +71,15 @@ struct Case {
   }
 };
 
-bool DeclaresAnyOfType(const ObjectFacts& object, const std::string& type) {
-  return std::ranges::any_of(
-      object.resources, [&](const auto& r) { return r.identity.type == type && !r.key.empty(); });
-}
-
-bool IsBound(const ObjectFacts& object, const std::string& type) {
-  return std::ranges::any_of(object.resources,
-                             [&](const auto& r) { return r.identity.type == type && r.bound; });
-}
-
 // Late: only an UPDATE that adds an external name where there was none, to a kind of a
 // provider-assigned family, by a provider.
 bool IsLate(const ReviewRequest& request, const DeclaredResource& resource) {
   const bool may_bind = request.operation == Operation::kUpdate && request.requester.provider;
   if (!may_bind || !request.old_object) return false;
-  if (resource.late) return !DeclaresAnyOfType(*request.old_object, resource.identity.type);
-  return resource.bound && !IsBound(*request.old_object, resource.identity.type);
-}
-
-bool HasAllNames(const DeclaredResource& old, const DeclaredResource& resource) {
-  return std::ranges::all_of(resource.further, [&](const FurtherName& name) {
-    return std::ranges::count(old.further, name) > 0;
+  if (!resource.late && !resource.bound) return false;
+  return std::ranges::none_of(request.old_object->resources, [&](const DeclaredResource& old) {
+    return old.identity.type == resource.identity.type &&
+           (resource.late ? !old.key().empty() : old.bound);
   });
 }
 
@@ -103,10 +90,13 @@ std::vector<Pair> AddedPairs(const ReviewRequest& request) {
   for (std::size_t i = 0; i < request.object.resources.size(); ++i) {
     const DeclaredResource& resource = request.object.resources[i];
     // A partial declaration reserves nothing: what it means depends on what it lacks.
-    if (resource.key.empty() || resource.partial) continue;
+    if (resource.key().empty() || resource.partial) continue;
     if (request.old_object) {
-      const DeclaredResource* old = Declares(*request.old_object, resource.key);
-      const bool same = old != nullptr && old->key == resource.key && HasAllNames(*old, resource);
+      const DeclaredResource* old = Declares(*request.old_object, resource.key());
+      const bool same = old != nullptr && old->key() == resource.key() &&
+                        std::ranges::all_of(resource.names, [&](const DeclaredName& name) {
+                          return std::ranges::count(old->names, name) > 0;
+                        });
       if (same && old->intent >= resource.intent) continue;
     }
     const Mode mode = i < request.modes.size() ? request.modes[i] : Mode::kEnforce;
@@ -116,9 +106,10 @@ std::vector<Pair> AddedPairs(const ReviewRequest& request) {
 }
 
 // The same review came before and its row is there: it is allowed again, whatever the modes say
-// now. Rows that this review itself makes do not count.
-bool IsReplay(const Case& c, const KeyText& key) {
-  const std::vector<Row> rows = c.ledger.facts().RowsOfKey(key);
+// now.
+bool IsReplay(const Case& c, const ResourceId& id) {
+  // Of the rows as they were before this review: what it reserves itself is no answer.
+  const std::vector<Row> rows = c.ledger.facts().RowsOf(id);
   return std::ranges::any_of(rows, [&](const Row& row) {
     return row.id.uid == c.object.uid && row.id.state == RowState::kReserved &&
            row.review == c.request.uid && row.digest == c.Digest();
@@ -154,45 +145,43 @@ bool BringsParent(const Case& c, const Owner& owner) {
   return top && (Joins(*top, c.object, c.ledger) || TopOfClaim(c, owner));
 }
 
-Obstacle OtherRoot(const Case& c, const Owner& owner) {
-  if (!NamesSuccessor(owner, c.object.root)) return {.reason = ClashReason::kOwned};
-  std::string step = MissingStep(c.ledger.RowsOfKey(owner.key), owner.root);
-  if (step.empty()) return {.transfers = true};
-  return {.reason = ClashReason::kTransferring, .step = std::move(step)};
-}
-
 // The old object had the intent and named the resource literally: by all the names by which the new
-// one means it (R1). A row alone does not count: it may be one that a weaker mode let in.
-bool HeldBefore(const Case& c, const Pair& pair, const KeyText& key) {
+// one means it, at least one (R1). A row alone does not count: it may be one that a weaker mode let
+// in.
+bool HeldBefore(const Case& c, const Pair& pair, const ResourceId& id) {
   if (!c.request.old_object) return false;
   const DeclaredResource& resource = *pair.resource;
+  bool any = false;
   const auto held = [&](const KeyText& name, const KeyText& literally) {
-    if (ResourceOf(name, c.ledger) != key) return true;
+    const auto named = c.ledger.Named(name);
+    if (!named || named->resource != id) return true;
+    any = true;
     const DeclaredResource* old = Declares(*c.request.old_object, literally);
     return old != nullptr && old->intent >= resource.intent;
   };
-  return held(resource.key, resource.key) &&
-         std::ranges::all_of(resource.further,
-                             [&](const auto& n) { return held(n.text, n.text); }) &&
+  return std::ranges::all_of(resource.names, [&](const auto& n) { return held(n.text, n.text); }) &&
          std::ranges::all_of(resource.awaited,
-                             [&](const auto& n) { return held(n, resource.key); });
+                             [&](const auto& n) { return held(n, resource.key()); }) &&
+         held(WithoutAccount(resource.key()).value_or(KeyText()), resource.key()) && any;
 }
 
 Obstacle FindObstacle(const Case& c, const Owner& owner) {
   // Nobody in the cluster is its party: only a release makes it anybody's.
   if (owner.record == Record::kImported) return {.reason = ClashReason::kImported};
-  const bool managed = c.request.object.managed;
-  if (owner.record != Record::kNone) {
-    if (IsForParty(owner, c.object, c.ledger) || BringsParent(c, owner)) {
-      const bool sibling = HasSibling(owner, c.object, managed, c.ledger);
-      return sibling ? Obstacle{.reason = ClashReason::kSibling} : Obstacle{};
-    }
-    if (NamesSuccessor(owner, c.object.root)) return {.transfers = true};
-    return {.reason = ClashReason::kOrphaned};
+  const bool is_record = owner.record != Record::kNone;
+  const bool is_own =
+      is_record ? IsForParty(owner, c.object, c.ledger) : owner.root == c.object.root;
+  if (is_own || BringsParent(c, owner)) {
+    const bool sibling = HasSibling(owner, c.object, c.request.object.managed, c.ledger);
+    return sibling ? Obstacle{.reason = ClashReason::kSibling} : Obstacle{};
   }
-  if (owner.root != c.object.root && !BringsParent(c, owner)) return OtherRoot(c, owner);
-  if (HasSibling(owner, c.object, managed, c.ledger)) return {.reason = ClashReason::kSibling};
-  return {};
+  if (!NamesSuccessor(owner, c.object.root)) {
+    return {.reason = is_record ? ClashReason::kOrphaned : ClashReason::kOwned};
+  }
+  std::string step;
+  if (!is_record) step = MissingStep(c.ledger.RowsOf(owner.id), owner.root);
+  if (step.empty()) return {.transfers = true};
+  return {.reason = ClashReason::kTransferring, .step = std::move(step)};
 }
 
 // A living object was seen in the place of one that is to be created: the API server may answer
@@ -206,9 +195,9 @@ bool IsPlaceTaken(const Case& c) {
 
 // Adds the reserved row; `promised`: no other root's may stand beside it. One that an earlier
 // review of this object left, and that may still come true, is not weakened.
-void Reserve(const Case& c, const Pair& pair, const KeyText& key, bool promised = false) {
+void Reserve(const Case& c, const Pair& pair, const ResourceId& id, bool promised = false) {
   Row row;
-  row.id = {key, c.object.uid, RowState::kReserved};
+  row.id = {id, c.object.uid, RowState::kReserved};
   row.slot = c.object.slot;
   row.root = c.object.root;
   row.intent = pair.resource->intent;
@@ -232,7 +221,7 @@ void Reserve(const Case& c, const Pair& pair, const KeyText& key, bool promised 
 
 // Names every other owner of an equal key under another account, where either account is not known.
 void FindElsewhere(const Case& c, const Pair& pair, Decision& decision) {
-  const std::string shape = ShapeOf(pair.resource->key);
+  const std::string shape = ShapeOf(pair.resource->key());
   if (shape.empty() || pair.mode == Mode::kOff) return;
   const bool unknown = !IsAccount(pair.resource->identity.account);
   for (Owner& other : c.ledger.facts().OwnersOfShape(shape, kElsewhereMax)) {
@@ -250,7 +239,7 @@ void FindElsewhere(const Case& c, const Pair& pair, Decision& decision) {
 // A resource that the pair means, and what stands between them.
 struct Meaning {
   Meaning(MeantResource&& resource, const Ledger& ledger)
-      : meant(std::move(resource)), owner(ledger.OwnerOf(meant.key)) {}
+      : meant(std::move(resource)), owner(ledger.OwnerOf(meant.id)) {}
 
   MeantResource meant;
   std::optional<Owner> owner;  // none: it is only observed
@@ -263,7 +252,7 @@ std::vector<Meaning> MeaningsOf(const Case& c, const Pair& pair) {
     Meaning& meaning = meanings.emplace_back(std::move(meant), c.ledger);
     if (!meaning.owner) continue;
     meaning.obstacle = FindObstacle(c, *meaning.owner);
-    if (meaning.obstacle.reason && HeldBefore(c, pair, meaning.meant.key)) {
+    if (meaning.obstacle.reason && HeldBefore(c, pair, meaning.meant.id)) {
       meaning.obstacle = {.held = true};
     }
     // What is about to move to another account is decided against, never joined (N6).
@@ -272,20 +261,19 @@ std::vector<Meaning> MeaningsOf(const Case& c, const Pair& pair) {
   return meanings;
 }
 
-// The owner of what was meant, maybe under another key by now; nothing: it is not meant any more.
+// The owner of what was meant, merged with another one by now or not; nothing: it is not meant any
+// more.
 std::optional<Owner> OwnerNow(const Case& c, const Pair& pair, const Meaning& meaning) {
   for (const MeantResource& meant : ResourcesMeant(*pair.resource, c.ledger)) {
-    auto owner = c.ledger.OwnerOf(meant.key);
-    const bool same = meant.key == meaning.meant.key ||
-                      (owner && meaning.owner && owner->id == meaning.owner->id);
-    if (owner && same) return owner;
+    if (meant.id == meaning.meant.id) return c.ledger.OwnerOf(meant.id);
   }
-  return std::nullopt;
+  const auto former = c.ledger.Named(FormerIdName(meaning.meant.id));
+  return former ? c.ledger.OwnerOf(former->resource) : std::nullopt;
 }
 
 // Names first: what is one resource must be one before it is granted.
 void Grant(const Case& c, const Pair& pair, const std::vector<Meaning>& meanings) {
-  const KeyText home = JoinNames(*pair.resource, c.object, c.ledger);
+  const ResourceId home = JoinNames(*pair.resource, c.object, c.ledger);
   if (!c.ledger.OwnerOf(home)) GrantNew(home, *pair.resource, c.grantee, c.ledger);
   for (const Meaning& meaning : meanings) {
     const auto owner = OwnerNow(c, pair, meaning);
@@ -301,17 +289,17 @@ void Grant(const Case& c, const Pair& pair, const std::vector<Meaning>& meanings
                         std::ranges::none_of(meanings, [](const Meaning& meaning) {
                           return meaning.obstacle.reason || meaning.obstacle.held;
                         });
-  const auto reserve = [&](const KeyText& key) {
+  const auto reserve = [&](const ResourceId& id) {
     // A row of its own root ends a record, also one that only warned.
-    const auto owner = c.ledger.OwnerOf(key);
+    const auto owner = c.ledger.OwnerOf(id);
     if (owner && owner->root == c.object.root && IsForParty(*owner, c.object, c.ledger)) {
       GrantInPlace(*owner, *pair.resource, c.grantee, c.ledger);
     }
-    Reserve(c, pair, key, promised);
+    Reserve(c, pair, id, promised);
   };
   reserve(home);
   for (const MeantResource& meant : ResourcesMeant(*pair.resource, c.ledger)) {
-    if (meant.key != home) reserve(meant.key);
+    if (meant.id != home) reserve(meant.id);
   }
 }
 
@@ -319,23 +307,12 @@ void ProposeProofs(const Case& c, const Owner& holder, Decision& decision) {
   if (!c.request.watched || holder.state != HolderState::kReserved ||
       holder.since + kProveAfter > c.ledger.now())
     return;
-  for (const Row& row : c.ledger.RowsOfKey(holder.key)) {
+  for (const Row& row : c.ledger.RowsOf(holder.id)) {
     // Its object may never have come to be: a proof spares the newcomer the rest of the TTL.
     if (row.id.state == RowState::kReserved && row.at + kProveAfter <= c.ledger.now()) {
       decision.prove.push_back(row.id);
     }
   }
-}
-
-// The topmost living object of the chain of `row`; its own slot, where none is known.
-Slot TopmostLiving(const Row& row, const Ledger& ledger) {
-  const auto object = ledger.ObjectByUid(row.id.uid);
-  if (!object) return row.slot;
-  const std::vector<Slot> chain = ChainOf(*object, ledger);
-  const auto top = std::find_if(chain.rbegin(), chain.rend(), [&](const Slot& slot) {
-    return ledger.ObjectBySlot(slot).has_value();
-  });
-  return top == chain.rend() ? row.slot : *top;
 }
 
 // Fills in who stands behind the holder. A root that declares the resource itself lives: only for
@@ -348,7 +325,7 @@ void NameIncumbent(const Case& c, Clash& clash) {
   const auto is_seen = [&](const Row& row) {
     return !c.request.watched || row.id.state == RowState::kSeen;
   };
-  for (Row& row : c.ledger.RowsOfKey(holder.key)) {
+  for (Row& row : c.ledger.RowsOf(holder.id)) {
     if (!Manages(row) || row.slot == c.object.slot) continue;
     const bool is_akin =
         clash.reason == ClashReason::kSibling &&
@@ -370,60 +347,59 @@ void NameIncumbent(const Case& c, Clash& clash) {
                               .seen = is_seen(*best)};
   clash.unseen = root_declares && !root_seen;
   if (root_declares || c.ledger.ObjectBySlot(holder.root)) return;
-  clash.speaker = TopmostLiving(*best, c.ledger);
+  const auto object = c.ledger.ObjectByUid(best->id.uid);
+  clash.speaker = object ? SpeakerOf(*object, c.ledger).slot : best->slot;
   clash.unseen = clash.speaker == best->slot && !clash.incumbent->seen;
 }
 
-void DecideObserver(const Case& c, const Pair& pair) {
+bool DecideObserver(const Case& c, const Pair& pair) {
   const std::vector<MeantResource> meant = ResourcesMeant(*pair.resource, c.ledger);
-  const KeyText& key = meant.empty() ? pair.resource->key : meant.front().key;
-  if (!IsReplay(c, key)) Reserve(c, pair, key);  // a consumer needs no ownership
+  const ResourceId id = meant.empty() ? ObserveNew(*pair.resource, c.ledger) : meant.front().id;
+  if (IsReplay(c, id)) return false;
+  Reserve(c, pair, id);  // a consumer needs no ownership
+  return true;
 }
 
-// Whether the clash may deny: names known from a status alone do not, since whoever may write the
-// status could take any account's names (W5).
-bool Denies(const Case& c, const Pair& pair, const Meaning& meaning) {
-  if (pair.mode != Mode::kEnforce || pair.late) return false;
-  return !meaning.meant.observed || c.ledger.parties().statuses_guarded;
-}
-
-void DecidePair(const Case& c, const Pair& pair, Decision& decision) {
+// Returns false when the pair is a replay: nothing is written for it.
+bool DecidePair(const Case& c, const Pair& pair, Decision& decision) {
   if (pair.resource->intent == Intent::kObserves) return DecideObserver(c, pair);
   std::vector<Meaning> meanings = MeaningsOf(c, pair);
   const bool replay = std::any_of(meanings.begin(), meanings.end(), [&](const Meaning& meaning) {
     const auto& owner = meaning.owner;
     return owner && (owner->root == c.object.root || owner->contested) &&
-           IsReplay(c, meaning.meant.key);
+           IsReplay(c, meaning.meant.id);
   });
   // The API server repeats calls: the answer stands as it was given, and nothing is written twice.
-  if (replay) return;
+  if (replay) return false;
   const std::size_t denied_before = decision.denied.size();
   for (Meaning& meaning : meanings) {
     if (!meaning.obstacle.reason) continue;
-    const bool denies = Denies(c, pair, meaning);
+    // Names known from a status alone deny nothing, since whoever may write the status could take
+    // any account's names (W5).
+    const bool may_deny = !meaning.meant.observed || c.ledger.parties().statuses_guarded;
+    const bool denies = may_deny && pair.mode == Mode::kEnforce && !pair.late;
     // Filled in where it stays: to move one is to move some forty texts.
     Clash& clash = (denies ? decision.denied : decision.conflicts).emplace_back();
     clash.reason = *meaning.obstacle.reason;
     clash.mode = denies || pair.late ? pair.mode : std::min(pair.mode, Mode::kWarn);
     clash.resource = *pair.resource;
     clash.step = meaning.obstacle.step;
-    clash.same_party = c.ledger.OneParty(meaning.owner->party, c.grantee.party);
+    clash.same_party = c.ledger.OneParty(meaning.owner->party, PartyOf(c.object.root));
     clash.late = pair.late;
+    clash.holder = std::move(*meaning.owner);  // who owns it is asked anew before a grant
+    NameIncumbent(c, clash);
     if (denies) {
-      clash.holder = std::move(*meaning.owner);  // after a denial nothing is granted
-      NameIncumbent(c, clash);
       ProposeProofs(c, clash.holder, decision);
       continue;
     }
-    clash.holder = *meaning.owner;
-    NameIncumbent(c, clash);
     AuditConflict(clash.holder, c.grantee, c.ledger);
     if (pair.mode == Mode::kOff) decision.conflicts.pop_back();
   }
-  if (decision.denied.size() > denied_before) return;  // nothing is written
+  if (decision.denied.size() > denied_before) return true;  // all at once, or nothing
   // Free by all its names it may still be a known one, where nobody knows an account.
   if (meanings.empty()) FindElsewhere(c, pair, decision);
   Grant(c, pair, meanings);
+  return true;
 }
 
 // Somebody else than a provider takes from the object the name of a resource that it managed.
@@ -431,9 +407,9 @@ bool GivesUpAName(const ReviewRequest& request) {
   if (!request.old_object || request.requester.provider) return false;
   const std::vector<DeclaredResource>& now = request.object.resources;
   return std::ranges::any_of(request.old_object->resources, [&](const DeclaredResource& before) {
-    return before.intent != Intent::kObserves && !before.key.empty() &&
+    return before.intent != Intent::kObserves && !before.key().empty() &&
            std::ranges::none_of(
-               now, [&](const DeclaredResource& each) { return each.key == before.key; });
+               now, [&](const DeclaredResource& each) { return each.key() == before.key(); });
   });
 }
 
@@ -452,8 +428,7 @@ bool Holds(const Case& c, const ReservedRange& range, std::size_t limit) {
 // pays for no count, and says whose the resource is.
 ReservationLimit LimitReached(const Case& c) {
   const auto& [old, young] = c.request.limits;
-  if (old == 0 || !IsLimited(c.request.requester) || c.pairs.empty())
-    return ReservationLimit::kNone;
+  if (old == 0 || !IsLimited(c.request.requester)) return ReservationLimit::kNone;
   const Facts& facts = c.ledger.facts();
   // A renamed object leaves what it made: without end it could keep names from everybody.
   const bool is_rename = GivesUpAName(c.request);
@@ -466,27 +441,15 @@ ReservationLimit LimitReached(const Case& c) {
   ReservedRange before = all;
   ReservedRange since = all;
   before.before = since.from = c.ledger.now() - kProveAfter;
-  const bool is_old = Holds(c, before, old);
-  if (!is_old && !Holds(c, since, young)) return ReservationLimit::kNone;
-  // As it was before this review granted anything.
-  const IdSource no_ids;
-  Ledger untouched(facts, c.ledger.now(), no_ids, c.ledger.parties());
-  const Case first{c.request, untouched, c.object, c.grantee, c.pairs, c.digest};
-  const bool is_replay = std::all_of(c.pairs.begin(), c.pairs.end(), [&](const Pair& pair) {
-    const auto meant = ResourcesMeant(*pair.resource, untouched);
-    return !meant.empty() && IsReplay(first, meant.front().key);
-  });
-  if (is_replay) return ReservationLimit::kNone;
-  return is_old ? ReservationLimit::kOld : ReservationLimit::kYoung;
+  if (Holds(c, before, old)) return ReservationLimit::kOld;
+  return Holds(c, since, young) ? ReservationLimit::kYoung : ReservationLimit::kNone;
 }
 
 std::vector<BadName> NewBadNames(const ReviewRequest& request) {
-  if (!request.old_object) return request.object.bad_names;
-  std::vector<BadName> added;
-  const std::vector<BadName>& old = request.old_object->bad_names;
-  for (const BadName& name : request.object.bad_names) {
-    if (std::find(old.begin(), old.end(), name) == old.end()) added.push_back(name);
-  }
+  std::vector<BadName> added = request.object.bad_names;
+  std::erase_if(added, [&](const BadName& name) {
+    return request.old_object && std::ranges::count(request.old_object->bad_names, name) > 0;
+  });
   return added;
 }
 
@@ -513,9 +476,9 @@ bool TellsCreation(const ReviewRequest& request) {
 // by this review, or marks of creation stood before the object declared something else.
 void MakeReal(const Case& c, const ObjectFacts& declared) {
   for (const DeclaredResource& resource : declared.resources) {
-    if (resource.key.empty() || resource.intent == Intent::kObserves) continue;
+    if (resource.intent == Intent::kObserves) continue;
     for (const MeantResource& meant : ResourcesMeant(resource, c.ledger)) {
-      auto owner = c.ledger.OwnerOf(meant.key);
+      auto owner = c.ledger.OwnerOf(meant.id);
       if (!owner || owner->root != c.object.root || owner->real) continue;
       owner->real = true;
       c.ledger.PutOwner(*std::move(owner));
@@ -527,7 +490,7 @@ void MakeReal(const Case& c, const ObjectFacts& declared) {
 void GatherAwaiting(const Case& c) {
   for (const Pair& pair : c.pairs) {
     for (const MeantResource& meant : ResourcesMeant(*pair.resource, c.ledger)) {
-      const auto owner = c.ledger.OwnerOf(meant.key);
+      const auto owner = c.ledger.OwnerOf(meant.id);
       const auto top = owner ? TopOfClaim(c, *owner) : std::nullopt;
       if (top) MoveChain(*top, c.object.root, c.grantee.cause, c.ledger);
     }
@@ -568,16 +531,15 @@ std::optional<Slot> RestoredUnder(const ReviewRequest& request, const Ledger& le
   if (!IsRestored(request)) return std::nullopt;
   std::optional<Slot> root;
   for (const DeclaredResource& resource : object.resources) {
-    if (resource.key.empty()) continue;
     for (const MeantResource& meant : ResourcesMeant(resource, ledger)) {
-      const auto owner = ledger.OwnerOf(meant.key);
+      const auto owner = ledger.OwnerOf(meant.id);
       // Of two owners' chains it would come back under one, and take the other's.
       if (!owner || owner->record == Record::kImported || (root && *root != owner->root)) {
         return std::nullopt;
       }
       const bool had = std::ranges::find(owner->left, object.slot) != owner->left.end();
       if (!had && !NamedByMissing(object, owner->root, ledger)) return std::nullopt;
-      const bool beside = std::ranges::any_of(ledger.RowsOfKey(meant.key), [&](const Row& row) {
+      const bool beside = std::ranges::any_of(ledger.RowsOf(meant.id), [&](const Row& row) {
         return Manages(row) && row.managed && row.id.uid != object.uid;  // not the review before
       });
       if (object.managed && beside) return std::nullopt;
@@ -643,31 +605,26 @@ Decision Decide(const ReviewRequest& request, const Facts& facts, Timestamp now,
   std::optional<Object> before;  // a CREATE has none: its uid is fresh
   if (request.operation == Operation::kUpdate) before = ledger.ObjectByUid(request.object.uid);
   Object object = ReviewedObject(request, before, ledger);
-  const bool moved = before && before->root != object.root;
   decision.root = object.root;
-  decision.party = PartyOf(object.root);
   std::string cause = "review " + request.uid.text;
   cause.append(1, ' ').append(Name(request.operation));
-  const Grantee grantee{object,      decision.party,     std::move(cause), request.requester.user,
-                        request.uid, IsRestored(request)};
+  const Grantee grantee{object, std::move(cause), request.requester.user, request.uid,
+                        IsRestored(request)};
   const std::vector<Pair> pairs = AddedPairs(request);
   const Case c{request, ledger, object, grantee, pairs, {}};
+  bool writes = false;
   for (const Pair& pair : pairs) {
     decision.added.push_back(pair.index);
-    DecidePair(c, pair, decision);
+    if (DecidePair(c, pair, decision)) writes = true;
   }
-  if (decision.denied.empty()) decision.limit = LimitReached(c);
+  if (decision.denied.empty() && writes) decision.limit = LimitReached(c);
   if (!decision.denied.empty() || decision.limit != ReservationLimit::kNone) {
     decision.allowed = false;
     decision.conflicts.clear();
     decision.elsewhere.clear();
     return decision;
   }
-  ledger.PutObject(object);
-  if (moved) MoveChain(*before, object.root, grantee.cause, ledger);
-  // Once more: MoveChain put the object as it was kept, which this review changes.
-  if (moved) ledger.PutObject(object);
-  if (!before) GatherChildren(object, grantee.cause, ledger);
+  PutPlaced(object, before, grantee.cause, ledger);
   AdoptNamed(object, ledger);
   GatherAwaiting(c);
   if (TellsCreation(request) && (request.requester.provider || request.requester.restorer)) {
@@ -688,10 +645,9 @@ Locks LocksOf(const ReviewRequest& request) {
   Locks locks;
   const auto add = [&](const ObjectFacts& object) {
     for (const DeclaredResource& resource : object.resources) {
-      if (!resource.key.empty()) locks.keys.push_back(resource.key);
-      if (auto name = WithoutAccount(resource.key)) locks.keys.push_back(*std::move(name));
-      for (const FurtherName& name : resource.further) locks.keys.push_back(name.text);
-      locks.keys.insert(locks.keys.end(), resource.awaited.begin(), resource.awaited.end());
+      for (const DeclaredName& name : resource.names) locks.names.push_back(name.text);
+      if (auto name = WithoutAccount(resource.key())) locks.names.push_back(*std::move(name));
+      locks.names.insert(locks.names.end(), resource.awaited.begin(), resource.awaited.end());
     }
     if (object.lineage.controller) locks.uids.push_back(object.lineage.controller->uid);
     if (object.lineage.claim) {
@@ -703,13 +659,13 @@ Locks LocksOf(const ReviewRequest& request) {
   if (request.old_object) add(*request.old_object);
   locks.uids.push_back(request.object.uid);
   locks.slots.push_back(request.object.slot);
-  std::sort(locks.keys.begin(), locks.keys.end());
-  locks.keys.erase(std::unique(locks.keys.begin(), locks.keys.end()), locks.keys.end());
+  std::sort(locks.names.begin(), locks.names.end());
+  locks.names.erase(std::unique(locks.names.begin(), locks.names.end()), locks.names.end());
   std::sort(locks.uids.begin(), locks.uids.end());
   std::sort(locks.slots.begin(), locks.slots.end());
   const std::vector<Pair> pairs = AddedPairs(request);
   for (const Pair& pair : pairs) {
-    std::string shape = ShapeOf(pair.resource->key);
+    std::string shape = ShapeOf(pair.resource->key());
     if (shape.empty() || pair.mode == Mode::kOff) continue;
     locks.shapes.push_back({std::move(shape), kElsewhereMax});
   }

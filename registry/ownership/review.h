@@ -23,7 +23,7 @@ struct Locks;
 
 // Why a pair cannot simply be granted.
 enum class ClashReason : std::uint8_t {
-  kOwned,         // another root owns the key
+  kOwned,         // another root owns the resource
   kSibling,       // the same root already manages it through another branch of its lineage
   kOrphaned,      // orphaned by another party
   kImported,      // owned outside the cluster
@@ -69,12 +69,11 @@ struct Decision {
   std::vector<Clash> conflicts;  // recorded (warn, audit, late): allowed
   // Keys equal but for the account, whose account is not known or differs: a warning.
   std::vector<Clash> elsewhere;
-  std::vector<BadName> bad_names;                    // refused: such a name must not become a key
+  std::vector<BadName> bad_names;                    // refused: nothing may have such a name
   ReservationLimit limit = ReservationLimit::kNone;  // the one that is reached: nothing is written
   // Reserved rows of the holders that are older than 60 s: their proof should run at once.
   std::vector<RowId> prove;
-  Slot root;  // of the object, by the accepted links
-  PartyId party;
+  Slot root;                       // of the object, by the accepted links
   std::vector<std::size_t> added;  // what was decided on: indices in the request's object.resources
   Changes changes;                 // empty when denied
 

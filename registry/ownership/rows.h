@@ -19,7 +19,7 @@
 
 namespace truce {
 
-// One declaration of one key by one life of one object.
+// One declaration of one resource by one life of one object.
 struct Row {
   RowId id;
   Slot slot;
@@ -27,7 +27,7 @@ struct Row {
   Intent intent = Intent::kDeletes;
   bool terminating = false;   // last seen with a deletionTimestamp
   bool managed = true;        // a managed resource, not a mapped claim or composite
-  ResourceIdentity identity;  // for re-keying
+  ResourceIdentity identity;  // as it declares it: another catalogue spells its names by this
   ReviewUid review;           // the review that made a reserved row; empty for seen rows
   std::string digest;         // of what that review decided on; a replay must match both
   // Of a reserved row: the version that its review decided on; only a later one confirms it. 0: a
@@ -59,7 +59,7 @@ struct Row {
   bool operator==(const Row&) const = default;
 };
 
-// True when the row makes its root a manager of the key.
+// True when the row makes its root a manager of the resource.
 inline bool Manages(const Row& row) { return row.intent != Intent::kObserves; }
 // True when the declaration was last seen unable to write or delete: terminating, and its deletion
 // leaves the resource. A successor may take over beside it (W6).
@@ -82,10 +82,12 @@ std::string_view Name(HolderState state);
 
 inline constexpr std::size_t kLeftMax = 8;
 
-// The one owner of a key (I1: the key is unique).
+// The one owner of a resource (I1).
 struct Owner {
+  ResourceId id;  // of the resource
+  // Derived: the best of its names, which people are shown and lists are ordered by. Never
+  // compared: what a name means Facts::Named tells.
   KeyText key;
-  PublicId id;  // kept for the life of the resource in the registry, also when re-keyed
   Slot root;
   PartyId party;
   std::string service;
@@ -93,7 +95,7 @@ struct Owner {
   std::string arn;
   std::string name;  // of the resource, for people
   ResourceIdentity identity;
-  std::string shape;  // the key with its account left out; empty where the key has no account
+  std::string shape;  // derived: the key without its account; empty where the key has none
   Timestamp since{};  // that its root has it; of an orphan, that nobody declares it
   // The resource was seen to exist. Cleared only by a witnessed end of its last managed resource
   // while claims or composites still declare it (E2).
@@ -137,7 +139,7 @@ enum class OwnerList : std::uint8_t {
   kImported,
 };
 
-// A reviewed or seen object of a watched kind, key or not.
+// A reviewed or seen object of a watched kind, whether it declares anything or not.
 struct Object {
   Uid uid;
   Slot slot;
@@ -178,7 +180,7 @@ enum class AuditAction : std::uint8_t {
   kPassed,        // a freed key went to the oldest living conflicting root
   kOrphaned,      // the last managing row ended without proof that the resource is gone
   kTransferred,   // the successor took over
-  kMoved,         // the chain moved to another root (adoption), or the key changed (re-keyed)
+  kMoved,         // the chain moved to another root (adoption), or names moved between resources
   kAdministered,  // import, forced release, confirmation by an operator, brake release, recovery
 };
 std::string_view Name(AuditAction action);
@@ -187,8 +189,8 @@ std::string_view Name(AuditAction action);
 struct AuditEntry {
   Timestamp at{};
   AuditAction action = AuditAction::kGranted;
-  KeyText key;
-  PublicId id;
+  KeyText key;  // as it was on that day
+  ResourceId id;
   Slot root;
   Slot slot;
   Uid uid;
@@ -225,7 +227,7 @@ struct AuditRange {
   std::uint64_t from = 0;            // numbers not less than this
   std::uint64_t until = 0;           // numbers less than this; 0: to the end
   std::optional<AuditPlace> behind;  // what follows this one, in the order that is asked for
-  PublicId id;                       // of this resource only; empty: of all
+  ResourceId id;                     // of this resource only; empty: of all
   bool newest_first = false;         // else oldest first
 
   auto operator<=>(const AuditRange&) const = default;
@@ -240,29 +242,54 @@ enum class NameSort : std::uint8_t {
 };
 std::string_view Name(NameSort sort);
 
-// A name of a resource beside its key. A name that is itself a key is not kept as one of these.
+// A name of a resource.
 struct ResourceName {
-  KeyText name;  // unique (I13)
-  KeyText key;   // where the resource stands: has an owner or rows
+  KeyText name;  // with its spelling unique (I13)
+  ResourceId resource;
   NameSort sort = NameSort::kDeclared;
   bool observed = false;  // known from a status only
+  // Which pass of another catalogue spelt it (Respell), so that a text may change its meaning while
+  // a pass is under way; 0: none. Of two with one text the higher one counts.
+  std::uint32_t spelling = 0;
   Timestamp at{};
 
   bool operator==(const ResourceName&) const = default;
 };
 
-// Everything one decision changes; applied in one transaction or not at all.
+// What identifies a name in the store.
+struct NameId {
+  KeyText name;
+  std::uint32_t spelling = 0;
+
+  auto operator<=>(const NameId&) const = default;
+};
+inline NameId IdOf(const ResourceName& name) { return {name.name, name.spelling}; }
+
+// A resource that nobody owns, with the name that it is shown by.
+struct ObservedResource {
+  ResourceId id;
+  KeyText key;
+
+  bool operator==(const ObservedResource&) const = default;
+};
+
+// Everything one decision changes; applied in one transaction or not at all. A resource is there
+// while it has an owner or rows.
 struct Changes {
   std::vector<Row> put_rows;  // insert or replace by RowId
   std::vector<RowId> drop_rows;
-  std::vector<Owner> put_owners;  // insert or replace by key
-  std::vector<KeyText> drop_owners;
-  std::vector<Object> put_objects;  // insert or replace by uid
+  std::vector<Owner> put_owners;  // insert or replace by id
+  std::vector<ResourceId> drop_owners;
+  std::vector<ObservedResource> put_observed;  // those with rows and without owner
+  std::vector<Object> put_objects;             // insert or replace by uid
   std::vector<Uid> drop_objects;
   std::vector<Agreement> put_agreements;  // insert or replace by id
   std::vector<PublicId> drop_agreements;
-  std::vector<ResourceName> put_names;  // insert or replace by name
-  std::vector<KeyText> drop_names;
+  std::vector<ResourceName> put_names;  // insert or replace by NameId
+  std::vector<NameId> drop_names;
+  // Those of the resources above that this decision made. Nobody else knows their ids, so a store
+  // need not look whether they are there, nor lock them.
+  std::vector<ResourceId> made;
   std::vector<AuditEntry> audit;
   // The number of the first of `audit`, behind every one that was given; the others follow it. 0:
   // the store numbers them. For a registry that moves to another store (MigrateStore).
@@ -279,9 +306,9 @@ struct Changes {
 
   bool empty() const {
     return put_rows.empty() && drop_rows.empty() && put_owners.empty() && drop_owners.empty() &&
-           put_objects.empty() && drop_objects.empty() && put_agreements.empty() &&
-           drop_agreements.empty() && put_names.empty() && drop_names.empty() && audit.empty() &&
-           put_settings.empty() && breach.empty();
+           put_observed.empty() && put_objects.empty() && drop_objects.empty() &&
+           put_agreements.empty() && drop_agreements.empty() && put_names.empty() &&
+           drop_names.empty() && audit.empty() && put_settings.empty() && breach.empty();
   }
   bool operator==(const Changes&) const = default;
 };

@@ -12,7 +12,6 @@
 #include "registry/ownership/grant.h"
 #include "registry/ownership/ledger.h"
 #include "registry/ownership/names.h"
-#include "registry/ownership/rekey.h"
 #include "registry/ownership/rows.h"
 
 namespace truce {
@@ -35,110 +34,44 @@ std::optional<Row> OldestOther(const std::vector<Row>& rows, const Slot& root) {
   return oldest;
 }
 
-// The same among those for which the owner's party acts.
-std::optional<Row> OldestOfParty(std::vector<Row> rows, const Owner& owner, const Ledger& ledger) {
-  std::erase_if(rows,
-                [&](const Row& row) { return !ledger.OneParty(PartyOf(row.root), owner.party); });
+// The same among those that declare what the owner's chain left: of the successor that it named,
+// else of its party.
+std::optional<Row> Waiting(const Owner& owner, const Ledger& ledger) {
+  std::vector<Row> rows = ledger.RowsOf(owner.id);
+  std::erase_if(rows, [&](const Row& row) {
+    return owner.successor.empty() ? !ledger.OneParty(PartyOf(row.root), owner.party)
+                                   : !NamesSuccessor(owner, row.root);
+  });
   return OldestOther(rows, owner.root);
 }
 
-// The same among those that the owner named as its successor.
-std::optional<Row> OldestSuccessor(std::vector<Row> rows, const Owner& owner) {
-  std::erase_if(rows, [&](const Row& row) { return !NamesSuccessor(owner, row.root); });
-  return OldestOther(rows, owner.root);
+AuditEntry EntryOf(AuditAction action, const Owner& owner, const Row& row,
+                   const std::string& cause) {
+  AuditEntry entry = EntryOf(action, owner, cause, std::string(kWatch));
+  entry.slot = row.slot;
+  entry.uid = row.id.uid;
+  return entry;
 }
 
-AuditEntry Entry(AuditAction action, const Owner& owner, const Row& row, const std::string& cause) {
-  return {.action = action,
-          .key = owner.key,
-          .id = owner.id,
-          .root = owner.root,
-          .slot = row.slot,
-          .uid = row.id.uid,
-          .cause = cause,
-          .actor = std::string(kWatch)};
-}
-
-// What a chain that becomes owner without having been granted anything finds.
-enum class Heritage : std::uint8_t {
-  kLiving,  // the resource may exist as before
-  kFreed,   // it is gone or never was, unless the heir makes or made it
-};
-
-// How an ownership came to end.
-struct Cause {
-  Heritage heritage;
-  const std::string& text;
-};
-
-void PassTo(const Row& heir, const Cause& cause, Owner owner, Ledger& ledger) {
+// The chain of `heir` becomes owner without having been granted anything.
+void PassTo(const Row& heir, const std::string& cause, Owner owner, Ledger& ledger) {
   const bool chosen = NamesSuccessor(owner, heir.root);
-  const PartyId party = PartyOf(heir.root);
-  if (!ledger.OneParty(party, owner.party)) {
-    // What the former party's chain left the heir may not restore (R2).
-    owner.party = party;
-    owner.left.clear();
-  }
-  owner.root = heir.root;
+  PutUnder(heir.root, owner, ledger);
   owner.since = ledger.now();
-  owner.record = Record::kNone;
-  owner.record_reason.clear();
   owner.successor.clear();
-  if (cause.heritage == Heritage::kFreed) {
-    // A managed heir made or adopted it all along; of a claim that says nothing (E1).
-    const std::vector<Row> rows = ledger.RowsOfKey(owner.key);
-    owner.real = !owner.managed_once || RootHasManaged(rows, heir.root);
-  }
-  if (auto top = ledger.ObjectBySlot(heir.root)) {
-    owner.service = top->service;
-    owner.contact = top->contact;
-  }
   ledger.Audit(
-      Entry(chosen ? AuditAction::kTransferred : AuditAction::kPassed, owner, heir, cause.text));
+      EntryOf(chosen ? AuditAction::kTransferred : AuditAction::kPassed, owner, heir, cause));
   ledger.PutOwner(std::move(owner));
 }
 
-// The chain has lost a declaration: its slot may be restored later (R2).
-void NoteLeft(const Row& ended, const std::vector<Row>& rest, Owner& owner) {
-  const bool lives =
-      std::any_of(rest.begin(), rest.end(), [&](const Row& row) { return row.slot == ended.slot; });
-  if (!lives) RememberSlot(ended.slot, owner);
-}
-
-struct HowEnded {
-  End end;
-  const std::string& cause;
-};
-
-// Who declares what the owner's chain left: the successor, or the party through another chain.
-std::optional<Row> Waiting(const Owner& owner, const Ledger& ledger) {
-  std::vector<Row> rows = ledger.RowsOfKey(owner.key);
-  return owner.successor.empty() ? OldestOfParty(std::move(rows), owner, ledger)
-                                 : OldestSuccessor(std::move(rows), owner);
-}
-
-// The last managing row of the owner's chain ended by `row`.
-void EndOwnership(Owner owner, const Row& row, const HowEnded& how, Ledger& ledger) {
-  const auto& [end, cause] = how;
-  // Nobody saw it go: it may exist in AWS, and a name that is free would be taken (I16).
-  if (end == End::kUnproved && owner.real) {
-    if (const auto again = Waiting(owner, ledger)) {
-      PassTo(*again, {Heritage::kLiving, cause}, std::move(owner), ledger);
-      return;
-    }
-    owner.record = owner.successor.empty() ? Record::kOrphaned : Record::kTransferring;
-    owner.record_reason = cause;
-    owner.since = ledger.now();
-    ledger.Audit(Entry(AuditAction::kOrphaned, owner, row, cause));
-    ledger.PutOwner(std::move(owner));
-    return;
-  }
-  ledger.Audit(Entry(AuditAction::kReleased, owner, row, cause));
-  if (const auto heir = OldestOther(ledger.RowsOfKey(owner.key), owner.root)) {
-    PassTo(*heir, {Heritage::kFreed, cause}, std::move(owner), ledger);
-    return;
-  }
-  ledger.DropOwner(owner.key);
+// The resource is gone or never was, unless its oldest other manager makes or made it.
+void Free(Owner owner, const std::string& cause, Ledger& ledger) {
+  const std::vector<Row> rows = ledger.RowsOf(owner.id);
+  const auto heir = OldestOther(rows, owner.root);
+  if (!heir) return ledger.DropOwner(owner.id);
+  // A managed heir made or adopted it all along; of a claim that says nothing (E1).
+  owner.real = !owner.managed_once || RootHasManaged(rows, heir->root);
+  PassTo(*heir, cause, std::move(owner), ledger);
 }
 
 }  // namespace
@@ -147,7 +80,7 @@ void PutSuccessor(Owner owner, const std::string& successor, Ledger& ledger) {
   owner.successor = successor;
   if (owner.record == Record::kOrphaned || owner.record == Record::kTransferring) {
     if (const auto heir = Waiting(owner, ledger)) {
-      PassTo(*heir, {Heritage::kLiving, "the owner's word"}, std::move(owner), ledger);
+      PassTo(*heir, "the owner's word", std::move(owner), ledger);
       return;
     }
     owner.record = successor.empty() ? Record::kOrphaned : Record::kTransferring;
@@ -159,38 +92,45 @@ void EndRow(const RowId& id, End end, const std::string& cause, Ledger& ledger) 
   const auto row = ledger.FindRow(id);
   if (!row) return;
   ledger.DropRow(id);
-  auto owner = ledger.OwnerOf(id.key);
+  auto owner = ledger.OwnerOf(id.resource);
   // Others' rows end without a word about the ownership, and a record stands without rows.
   if (!owner || owner->root != row->root || !Manages(*row) || owner->record != Record::kNone)
     return;
   // Out of sight: it may have come true, and what it made lives on.
   if (id.state == RowState::kReserved && row->base == Row::kNoWord) owner->real = true;
-  const std::vector<Row> rest = ledger.RowsOfKey(id.key);
-  NoteLeft(*row, rest, *owner);
+  const std::vector<Row> rest = ledger.RowsOf(id.resource);
+  // The chain has lost a declaration: its slot may be restored later (R2).
+  const bool lives = std::any_of(rest.begin(), rest.end(),
+                                 [&](const Row& other) { return other.slot == row->slot; });
+  if (!lives) RememberSlot(row->slot, *owner);
   if (end == End::kWitnessed && !RootHasManaged(rest, owner->root)) {
     owner->real = false;  // E2
     ledger.MayFree(owner->id);
   }
-  if (!RootManages(rest, owner->root)) {
-    // Ownership ends with the last row of its chain.
-    EndOwnership(*std::move(owner), *row, {end, cause}, ledger);
-  } else {
-    ledger.PutOwner(*std::move(owner));
+  // Ownership ends with the last row of its chain.
+  if (RootManages(rest, owner->root)) return ledger.PutOwner(*std::move(owner));
+  if (end != End::kUnproved || !owner->real) {
+    ledger.Audit(EntryOf(AuditAction::kReleased, *owner, *row, cause));
+    return Free(*std::move(owner), cause, ledger);
   }
+  // Nobody saw it go: it may exist in AWS, and a name that is free would be taken (I16).
+  if (const auto again = Waiting(*owner, ledger)) {
+    return PassTo(*again, cause, *std::move(owner), ledger);
+  }
+  owner->record = owner->successor.empty() ? Record::kOrphaned : Record::kTransferring;
+  owner->record_reason = cause;
+  owner->since = ledger.now();
+  ledger.Audit(EntryOf(AuditAction::kOrphaned, *owner, *row, cause));
+  ledger.PutOwner(*std::move(owner));
 }
-
-namespace {
-
-// Whether what the object shows tells that the resource exists, or is gone: claims and composites
-// say nothing once a managed resource declared it; they stay Ready (E1).
-bool Witnesses(const ObjectFacts& object, const Owner& owner) {
-  return object.managed || !owner.managed_once;
-}
-
-}  // namespace
 
 bool WasCreated(const ObjectFacts& object, const Object& known) {
   return !object.created_marks.empty() && object.created_marks != known.told;
+}
+
+bool HasProviderFinalizer(const ObjectFacts& object) {
+  constexpr std::string_view kFinalizer = "finalizer.managedresource.crossplane.io";
+  return std::ranges::count(object.finalizers, kFinalizer) > 0;
 }
 
 namespace {
@@ -212,8 +152,8 @@ std::optional<Timestamp> MadeAt(const ObjectFacts& object, const Object& known) 
 // not looked for the new name yet.
 bool ShowsFormer(const ObjectFacts& object, const Object& placed, const Ledger& ledger) {
   if (object.shown_key.text.empty()) return false;
-  const auto key = ResourceOf(object.shown_key, ledger);
-  const auto owner = key ? ledger.OwnerOf(*key) : std::nullopt;
+  const auto named = ledger.Named(object.shown_key);
+  const auto owner = named ? ledger.OwnerOf(named->resource) : std::nullopt;
   return owner && owner->root == placed.root;
 }
 
@@ -227,29 +167,29 @@ struct SeenDeclaration {
   bool gap = false;   // versions before this one were not seen
 };
 
-// E8: what the object made of the resource at `key`, it made by what its ProviderConfig says now;
+// E8: what the object made of the resource, it made by what its ProviderConfig says now;
 // by what was known before this version.
-bool IsSure(const ObjectFacts& object, const KeyText& key, const Slot& root, const Ledger& ledger) {
+bool IsSure(const ObjectFacts& object, const ResourceId& id, const Slot& root,
+            const Ledger& ledger) {
   if (object.deleting || object.account_fields.empty()) return false;
   if (object.fields_all_along) return true;
-  const auto owner = ledger.OwnerOf(key);
+  const auto owner = ledger.OwnerOf(id);
   if (!owner) return false;
   if (owner->root == root && !owner->real) return true;  // it made nothing yet
   if (!object.fields_shown || !object.account_disagreement.empty()) return false;
-  if (!WithoutAccount(key)) return true;
+  if (!LiesInAccount(id, ledger)) return true;
   // What is known of its ProviderConfig's account may be of before.
   const std::string& shown = object.shown_account;
   const std::string& known = owner->identity.account;
   return !shown.empty() && (shown == known || !IsAccount(known));
 }
 
-// Gives the object the ownership of the resource at `key`, which it manages, where nobody else has
-// it.
-void Acquire(const KeyText& key, const SeenDeclaration& seen, Ledger& ledger) {
+// Gives the object the ownership of the resource, which it manages, where nobody else has it.
+void Acquire(const ResourceId& id, const SeenDeclaration& seen, Ledger& ledger) {
   const auto& [object, resource, grantee, real, sure, gap] = seen;
-  auto owner = ledger.OwnerOf(key);
+  auto owner = ledger.OwnerOf(id);
   if (!owner) {
-    GrantNew(key, resource, grantee, ledger);
+    GrantNew(id, resource, grantee, ledger);
   } else if (IsForParty(*owner, grantee.object, ledger) &&
              // A row of its own root ends a record, whoever stands beside it.
              (owner->root == grantee.object.root ||
@@ -259,24 +199,26 @@ void Acquire(const KeyText& key, const SeenDeclaration& seen, Ledger& ledger) {
              NamesSuccessor(*owner, grantee.object.root)) {
     GrantToSuccessor(*std::move(owner), resource, grantee, ledger);
   }
-  owner = ledger.OwnerOf(key);
+  owner = ledger.OwnerOf(id);
   if (owner->root == grantee.object.root) {
     owner->managed_once = owner->managed_once || object.managed;
-    owner->real = owner->real || (real && Witnesses(object, *owner));
-    if (!resource.arn.empty() && Describes(resource, *owner)) owner->arn = resource.arn;
-    // Of a key with an account its names tell that; of another one nothing else does.
-    const bool tells = IsAccount(resource.identity.account) && AccountIn(key).empty() &&
-                       Describes(resource, *owner) && !IsAccount(owner->identity.account);
+    // Claims and composites say nothing once a managed resource declared it; they stay Ready (E1).
+    const bool witnesses = object.managed || !owner->managed_once;
+    owner->real = owner->real || (real && witnesses);
+    if (!resource.arn.empty() && Describes(resource, id, ledger)) owner->arn = resource.arn;
+    // Of a resource whose names have an account those tell it; of another one nothing else does.
+    const bool tells = IsAccount(resource.identity.account) && !LiesInAccount(id, ledger) &&
+                       Describes(resource, id, ledger) && !IsAccount(owner->identity.account);
     if (tells) owner->identity.account = resource.identity.account;
     ledger.PutOwner(*std::move(owner));
   }
 }
 
-// The seen row at `key`; keeps the time of the first declaration.
-void PutSeen(const KeyText& key, const SeenDeclaration& seen, Ledger& ledger) {
+// The seen row of the resource; keeps the time of the first declaration.
+void PutSeen(const ResourceId& id, const SeenDeclaration& seen, Ledger& ledger) {
   const auto& [object, resource, grantee, real, sure, gap] = seen;
   Row row;
-  row.id = {key, object.uid, RowState::kSeen};
+  row.id = {id, object.uid, RowState::kSeen};
   row.slot = object.slot;
   row.root = grantee.object.root;
   row.intent = resource.intent;
@@ -286,7 +228,7 @@ void PutSeen(const KeyText& key, const SeenDeclaration& seen, Ledger& ledger) {
   row.created = MadeAt(object, grantee.object);
   row.at = ledger.now();
   const auto before = ledger.FindRow(row.id);
-  const auto reserved = ledger.FindRow({key, object.uid, RowState::kReserved});
+  const auto reserved = ledger.FindRow({id, object.uid, RowState::kReserved});
   row.account_fields = object.account_fields;
   if (before) {
     row.at = before->at;
@@ -298,7 +240,7 @@ void PutSeen(const KeyText& key, const SeenDeclaration& seen, Ledger& ledger) {
                       (sure && !before->terminating);
     // Its provider may have let go by a policy that keeps the resource.
     const bool keeps = std::min(row.intent, before->intent) != Intent::kDeletes;
-    if (!kept) row.account_fields = WithoutAccount(key) ? Row::kChanged : Row::kMoved;
+    if (!kept) row.account_fields = LiesInAccount(id, ledger) ? Row::kChanged : Row::kMoved;
     if (before->account_fields == Row::kChanged && !kept) row.account_fields = Row::kChanged;
     if (object.deleting && keeps) row.account_fields = Row::kChanged;
     if (object.terminating && (keeps || gap)) row.base = Row::kNoWord;
@@ -308,35 +250,28 @@ void PutSeen(const KeyText& key, const SeenDeclaration& seen, Ledger& ledger) {
     if (object.deleting) row.account_fields = Row::kChanged;
     if (object.terminating) row.base = Row::kNoWord;
   }
-  const auto owner = ledger.OwnerOf(key);
+  const auto owner = ledger.OwnerOf(id);
   const bool conflict = owner && Manages(row) && owner->root != row.root;
   if (conflict && !before && !reserved) AuditConflict(*owner, grantee, ledger);
   ledger.PutRow(std::move(row));
 }
 
-// What an object declares, by the keys of the resources that it means.
-using DeclaredAt = std::map<KeyText, const DeclaredResource*>;
+// What an object declares, by the resources that it means.
+using DeclaredAt = std::map<ResourceId, const DeclaredResource*>;
 
 DeclaredAt DeclaredBy(const ObjectFacts& object, const Ledger& ledger) {
   DeclaredAt declared;
   for (const DeclaredResource& resource : object.resources) {
-    if (resource.key.empty()) continue;
     for (MeantResource& meant : ResourcesMeant(resource, ledger)) {
-      declared.emplace(std::move(meant.key), &resource);
+      declared.emplace(std::move(meant.id), &resource);
     }
   }
   return declared;
 }
 
-const DeclaredResource* At(const DeclaredAt& declared, const KeyText& key) {
-  const auto at = declared.find(key);
+const DeclaredResource* At(const DeclaredAt& declared, const ResourceId& id) {
+  const auto at = declared.find(id);
   return at == declared.end() ? nullptr : at->second;
-}
-
-// The version is one in which the row is true.
-bool SeesRow(const DeclaredAt& declared, const Row& row) {
-  const DeclaredResource* resource = At(declared, row.id.key);
-  return resource != nullptr && (!Manages(row) || resource->intent != Intent::kObserves);
 }
 
 bool Confirms(const ObjectFacts& object, const Row& reserved) {
@@ -349,7 +284,7 @@ bool Confirms(const ObjectFacts& object, const Row& reserved) {
 void OutOfSight(const Uid& uid, Ledger& ledger) {
   ledger.MayEnd(uid);
   for (Row& row : ledger.RowsOfUid(uid)) {
-    auto owner = ledger.OwnerOf(row.id.key);
+    auto owner = ledger.OwnerOf(row.id.resource);
     if (!owner || owner->real || owner->root != row.root || !Manages(row)) continue;
     if (owner->managed_once && !row.managed) continue;
     if (row.id.state == RowState::kReserved && row.base && *row.base == 0) {
@@ -365,54 +300,38 @@ void OutOfSight(const Uid& uid, Ledger& ledger) {
 
 namespace {
 
-// Records where the object stands by what is known now.
-Object PutObjectOf(const ObjectFacts& object, Ledger& ledger) {
+// Records where the object stands by what is known now. The object as it was placed, and its word
+// as last known.
+std::pair<Object, std::string> PutObjectOf(const ObjectFacts& object, Ledger& ledger) {
   const auto known = ledger.ObjectByUid(object.uid);
   Object placed = ObjectOf(object, Evidence::kBothSides, known, ledger);
   placed.transfer_to = object.transfer_to;
-  if (known && known->root != placed.root) {
-    MoveChain(*known, placed.root, "lineage changed", ledger);
-  }
-  ledger.PutObject(placed);
-  if (!known) GatherChildren(placed, "its parent became known", ledger);
-  return placed;
-}
-
-// The annotation as last known.
-std::string WordBefore(const Uid& uid, const Ledger& ledger) {
-  auto known = ledger.ObjectByUid(uid);
-  return known ? std::move(known->transfer_to) : std::string();
+  PutPlaced(placed, known, known ? "lineage changed" : "its parent became known", ledger);
+  return {std::move(placed), known ? known->transfer_to : ""};
 }
 
 void SeeObserver(const SeenDeclaration& seen, Ledger& ledger) {
   for (const MeantResource& each : ResourcesMeant(seen.resource, ledger)) {
-    const auto row = ledger.FindRow({each.key, seen.object.uid, RowState::kSeen});
+    const auto row = ledger.FindRow({each.id, seen.object.uid, RowState::kSeen});
     if (row && Manages(*row)) EndRow(row->id, End::kUnproved, "demoted to Observe", ledger);
   }
   // Anew: of what is left orphaned in another account the declaration says nothing any more (N5).
   std::vector<MeantResource> meant = ResourcesMeant(seen.resource, ledger);
-  if (meant.empty()) meant.push_back({seen.resource.key, false});
-  for (const MeantResource& each : meant) PutSeen(each.key, seen, ledger);
+  if (meant.empty()) meant.push_back({ObserveNew(seen.resource, ledger)});
+  for (const MeantResource& each : meant) PutSeen(each.id, seen, ledger);
 }
 
-void SeeManager(const SeenDeclaration& seen, Ledger& ledger) {
-  const KeyText home = JoinNames(seen.resource, seen.grantee.object, ledger);
-  SeenDeclaration at_home = seen;
-  at_home.sure = IsSure(seen.object, home, seen.grantee.object.root, ledger);
-  Acquire(home, at_home, ledger);
-  PutSeen(home, at_home, ledger);
+void SeeManager(SeenDeclaration seen, Ledger& ledger) {
+  const ResourceId home = JoinNames(seen.resource, seen.grantee.object, ledger);
+  seen.sure = IsSure(seen.object, home, seen.grantee.object.root, ledger);
+  Acquire(home, seen, ledger);
+  PutSeen(home, seen, ledger);
+  seen.sure = false;
   for (const MeantResource& meant : ResourcesMeant(seen.resource, ledger)) {
-    if (meant.key == home) continue;
-    Acquire(meant.key, seen, ledger);
-    PutSeen(meant.key, seen, ledger);
+    if (meant.id == home) continue;
+    Acquire(meant.id, seen, ledger);
+    PutSeen(meant.id, seen, ledger);
   }
-}
-
-// Resources that were found to be one may be two again: then each exists.
-bool MayBeTwo(const KeyText& key, const Ledger& ledger) {
-  const std::vector<ResourceName> names = ledger.FurtherNamesOf(key);
-  return std::any_of(names.begin(), names.end(),
-                     [](const ResourceName& name) { return name.sort == NameSort::kFormerId; });
 }
 
 }  // namespace
@@ -420,24 +339,29 @@ bool MayBeTwo(const KeyText& key, const Ledger& ledger) {
 void DeclareIn(const std::string& account, const Row& row, const std::string& cause,
                Ledger& ledger) {
   const auto object = ledger.ObjectByUid(row.id.uid);
-  if (!object) return;
+  auto located = NameIn(account, row.id.resource, ledger);
+  auto declared = NameIn(row.identity.account, row.id.resource, ledger);
+  if (!object || !located || !declared) return;
   DeclaredResource resource;
   resource.identity = row.identity;
   resource.identity.account = account;
-  resource.key = WithAccount(row.id.key, account);
   resource.further_account = row.identity.account;
-  resource.further = {{WithAccount(row.id.key, row.identity.account), false}};
+  resource.names = {{*std::move(located), false}, {*std::move(declared), false}};
   resource.intent = row.intent;
-  const auto before = ledger.OwnerOf(row.id.key);
+  const auto before = ledger.OwnerOf(row.id.resource);
   if (before) resource.name = before->name;
-  const bool real = before && before->real && MayBeTwo(row.id.key, ledger);
+  // Resources that were found to be one may be two again: then each exists.
+  const std::vector<ResourceName> names = ledger.NamesOf(row.id.resource);
+  const bool real = before && before->real &&
+                    std::any_of(names.begin(), names.end(), [](const ResourceName& name) {
+                      return name.sort == NameSort::kFormerId;
+                    });
   const ObjectFacts facts{.managed = row.managed};
-  const PartyId party = PartyOf(object->root);
-  const Grantee grantee{*object, party, cause, std::string(kWatch), {}};
-  const KeyText home = JoinNames(resource, *object, ledger);
+  const Grantee grantee{*object, cause, std::string(kWatch), {}};
+  const ResourceId home = JoinNames(resource, *object, ledger);
   Acquire(home, {facts, resource, grantee, real}, ledger);
   Row there = row;
-  there.id.key = home;
+  there.id.resource = home;
   there.account_fields.clear();  // the next sight tells them
   if (ledger.FindRow(there.id)) return;
   const auto owner = ledger.OwnerOf(home);
@@ -446,8 +370,7 @@ void DeclareIn(const std::string& account, const Row& row, const std::string& ca
 }
 
 void Meet(const ObjectFacts& object, Ledger& ledger) {
-  const std::string said = WordBefore(object.uid, ledger);
-  const Object placed = PutObjectOf(object, ledger);
+  const auto [placed, said] = PutObjectOf(object, ledger);
   AdoptNamed(placed, ledger);
   HearWord(placed, said, ledger);
 }
@@ -455,14 +378,12 @@ void Meet(const ObjectFacts& object, Ledger& ledger) {
 void See(const ObjectFacts& object, bool out_of_sight, Ledger& ledger) {
   ledger.MayEnd(object.uid);
   if (out_of_sight) OutOfSight(object.uid, ledger);
-  const std::string said = WordBefore(object.uid, ledger);
-  const Object placed = PutObjectOf(object, ledger);
-  const PartyId party = PartyOf(placed.root);
-  const Grantee grantee{placed, party, "seen without reservation", std::string(kWatch), {}};
+  const auto [placed, said] = PutObjectOf(object, ledger);
+  const Grantee grantee{placed, "seen without reservation", std::string(kWatch), {}};
   const bool real = out_of_sight || WasCreated(object, placed) ||
                     (object.real && !ShowsFormer(object, placed, ledger));
   for (const DeclaredResource& resource : object.resources) {
-    if (resource.key.empty() || resource.partial) continue;
+    if (resource.key().empty() || resource.partial) continue;
     const SeenDeclaration seen{object, resource, grantee, real, false, out_of_sight};
     if (resource.intent == Intent::kObserves) {
       SeeObserver(seen, ledger);
@@ -472,7 +393,10 @@ void See(const ObjectFacts& object, bool out_of_sight, Ledger& ledger) {
   }
   const DeclaredAt declared = DeclaredBy(object, ledger);
   for (const Row& row : ledger.RowsOfUid(object.uid)) {
-    const bool has = SeesRow(declared, row);
+    const DeclaredResource* const resource = At(declared, row.id.resource);
+    // Whether the version is one in which the row is true.
+    const bool has =
+        resource != nullptr && (!Manages(row) || resource->intent != Intent::kObserves);
     if (row.id.state == RowState::kSeen && !has) {
       // What it does not declare any more may exist for all that.
       EndRow(row.id, End::kUnproved, WhyNotMeant(object, row), ledger);
@@ -516,14 +440,14 @@ void HearWord(const Object& object, const std::string& before, Ledger& ledger) {
   const std::string& word = object.transfer_to;
   // Only another word is news: what was agreed since stays.
   if (word == before || SpeakerOf(object, ledger).uid != object.uid) return;
-  const std::vector<KeyText> orphans = ledger.OrphansOf(object.root);
-  std::set<KeyText> keys(orphans.begin(), orphans.end());
-  for (const Row& row : RowsBelow(object.uid, object.slot, ledger)) keys.insert(row.id.key);
+  const std::vector<ResourceId> orphans = ledger.OrphansOf(object.root);
+  std::set<ResourceId> ids(orphans.begin(), orphans.end());
+  for (const Row& row : RowsBelow(object.uid, object.slot, ledger)) ids.insert(row.id.resource);
   // What it only observes by now, others of its place may still hold for its root: lives that were
   // admitted and perhaps never came.
-  for (const Row& row : ledger.RowsOfUid(object.uid)) keys.insert(row.id.key);
-  for (const KeyText& key : keys) {
-    auto owner = ledger.OwnerOf(key);
+  for (const Row& row : ledger.RowsOfUid(object.uid)) ids.insert(row.id.resource);
+  for (const ResourceId& id : ids) {
+    auto owner = ledger.OwnerOf(id);
     if (!owner || owner->root != object.root || owner->successor == word) continue;
     PutSuccessor(*std::move(owner), word, ledger);
   }
@@ -532,13 +456,11 @@ void HearWord(const Object& object, const std::string& before, Ledger& ledger) {
 namespace {
 
 // Whether one of the declaration's names that need no account is one of the resource's.
-bool ShowsId(const DeclaredResource& declared, const KeyText& key, const Ledger& ledger) {
-  const auto names_it = [&](const KeyText& name) {
-    return AccountIn(name).empty() && ResourceOf(name, ledger) == key;
-  };
-  return names_it(declared.key) ||
-         std::any_of(declared.further.begin(), declared.further.end(),
-                     [&](const FurtherName& name) { return names_it(name.text); });
+bool ShowsId(const DeclaredResource& declared, const ResourceId& id, const Ledger& ledger) {
+  return std::ranges::any_of(declared.names, [&](const DeclaredName& name) {
+    const auto named = ledger.Named(name.text);
+    return AccountIn(name.text).empty() && named && named->resource == id;
+  });
 }
 
 // E8: the last version speaks of this very resource: by a name that needs no account, by the
@@ -563,22 +485,12 @@ void ForgetIfEmpty(const Uid& uid, Ledger& ledger) {
   if (ledger.RowsOfUid(uid).empty()) DropLife(uid, ledger);
 }
 
-}  // namespace
-
-bool HasProviderFinalizer(const ObjectFacts& object) {
-  constexpr std::string_view kFinalizer = "finalizer.managedresource.crossplane.io";
-  return std::ranges::count(object.finalizers, kFinalizer) > 0;
-}
-
-namespace {
-
 // Whether `declared` names the resource by every id that AWS ever gave it.
-bool NamesAllIds(const DeclaredResource& declared, const KeyText& key, const Ledger& ledger) {
-  const std::vector<ResourceName> names = ledger.FurtherNamesOf(key);
+bool NamesAllIds(const DeclaredResource& declared, const ResourceId& id, const Ledger& ledger) {
+  const std::vector<ResourceName> names = ledger.NamesOf(id);
   return std::all_of(names.begin(), names.end(), [&](const ResourceName& name) {
-    return name.sort != NameSort::kAssigned || declared.key == name.name ||
-           std::any_of(declared.further.begin(), declared.further.end(),
-                       [&](const FurtherName& further) { return further.text == name.name; });
+    return name.sort != NameSort::kAssigned ||
+           std::ranges::count(declared.names, name.name, &DeclaredName::text) > 0;
   });
 }
 
@@ -588,22 +500,6 @@ bool LetGo(const Row& row, const ObjectFacts& last, const Ending& ending) {
   if (!row.base || row.base == Row::kNoWord || row.account_fields == Row::kMoved) return false;
   if (last.creation_open || !last.name_finding.empty()) return false;
   return !HasProviderFinalizer(last) || (ending.before && *ending.before <= *row.base);
-}
-
-// Whether its provider told that what `row` stands for is gone.
-bool Tells(const ObjectFacts& last, const Ending& ending, const Row& row,
-           const DeclaredResource& declared, const Ledger& ledger) {
-  if (row.id.state != RowState::kSeen || declared.intent != Intent::kDeletes) return false;
-  if (row.account_fields == Row::kChanged) return false;
-  if (row.account_fields == Row::kMoved && WithoutAccount(row.id.key)) return false;
-  return last.deleting || (LetGo(row, last, ending) && NamesAllIds(declared, row.id.key, ledger));
-}
-
-// Whether it told so of the owner's resource.
-bool TellsOf(const Owner& owner, const ObjectFacts& last, const DeclaredResource& declared,
-             const Row& row, const Ledger& ledger) {
-  return !InAnotherAccount(declared, owner) &&
-         (ShowsId(declared, row.id.key, ledger) || Shows(last, owner));
 }
 
 }  // namespace
@@ -625,10 +521,18 @@ void SeeDeleted(const ObjectFacts& last, const Ending& ending, Ledger& ledger) {
     return a.id.state == RowState::kReserved && b.id.state == RowState::kSeen;
   });
   for (const Row& row : rows) {
-    const DeclaredResource* declared = At(all, row.id.key);
-    const auto owner = ledger.OwnerOf(row.id.key);
-    const bool free = ended && declared != nullptr && Tells(last, ending, row, *declared, ledger) &&
-                      (!owner || TellsOf(*owner, last, *declared, row, ledger));
+    const ResourceId& id = row.id.resource;
+    const DeclaredResource* declared = At(all, id);
+    const auto owner = ledger.OwnerOf(id);
+    const bool may_tell = ended && declared != nullptr && declared->intent == Intent::kDeletes &&
+                          row.id.state == RowState::kSeen && row.account_fields != Row::kChanged &&
+                          (row.account_fields != Row::kMoved || !LiesInAccount(id, ledger));
+    // Whether its provider told that what `row` stands for is gone.
+    const bool told =
+        may_tell &&
+        (last.deleting || (LetGo(row, last, ending) && NamesAllIds(*declared, id, ledger)));
+    const bool free = told && (!owner || (!InAnotherAccount(*declared, id, ledger) &&
+                                          (ShowsId(*declared, id, ledger) || Shows(last, *owner))));
     const bool never_shown = owner && !owner->real;  // so the name becomes free all the same
     EndRow(row.id, free ? End::kWitnessed : End::kUnproved,
            free && last.deleting ? "deleted, and its resource with it"
@@ -680,17 +584,14 @@ std::size_t ConfirmByOperator(const Slot& slot, const std::string& actor, Ledger
     row.digest.clear();
     row.base.reset();
     row.user.clear();
-    auto owner = ledger.OwnerOf(row.id.key);
+    auto owner = ledger.OwnerOf(row.id.resource);
     if (owner && owner->root == row.root && Manages(row)) {
       owner->real = true;  // nobody will watch it: by command only it is released
-      ledger.Audit({.action = AuditAction::kAdministered,
-                    .key = row.id.key,
-                    .id = owner->id,
-                    .root = owner->root,
-                    .slot = slot,
-                    .uid = row.id.uid,
-                    .cause = "confirmed by operator",
-                    .actor = actor});
+      AuditEntry entry =
+          EntryOf(AuditAction::kAdministered, *owner, "confirmed by operator", actor);
+      entry.slot = slot;
+      entry.uid = row.id.uid;
+      ledger.Audit(std::move(entry));
       ledger.PutOwner(*std::move(owner));
     }
     ledger.PutRow(std::move(row));
@@ -699,17 +600,17 @@ std::size_t ConfirmByOperator(const Slot& slot, const std::string& actor, Ledger
   return confirmed;
 }
 
-ReleaseOutcome ReleaseByOperator(const KeyText& key, const ByWhom& by, const IsShown& is_shown,
+ReleaseOutcome ReleaseByOperator(const ResourceId& id, const ByWhom& by, const IsShown& is_shown,
                                  Ledger& ledger) {
-  auto owner = ledger.OwnerOf(key);
+  auto owner = ledger.OwnerOf(id);
   if (!owner) return {};
   ReleaseOutcome kept;
-  const std::vector<Agreement> agreements = ledger.AgreementsOf(key);
+  const std::vector<Agreement> agreements = ledger.AgreementsOf(id);
   if (const Agreement* mark = ProtectionIn(agreements)) {
     kept.mark = *mark;
     return kept;
   }
-  const std::vector<Row> rows = ledger.RowsOfKey(key);
+  const std::vector<Row> rows = ledger.RowsOf(id);
   for (const Row& row : rows) {
     const bool lives = row.root == owner->root && Manages(row) && row.id.state == RowState::kSeen &&
                        is_shown(row.slot);
@@ -720,41 +621,34 @@ ReleaseOutcome ReleaseByOperator(const KeyText& key, const ByWhom& by, const IsS
   }
   if (kept.living) return kept;
   const std::string cause = "released by operator: " + by.reason;
-  ledger.Audit({.action = AuditAction::kReleased,
-                .key = key,
-                .id = owner->id,
-                .root = owner->root,
-                .cause = cause,
-                .actor = by.actor});
+  ledger.Audit(EntryOf(AuditAction::kReleased, *owner, cause, by.actor));
   ledger.MayFree(owner->id);
   for (const Row& row : rows) {
     if (row.root != owner->root) continue;
     ledger.MayEnd(row.id.uid);
     ledger.DropRow(row.id);
   }
-  if (const auto heir = OldestOther(rows, owner->root)) {
-    PassTo(*heir, {Heritage::kFreed, cause}, *std::move(owner), ledger);
-  } else {
-    ledger.DropOwner(key);
-  }
+  Free(*std::move(owner), cause, ledger);
   return {.done = true, .mark = {}, .living = {}};
 }
 
-bool Import(Owner imported, const std::string& actor, Ledger& ledger) {
-  const auto at = ResourceOf(imported.key, ledger);
-  // A list takes nothing from an owner, by whichever of its names.
-  if (at && (*at != imported.key || ledger.OwnerOf(*at))) return false;
+bool Import(const KeyText& name, Owner imported, const std::string& actor, Ledger& ledger) {
+  const auto named = ledger.Named(name);
+  // A list takes nothing from an owner, by whichever of its names; what is only observed it takes.
+  if (named && ledger.OwnerOf(named->resource)) return false;
+  if (named) {
+    imported.id = named->resource;
+  } else {
+    if (imported.id.empty()) imported.id = ledger.NewResource();
+    ledger.PutName(
+        {.name = name, .resource = imported.id, .sort = SortOf(name), .at = ledger.now()});
+  }
+  imported.key = name;
   imported.record = Record::kImported;
   imported.real = true;
   imported.since = ledger.now();
-  imported.shape = ShapeOf(imported.key);
-  if (imported.id.empty()) imported.id = ledger.NewId();
-  ledger.Audit({.action = AuditAction::kAdministered,
-                .key = imported.key,
-                .id = imported.id,
-                .root = imported.root,
-                .cause = "imported: " + imported.record_reason,
-                .actor = actor});
+  ledger.Audit(
+      EntryOf(AuditAction::kAdministered, imported, "imported: " + imported.record_reason, actor));
   ledger.PutOwner(std::move(imported));
   return true;
 }

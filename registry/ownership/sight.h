@@ -25,12 +25,12 @@ struct Row;
 
 // How a managing row ends.
 enum class End : std::uint8_t {
-  kWitnessed,  // the resource is known to be deleted with it: the key may become free
+  kWitnessed,  // the resource is known to be deleted with it: its names may become free
   kUnproved,   // anything else: a real resource is left orphaned
 };
 
-// Drops `row`. When it was the last managing row of the owning root: frees the key, passes it to
-// the oldest living conflicting root (row time, creationTimestamp, uid), or leaves it orphaned.
+// Drops `row`. When it was the last managing row of the owning root: frees the resource, passes it
+// to the oldest living conflicting root (row time, creationTimestamp, uid), or leaves it orphaned.
 // Does nothing when the row is gone already (I9). `cause` goes to the audit log (I12).
 void EndRow(const RowId& row, End end, const std::string& cause, Ledger& ledger);
 
@@ -47,9 +47,9 @@ void OutOfSight(const Uid& uid, Ledger& ledger);
 void Meet(const ObjectFacts& object, Ledger& ledger);
 
 // A version of a live object was seen (list, watch or quorum GET). Adds or refreshes its seen rows,
-// acquires free keys, records conflicts, confirms reservations by a later version with that uid and
-// that key, drops seen rows of keys it no longer has. Idempotent (I9). Never touches another uid's
-// rows (I7). `out_of_sight`: it changed while nobody watched (OutOfSight).
+// acquires what is free, records conflicts, confirms reservations by a later version with that uid
+// and that resource, drops seen rows of what it no longer declares. Idempotent (I9). Never touches
+// another uid's rows (I7). `out_of_sight`: it changed while nobody watched (OutOfSight).
 void See(const ObjectFacts& object, bool out_of_sight, Ledger& ledger);
 
 // The object declares what `row` says in `account` from now on, since its ProviderConfig leads
@@ -126,7 +126,7 @@ std::size_t ConfirmByOperator(const Slot& slot, const std::string& actor, Ledger
 
 // Whether a watch shows what stands in the slot: its cluster and its kind can be read (E7).
 using IsShown = std::function<bool(const Slot&)>;
-// What became of a release. Not done, and neither protected nor living: nobody owns the key.
+// What became of a release. Not done, and neither protected nor living: nobody owns it.
 struct ReleaseOutcome {
   struct Life {
     Slot slot;
@@ -137,16 +137,16 @@ struct ReleaseOutcome {
   std::optional<Agreement> mark;  // the resource is protected
   std::optional<Life> living;     // an object by which the owner's chain manages it
 };
-// Ends what the owner of `key` holds on it, on the word of an operator: a record, or rows that
-// nobody watches; the oldest other manager inherits it. Changes nothing while the resource is
+// Ends what the owner of the resource holds on it, on the word of an operator: a record, or rows
+// that nobody watches; the oldest other manager inherits it. Changes nothing while the resource is
 // protected, or `is_shown` says of a seen managing row of the owner's chain that a watch shows its
 // object: the name would be free while that lives, and a stranger would take it.
-ReleaseOutcome ReleaseByOperator(const KeyText& key, const ByWhom& by, const IsShown& is_shown,
+ReleaseOutcome ReleaseByOperator(const ResourceId& id, const ByWhom& by, const IsShown& is_shown,
                                  Ledger& ledger);
 
-// Records that `key` is owned outside (Terraform, by hand). Returns false when the key has an
-// owner.
-bool Import(Owner imported, const std::string& actor, Ledger& ledger);
+// Records that what `name` names is owned outside (Terraform, by hand). `imported.id` may be empty.
+// Returns false when it has an owner, or declarations by others.
+bool Import(const KeyText& name, Owner imported, const std::string& actor, Ledger& ledger);
 
 }  // namespace truce
 

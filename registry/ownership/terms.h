@@ -18,14 +18,14 @@
 
 namespace truce {
 
-// `reserved`: made at admission, not yet seen. `seen`: the object exists and declares the key.
+// `reserved`: made at admission, not yet seen. `seen`: the object exists and declares the resource.
 enum class RowState : std::uint8_t { kReserved, kSeen };
 std::string_view Name(RowState state);
 
 // A reservation stands beside the row of what was seen and never replaces it: rows are unique by
 // all three.
 struct RowId {
-  KeyText key;
+  ResourceId resource;
   Uid uid;
   RowState state = RowState::kReserved;
 
@@ -105,11 +105,11 @@ enum class ShareLevel : std::uint8_t {
 std::string_view Name(ShareLevel level);
 std::optional<ShareLevel> ShareLevelFromName(std::string_view name);
 
-// Agreements belong to the key: they move when it is re-keyed and end with its ownership.
+// Agreements belong to the resource and end with its ownership.
 struct Agreement {
   PublicId id;
   AgreementKind kind = AgreementKind::kShare;
-  KeyText key;
+  ResourceId resource;
   PartyId party;                            // who may, or to whom; empty for a protection
   ShareLevel level = ShareLevel::kObserve;  // of a share
   bool accepted = true;   // false: a transfer that the receiver has not accepted yet

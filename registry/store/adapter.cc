@@ -14,22 +14,26 @@ Error BrokenConstraint(std::string_view constraint, std::string_view what) {
 Result<void> CheckChanges(const Changes& changes) {
   if (!changes.breach.empty()) return Error{ErrorCode::kInternal, changes.breach};
   for (const Row& row : changes.put_rows) {
-    if (row.id.key.empty()) return BrokenConstraint("a row has a key", row.id.uid.text);
-    if (row.id.uid.empty()) return BrokenConstraint("a row has a uid", row.id.key.text);
+    if (row.id.resource.empty()) return BrokenConstraint("a row has a resource", row.id.uid.text);
+    if (row.id.uid.empty()) return BrokenConstraint("a row has a uid", row.id.resource.text);
   }
   for (const Owner& owner : changes.put_owners) {
+    if (owner.id.empty()) return BrokenConstraint("an owner has an id", owner.key.text);
     if (owner.key.empty()) return BrokenConstraint("an owner has a key", owner.id.text);
+  }
+  for (const ObservedResource& observed : changes.put_observed) {
+    if (observed.id.empty()) return BrokenConstraint("a resource has an id", observed.key.text);
+    if (observed.key.empty()) return BrokenConstraint("a resource has a key", observed.id.text);
   }
   for (const Object& object : changes.put_objects) {
     if (object.uid.empty()) return BrokenConstraint("an object has a uid", ToText(object.slot));
   }
   for (const Agreement& agreement : changes.put_agreements) {
-    if (agreement.id.empty()) return BrokenConstraint("an agreement has an id", agreement.key.text);
-    if (agreement.key.empty()) return BrokenConstraint("an agreement has a key", agreement.id.text);
+    if (agreement.id.empty())
+      return BrokenConstraint("an agreement has an id", agreement.resource.text);
   }
   for (const ResourceName& name : changes.put_names) {
-    if (name.name.empty()) return BrokenConstraint("a name is not empty", name.key.text);
-    if (name.name == name.key) return BrokenConstraint("a name is no key", name.key.text);
+    if (name.name.empty()) return BrokenConstraint("a name is not empty", name.resource.text);
   }
   for (const auto& [name, value] : changes.put_settings) {
     if (name.empty()) return BrokenConstraint("a setting has a name", value);

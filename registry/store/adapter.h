@@ -14,9 +14,8 @@
 namespace truce {
 
 // Whether a store takes these changes as they stand: their decision broke no invariant
-// (Changes::breach); rows have a key and a uid, owners a key, objects a uid, agreements an id and a
-// key, names and settings a name, and no name is its own key. What only the whole store shows (a
-// reservation has an owner, a name belongs to one resource) each adapter holds itself. Errors:
+// (Changes::breach), and nothing that is put lacks what identifies it. What only the whole store
+// shows (a reservation has an owner, a name has its resource) each adapter holds itself. Errors:
 // kInternal.
 Result<void> CheckChanges(const Changes& changes);
 

@@ -148,7 +148,7 @@ Result<Owner> OwnerFrom(const Columns& columns) {
   ColumnReader reader("owners");
   Owner owner;
   owner.key.text = reader.NotEmpty(columns.Text(0));  // column 1: whether it is owned
-  owner.id.text = columns.Text(2);
+  owner.id.text = reader.NotEmpty(columns.Text(2));
   reader.FillSlot(columns.Text(3), owner.root);
   owner.party.text = columns.Text(4);
   owner.service = columns.Text(5);
@@ -179,7 +179,7 @@ template <typename Columns>
 Result<Row> RowFrom(const Columns& columns) {
   ColumnReader reader("declarations");
   Row row;
-  row.id.key.text = reader.NotEmpty(columns.Text(0));
+  row.id.resource.text = reader.NotEmpty(columns.Text(0));
   row.id.uid.text = reader.NotEmpty(columns.Text(1));
   row.id.state = reader.FromWord(kRowStates, columns.Text(2));
   reader.FillSlot(columns.Text(3), row.slot);
@@ -245,7 +245,7 @@ Result<Agreement> AgreementFrom(const Columns& columns) {
   Agreement agreement;
   agreement.id.text = reader.NotEmpty(columns.Text(0));
   agreement.kind = reader.FromWord(kAgreementKinds, columns.Text(1));
-  agreement.key.text = reader.NotEmpty(columns.Text(2));
+  agreement.resource.text = reader.NotEmpty(columns.Text(2));
   agreement.party.text = columns.Text(3);
   agreement.level = reader.FromWord(kShareLevels, columns.Text(4));
   agreement.accepted = columns.Integer(5) != 0;
@@ -262,10 +262,11 @@ Result<ResourceName> NameFrom(const Columns& columns) {
   ColumnReader reader("names");
   ResourceName name;
   name.name.text = reader.NotEmpty(columns.Text(0));
-  name.key.text = reader.NotEmpty(columns.Text(1));
+  name.resource.text = reader.NotEmpty(columns.Text(1));
   name.sort = reader.FromWord(kNameSorts, columns.Text(2));
   name.observed = columns.Integer(3) != 0;
   name.at = TimeFrom(columns.Integer(4));
+  name.spelling = static_cast<std::uint32_t>(columns.Integer(5));
   return std::move(reader).Finish(std::move(name));
 }
 

@@ -50,12 +50,13 @@ class Store {
   // `decide` runs on whatever thread, but only until Apply returns, also where that gives up: what
   // it refers to may live in the caller's frame. Past `deadline` no decision begins, and one that
   // runs is waited for. Drops come before puts; dropping what is not there is no error; of two puts
-  // of one thing the last one counts. Constraints: rows have a key and a uid, owners a key, objects
-  // a uid, agreements an id and a key, settings a name (all not empty); a key with a managing
-  // reservation has an owner (backs I1 and I2); a further name is not empty and not itself a key
-  // with owner or rows, and the key it points to has an owner or a row, once the change is done
-  // (I13). Durable on return (SQLite: synchronous=FULL): an answer sent after it survives a power
-  // cut (I3). Errors: kUnavailable (busy, disk full, read-only: nothing was written);
+  // of one thing the last one counts. Constraints: what is put has what identifies it, and its
+  // resource a key (none of these texts is empty); a row's resource has an owner, or was put as
+  // observed; one with a managing reservation has an owner (backs I1 and I2); the resource of a
+  // name or an agreement has an owner or rows once the change is done (I13). Put as observed, what
+  // has an owner stays owned. Observers that an owner leaves behind are shown by the key that it
+  // had. Durable on return (SQLite: synchronous=FULL): an answer sent after it survives a power cut
+  // (I3). Errors: kUnavailable (busy, disk full, read-only: nothing was written);
   // kResourceExhausted (queue full: nothing was written); kDeadlineExceeded (the outcome is
   // unknown: repeat the review, which is idempotent); kDataLoss (the database is damaged);
   // kInternal (the changes break a constraint: nothing was written). Blocks at most until

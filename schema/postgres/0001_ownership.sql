@@ -10,29 +10,32 @@ CREATE TABLE truce.migrations (
   checksum text    NOT NULL  -- SHA-256 of the file, hexadecimal
 );
 
--- One row for each resource that has an owner or declarations.
+-- One row for each resource that has an owner or declarations. The number is PostgreSQL's alone: everywhere else the
+-- public id identifies a resource.
 CREATE TABLE truce.resources (
-  id  bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
-  key text COLLATE "C" NOT NULL CHECK (key <> '')
+  id        bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+  public_id text   COLLATE "C" NOT NULL UNIQUE CHECK (public_id <> ''),
+  key       text   COLLATE "C" NOT NULL CHECK (key <> '')  -- the name that people are shown
 );
 
--- The arbiter: what a resource is called, be it its key or a further name (I1, I13).
+CREATE INDEX resources_by_key ON truce.resources (key);
+
+-- The arbiter (I13): a name belongs to one resource. While a pass of another catalogue spells names anew, a text may be
+-- there twice, as the passes before spelt it and as this one does: the higher number counts.
 CREATE TABLE truce.names (
-  name     text COLLATE "C" PRIMARY KEY CHECK (name <> ''),
+  name     text    COLLATE "C" NOT NULL CHECK (name <> ''),
+  spelling bigint  NOT NULL,
   resource bigint  NOT NULL REFERENCES truce.resources (id) DEFERRABLE INITIALLY DEFERRED,
-  sort     text    NOT NULL CHECK (sort IN ('key', 'declared', 'located', 'assigned', 'former-id')),
+  sort     text    NOT NULL CHECK (sort IN ('declared', 'located', 'assigned', 'former-id')),
   observed boolean NOT NULL,  -- known from a status only
   at       bigint  NOT NULL,
-  UNIQUE (resource, name)
+  PRIMARY KEY (name, spelling)
 );
 
--- A resource stands under its key.
-ALTER TABLE truce.resources
-  ADD FOREIGN KEY (id, key) REFERENCES truce.names (resource, name) DEFERRABLE INITIALLY DEFERRED;
+CREATE INDEX names_by_resource ON truce.names (resource);
 
 CREATE TABLE truce.owners (
   resource      bigint  PRIMARY KEY REFERENCES truce.resources (id) DEFERRABLE INITIALLY DEFERRED,  -- I1
-  public_id     text    COLLATE "C" NOT NULL,
   root          text    NOT NULL,
   party         text    NOT NULL,
   service       text    NOT NULL,
@@ -60,7 +63,6 @@ CREATE INDEX owners_by_place ON truce.owners (
   ((split_part(root, '/', 1) || '/' || split_part(root, '/', 4)) COLLATE "C"),
   (split_part(identity, '|', 3) COLLATE "C"), (split_part(identity, '|', 4) COLLATE "C"));
 -- By what people call them. A tree holds the beginning of a long text, a hash all of it.
-CREATE INDEX owners_by_public_id ON truce.owners (public_id);
 CREATE INDEX owners_by_name ON truce.owners (left(lower(name COLLATE "C"), 500));
 CREATE INDEX owners_by_arn ON truce.owners USING hash (arn) WHERE arn <> '';
 CREATE INDEX owners_by_service ON truce.owners (left(service, 500) COLLATE "C");
@@ -68,9 +70,33 @@ CREATE INDEX owners_by_namespace ON truce.owners ((split_part(root, '/', 4) COLL
 CREATE INDEX owners_contested ON truce.owners (resource) WHERE contested;
 CREATE INDEX owners_recorded ON truce.owners (record) WHERE record <> 'none';
 
+CREATE TABLE truce.objects (
+  uid         text    COLLATE "C" PRIMARY KEY CHECK (uid <> ''),  -- "cluster/metadata.uid"
+  kind        text    COLLATE "C" NOT NULL,  -- of the slot: "cluster/group/kind"
+  namespace   text    COLLATE "C" NOT NULL,
+  name        text    COLLATE "C" NOT NULL,
+  parent      text    COLLATE "C",
+  parent_uid  text    NOT NULL,
+  root        text,                          -- NULL: the slot itself
+  link        text    NOT NULL,
+  names       text    NOT NULL,              -- one a line
+  service     text    NOT NULL,
+  contact     text    NOT NULL,
+  composes    boolean NOT NULL,
+  own_party   boolean NOT NULL,
+  transfer_to text    NOT NULL,
+  told        text    NOT NULL,
+  stripped    bigint,                        -- an unsigned 64-bit number, by its bits
+  at          bigint  NOT NULL
+);
+
+CREATE INDEX objects_by_slot ON truce.objects ((kind || '/' || namespace || '/' || name));
+CREATE INDEX objects_by_kind ON truce.objects (kind, uid);
+CREATE INDEX objects_by_parent ON truce.objects (parent) WHERE parent IS NOT NULL;
+
 CREATE TABLE truce.declarations (
   resource       bigint  NOT NULL REFERENCES truce.resources (id) DEFERRABLE INITIALLY DEFERRED,
-  uid            text    COLLATE "C" NOT NULL CHECK (uid <> ''),  -- "cluster/metadata.uid"
+  uid            text    COLLATE "C" NOT NULL REFERENCES truce.objects (uid) DEFERRABLE INITIALLY DEFERRED,
   state          text    COLLATE "C" NOT NULL CHECK (state IN ('reserved', 'seen')),
   slot           text    NOT NULL,
   namespace      text    COLLATE "C" NOT NULL,  -- of the slot, for limits
@@ -100,35 +126,11 @@ CREATE INDEX declarations_reserved ON truce.declarations (
   namespace, (CASE WHEN namespace = '' THEN "user" ELSE '' END), at) WHERE state = 'reserved' AND "user" <> '';
 CREATE INDEX declarations_observing ON truce.declarations (resource) WHERE intent = 'observes';
 
-CREATE TABLE truce.objects (
-  uid         text    COLLATE "C" PRIMARY KEY CHECK (uid <> ''),
-  kind        text    COLLATE "C" NOT NULL,  -- of the slot: "cluster/group/kind"
-  namespace   text    COLLATE "C" NOT NULL,
-  name        text    COLLATE "C" NOT NULL,
-  parent      text    COLLATE "C",
-  parent_uid  text    NOT NULL,
-  root        text,                          -- NULL: the slot itself
-  link        text    NOT NULL,
-  names       text    NOT NULL,              -- one a line
-  service     text    NOT NULL,
-  contact     text    NOT NULL,
-  composes    boolean NOT NULL,
-  own_party   boolean NOT NULL,
-  transfer_to text    NOT NULL,
-  told        text    NOT NULL,
-  stripped    bigint,                        -- an unsigned 64-bit number, by its bits
-  at          bigint  NOT NULL
-);
-
-CREATE INDEX objects_by_slot ON truce.objects ((kind || '/' || namespace || '/' || name));
-CREATE INDEX objects_by_kind ON truce.objects (kind, uid);
-CREATE INDEX objects_by_parent ON truce.objects (parent) WHERE parent IS NOT NULL;
-
 -- What was settled about a resource beside its ownership: shares, offered hand-overs, protections.
 CREATE TABLE truce.agreements (
   id        text    COLLATE "C" PRIMARY KEY CHECK (id <> ''),
   kind      text    NOT NULL CHECK (kind IN ('share', 'transfer', 'protection')),
-  key       text    COLLATE "C" NOT NULL CHECK (key <> ''),
+  resource  bigint  NOT NULL REFERENCES truce.resources (id) DEFERRABLE INITIALLY DEFERRED,
   party     text    NOT NULL,
   level     text    NOT NULL CHECK (level IN ('observe', 'attach')),
   accepted  boolean NOT NULL,
@@ -139,7 +141,7 @@ CREATE TABLE truce.agreements (
   until     bigint
 );
 
-CREATE INDEX agreements_by_key ON truce.agreements (key);
+CREATE INDEX agreements_by_resource ON truce.agreements (resource);
 
 CREATE TABLE truce.settings (
   name  text COLLATE "C" PRIMARY KEY CHECK (name <> ''),
@@ -183,8 +185,8 @@ CREATE TABLE truce.audit (
   at     bigint NOT NULL,
   action text   NOT NULL CHECK (action IN ('granted', 'conflict', 'released', 'passed', 'orphaned', 'transferred',
                                            'moved', 'administered')),
-  key    text   NOT NULL,
-  id     text   COLLATE "C" NOT NULL,
+  key    text   NOT NULL,              -- as it was on that day
+  id     text   COLLATE "C" NOT NULL,  -- of the resource
   root   text   NOT NULL,
   slot   text   NOT NULL,
   uid    text   NOT NULL,
@@ -385,8 +387,10 @@ BEGIN
   RETURN NEXT;
 END $$;
 
--- Everything that is known under the names, uids, slots, settings and agreement ids that are asked for, locked before;
--- a_quotas: names of counts, which are locked alone, and counted by the statements behind this one. One round trip.
+-- Everything that is known under the names, resources, uids, slots, settings and agreement ids that are asked for, locked
+-- before; a_quotas: names of counts, which are locked alone, and counted by the statements behind this one. A name brings
+-- along the resource that it names: that one's lock is found out of order, so it is only tried, and the resource left out
+-- while somebody holds it. One round trip.
 -- `mode`: 'look' locks nothing; 'begin' waits for the locks, in the order of their numbers; 'more' tries them, and answers
 -- one row, what = -1, when somebody holds one; 'whole' locks everything, and reads after that are 'look'. Every statement
 -- sees what was committed before it began, so what is read under a lock stays as it is read. Never locked: a_reserved,
@@ -395,9 +399,9 @@ END $$;
 -- `what` says which question a row answers, `place` for which of these last ones, from 0 on; its columns follow
 -- (registry/store/postgres/records.h). `a_epoch`: of the active server; NULL: there is none. `a_watch`: of the watch, whose
 -- decisions hold off who takes that over; NULL: this is none of them.
-CREATE FUNCTION truce.take(mode text, wait_ms integer, a_names text[], a_uids text[], a_slots text[], a_settings text[],
-                           a_agreements text[], a_quotas text[], a_reserved text[], a_shapes text[],
-                           a_proposed text[], a_epoch bigint, a_watch bigint)
+CREATE FUNCTION truce.take(mode text, wait_ms integer, a_names text[], a_resources text[], a_uids text[], a_slots text[],
+                           a_settings text[], a_agreements text[], a_quotas text[], a_reserved text[],
+                           a_shapes text[], a_proposed text[], a_epoch bigint, a_watch bigint)
 RETURNS TABLE (what integer, place integer, c0 text, c1 text, c2 text, c3 text, c4 text, c5 text, c6 text, c7 text,
                c8 text, c9 text, c10 text, c11 text, c12 text, c13 text, c14 text, c15 text, c16 text, c17 text,
                c18 text, c19 text, c20 text)
@@ -411,6 +415,7 @@ SET enable_mergejoin = off SET enable_material = off AS $$
 DECLARE
   lock bigint;
   numbers bigint[];
+  locks_each boolean := mode IN ('begin', 'more');
 BEGIN
   IF mode IN ('begin', 'whole') THEN
     PERFORM set_config('lock_timeout', wait_ms::text, true);
@@ -432,10 +437,11 @@ BEGIN
       RAISE EXCEPTION USING ERRCODE = 'TR001', MESSAGE = 'another server has taken over the watch of the cluster';
     END IF;
   END IF;
-  IF mode IN ('begin', 'more') THEN
+  IF locks_each THEN
     numbers := ARRAY(
       SELECT DISTINCT hashtextextended(t, 0) FROM (
-        SELECT 'k/' || t FROM unnest(a_names) AS t
+        SELECT 'n/' || t FROM unnest(a_names) AS t
+        UNION ALL SELECT 'r/' || t FROM unnest(a_resources) AS t
         UNION ALL SELECT 'u/' || t FROM unnest(a_uids) AS t
         UNION ALL SELECT 's/' || t FROM unnest(a_slots) AS t
         UNION ALL SELECT 'g/' || t FROM unnest(a_settings) AS t
@@ -454,39 +460,51 @@ BEGIN
   END IF;
   IF cardinality(a_names) > 0 THEN
     RETURN QUERY
-      SELECT 0, 0, n.name, '1', o.public_id, o.root, o.party, o.service, o.contact, o.arn, o.name, o.identity, o.shape,
+      SELECT 0, 0, n.name, r.public_id, n.sort, n.observed::integer::text, n.at::text, n.spelling::text, NULL, NULL,
+             NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL
+      FROM unnest(a_names) AS a (name) CROSS JOIN LATERAL (
+        SELECT m.* FROM truce.names m WHERE m.name = a.name ORDER BY m.spelling DESC) AS n
+      JOIN truce.resources r ON r.id = n.resource;
+    a_resources := ARRAY(
+      SELECT unnest(a_resources)
+      UNION
+      SELECT r.public_id
+      FROM unnest(a_names) AS a (name) CROSS JOIN LATERAL (
+        SELECT m.* FROM truce.names m WHERE m.name = a.name ORDER BY m.spelling DESC) AS n
+      CROSS JOIN LATERAL (SELECT m.* FROM truce.resources m WHERE m.id = n.resource OFFSET 0) AS r
+      WHERE NOT locks_each OR pg_try_advisory_xact_lock(hashtextextended('r/' || r.public_id, 0)));
+  END IF;
+  IF cardinality(a_resources) > 0 THEN
+    RETURN QUERY
+      SELECT 1, 0, n.name, r.public_id, n.sort, n.observed::integer::text, n.at::text, n.spelling::text, NULL, NULL,
+             NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL
+      FROM unnest(a_resources) AS a (id) CROSS JOIN LATERAL (
+        SELECT m.* FROM truce.resources m WHERE m.public_id = a.id OFFSET 0) AS r
+      JOIN truce.names n ON n.resource = r.id;
+    RETURN QUERY
+      SELECT 2, 0, r.key, '1', r.public_id, o.root, o.party, o.service, o.contact, o.arn, o.name, o.identity, o.shape,
              o.since::text, o.real::integer::text, o.record, o.record_reason, o.successor, o.state, o.leaf,
              o.contested::integer::text, o.managed_once::integer::text, o.left_slots
-      FROM unnest(a_names) AS a (name) CROSS JOIN LATERAL (
-        SELECT m.* FROM truce.names m WHERE m.name = a.name AND m.sort = 'key' OFFSET 0) AS n
-      JOIN truce.owners o ON o.resource = n.resource;
+      FROM unnest(a_resources) AS a (id) CROSS JOIN LATERAL (
+        SELECT m.* FROM truce.resources m WHERE m.public_id = a.id OFFSET 0) AS r
+      JOIN truce.owners o ON o.resource = r.id;
     RETURN QUERY
-      SELECT 1, 0, n.name, d.uid, d.state, d.slot, d.root, d.intent, d.terminating::integer::text,
+      SELECT 3, 0, r.public_id, d.uid, d.state, d.slot, d.root, d.intent, d.terminating::integer::text,
              d.managed::integer::text, d.identity, d.review, d.digest, d.base::text, d."user", d.at::text,
              d.created::text, d.account_fields, NULL, NULL, NULL, NULL, NULL
-      FROM unnest(a_names) AS a (name) CROSS JOIN LATERAL (
-        SELECT m.* FROM truce.names m WHERE m.name = a.name AND m.sort = 'key' OFFSET 0) AS n
-      JOIN truce.declarations d ON d.resource = n.resource;
+      FROM unnest(a_resources) AS a (id) CROSS JOIN LATERAL (
+        SELECT m.* FROM truce.resources m WHERE m.public_id = a.id OFFSET 0) AS r
+      JOIN truce.declarations d ON d.resource = r.id;
     RETURN QUERY
-      SELECT 2, 0, n.name, r.key, n.sort, n.observed::integer::text, n.at::text, NULL, NULL, NULL, NULL, NULL, NULL,
-             NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL
-      FROM unnest(a_names) AS a (name) CROSS JOIN LATERAL (
-        SELECT m.* FROM truce.names m WHERE m.name = a.name AND m.sort <> 'key' OFFSET 0) AS n
-      JOIN truce.resources r ON r.id = n.resource;
-    RETURN QUERY
-      SELECT 3, 0, n.name, k.name, n.sort, n.observed::integer::text, n.at::text, NULL, NULL, NULL, NULL, NULL, NULL,
-             NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL
-      FROM unnest(a_names) AS a (name) CROSS JOIN LATERAL (
-        SELECT m.* FROM truce.names m WHERE m.name = a.name AND m.sort = 'key' OFFSET 0) AS k
-      JOIN truce.names n ON n.resource = k.resource AND n.sort <> 'key';
-    RETURN QUERY
-      SELECT 4, 0, g.id, g.kind, g.key, g.party, g.level, g.accepted::integer::text, g.successor, g.reason, g.actor,
-             g.at::text, g.until::text, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL
-      FROM unnest(a_names) AS a (name) JOIN truce.agreements g ON g.key = a.name;
+      SELECT 4, 0, g.id, g.kind, r.public_id, g.party, g.level, g.accepted::integer::text, g.successor, g.reason,
+             g.actor, g.at::text, g.until::text, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL
+      FROM unnest(a_resources) AS a (id) CROSS JOIN LATERAL (
+        SELECT m.* FROM truce.resources m WHERE m.public_id = a.id OFFSET 0) AS r
+      JOIN truce.agreements g ON g.resource = r.id;
   END IF;
   IF cardinality(a_uids) > 0 THEN
     RETURN QUERY
-      SELECT 5, 0, r.key, d.uid, d.state, d.slot, d.root, d.intent, d.terminating::integer::text,
+      SELECT 5, 0, r.public_id, d.uid, d.state, d.slot, d.root, d.intent, d.terminating::integer::text,
              d.managed::integer::text, d.identity, d.review, d.digest, d.base::text, d."user", d.at::text,
              d.created::text, d.account_fields, NULL, NULL, NULL, NULL, NULL
       FROM unnest(a_uids) AS a (uid) JOIN truce.declarations d ON d.uid = a.uid
@@ -515,9 +533,10 @@ BEGIN
   END IF;
   IF cardinality(a_agreements) > 0 THEN
     RETURN QUERY
-      SELECT 10, 0, g.id, g.kind, g.key, g.party, g.level, g.accepted::integer::text, g.successor, g.reason, g.actor,
-             g.at::text, g.until::text, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL
-      FROM unnest(a_agreements) AS a (id) JOIN truce.agreements g ON g.id = a.id;
+      SELECT 10, 0, g.id, g.kind, r.public_id, g.party, g.level, g.accepted::integer::text, g.successor, g.reason,
+             g.actor, g.at::text, g.until::text, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL
+      FROM unnest(a_agreements) AS a (id) JOIN truce.agreements g ON g.id = a.id
+      JOIN truce.resources r ON r.id = g.resource;
   END IF;
   IF cardinality(a_reserved) > 0 THEN
     RETURN QUERY
@@ -534,13 +553,12 @@ BEGIN
     RETURN QUERY
       SELECT 12, i / 2, f.*
       FROM generate_series(1, cardinality(a_shapes), 2) AS i CROSS JOIN LATERAL (
-        SELECT n.name, '1', o.public_id, o.root, o.party, o.service, o.contact, o.arn, o.name, o.identity, o.shape,
+        SELECT r.key, '1', r.public_id, o.root, o.party, o.service, o.contact, o.arn, o.name, o.identity, o.shape,
                o.since::text, o.real::integer::text, o.record, o.record_reason, o.successor, o.state, o.leaf,
                o.contested::integer::text, o.managed_once::integer::text, o.left_slots
         FROM (SELECT s.* FROM truce.owners s WHERE s.shape = a_shapes[i] AND s.shape <> '' OFFSET 0) AS o
-        CROSS JOIN LATERAL (
-          SELECT m.* FROM truce.names m WHERE m.resource = o.resource AND m.sort = 'key' OFFSET 0) AS n
-        ORDER BY n.name LIMIT a_shapes[i + 1]::bigint) AS f;
+        CROSS JOIN LATERAL (SELECT m.* FROM truce.resources m WHERE m.id = o.resource OFFSET 0) AS r
+        ORDER BY r.key LIMIT a_shapes[i + 1]::bigint) AS f;
   END IF;
   IF cardinality(a_proposed) > 0 THEN
     RETURN QUERY
@@ -548,7 +566,7 @@ BEGIN
              NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL
       FROM unnest(a_proposed) WITH ORDINALITY AS p (name, number) CROSS JOIN LATERAL (
         SELECT count(*)::text AS is_taken FROM (
-          SELECT m.* FROM truce.names m WHERE m.name = p.name OFFSET 0) AS n
+          SELECT m.* FROM truce.names m WHERE m.name = p.name ORDER BY m.spelling DESC) AS n
         JOIN truce.owners o ON o.resource = n.resource OFFSET 0) AS t;
   END IF;
 END $$;
@@ -569,57 +587,54 @@ BEGIN
 END $$;
 
 -- Writes what one decision changes, all or nothing: drops, then puts. Each array holds its records one after the other,
--- so many texts each (registry/store/postgres/records.h); no record comes twice. Names dropped, rows, owners, keys that
--- are left with nothing, names put: in this order a key and a name change places. `audit_from`: the number of the first
--- audit line. Answers the number of the last one that it wrote.
-CREATE FUNCTION truce.put(drop_names text[], drop_rows text[], drop_owners text[], put_owners text[], put_rows text[],
-                          put_names text[], drop_objects text[], put_objects text[], drop_agreements text[],
-                          put_agreements text[], put_settings text[], put_audit text[],
-                          audit_from bigint DEFAULT NULL)
+-- so many texts each (registry/store/postgres/records.h); no record comes twice. What refers to a resource that is not
+-- there breaks a constraint (NOT NULL). Put as observed, what has an owner stays as it is; observers that an owner leaves
+-- behind keep its key. Last go the resources that are left with neither owner nor declarations. `audit_from`: the number
+-- of the first audit line. Answers the number of the last one that it wrote.
+CREATE FUNCTION truce.put(drop_names text[], drop_rows text[], drop_owners text[], put_observed text[],
+                          put_owners text[], put_rows text[], put_names text[], drop_objects text[],
+                          put_objects text[], drop_agreements text[], put_agreements text[], put_settings text[],
+                          put_audit text[], audit_from bigint DEFAULT NULL)
 RETURNS bigint LANGUAGE plpgsql VOLATILE
 SET plan_cache_mode = force_generic_plan SET jit = off SET enable_seqscan = off SET enable_hashjoin = off
 SET enable_mergejoin = off SET enable_material = off AS $$  -- as in truce.take
 #variable_conflict use_column
 DECLARE
-  written bigint;
   last_line bigint;
   present bigint;  -- incarnation
 BEGIN
   PERFORM truce.wait_when_committing();
   IF cardinality(drop_names) > 0 THEN
-    DELETE FROM truce.names n USING unnest(drop_names) AS a (name) WHERE n.name = a.name AND n.sort <> 'key';
+    DELETE FROM truce.names n USING generate_series(1, cardinality(drop_names), 2) AS i
+    WHERE n.name = drop_names[i] AND n.spelling = drop_names[i + 1]::bigint;
   END IF;
   IF cardinality(drop_rows) > 0 THEN
     DELETE FROM truce.declarations d USING generate_series(1, cardinality(drop_rows), 3) AS i, LATERAL (
-      SELECT m.* FROM truce.names m WHERE m.name = drop_rows[i] AND m.sort = 'key' OFFSET 0) AS n
-    WHERE d.resource = n.resource AND d.uid = drop_rows[i + 1]
-      AND d.state = drop_rows[i + 2];
+      SELECT m.* FROM truce.resources m WHERE m.public_id = drop_rows[i] OFFSET 0) AS r
+    WHERE d.resource = r.id AND d.uid = drop_rows[i + 1] AND d.state = drop_rows[i + 2];
   END IF;
   IF cardinality(drop_owners) > 0 THEN
-    DELETE FROM truce.owners o USING unnest(drop_owners) AS a (key), LATERAL (
-      SELECT m.* FROM truce.names m WHERE m.name = a.key AND m.sort = 'key' OFFSET 0) AS n
-    WHERE o.resource = n.resource;
+    DELETE FROM truce.owners o USING unnest(drop_owners) AS a (id), LATERAL (
+      SELECT m.* FROM truce.resources m WHERE m.public_id = a.id OFFSET 0) AS r
+    WHERE o.resource = r.id;
   END IF;
-  IF cardinality(put_owners) > 0 OR cardinality(put_rows) > 0 THEN
-    WITH made AS (
-      INSERT INTO truce.resources (key)
-      SELECT DISTINCT a.key FROM (
-        SELECT put_owners[i] FROM generate_series(1, cardinality(put_owners), 20) AS i
-        UNION ALL SELECT put_rows[i] FROM generate_series(1, cardinality(put_rows), 17) AS i) AS a (key)
-      WHERE NOT EXISTS (SELECT FROM truce.names n WHERE n.name = a.key AND n.sort = 'key')
-      RETURNING id, key)
-    INSERT INTO truce.names (name, resource, sort, observed, at) SELECT key, id, 'key', false, 0 FROM made;
+  IF cardinality(put_observed) > 0 THEN
+    INSERT INTO truce.resources AS r (public_id, key)
+    SELECT put_observed[i], put_observed[i + 1] FROM generate_series(1, cardinality(put_observed), 2) AS i
+    ON CONFLICT (public_id) DO UPDATE SET key = excluded.key
+      WHERE NOT EXISTS (SELECT FROM truce.owners o WHERE o.resource = r.id);
   END IF;
   IF cardinality(put_owners) > 0 THEN
-    INSERT INTO truce.owners AS o (resource, public_id, root, party, service, contact, arn, name, identity, shape, since,
-      real, record, record_reason, successor, state, leaf, contested, managed_once, left_slots)
-    SELECT n.resource, p[i + 1], p[i + 2], p[i + 3], p[i + 4], p[i + 5], p[i + 6], p[i + 7], p[i + 8], p[i + 9],
-      p[i + 10]::bigint, p[i + 11]::boolean, p[i + 12], p[i + 13], p[i + 14], p[i + 15], p[i + 16],
-      p[i + 17]::boolean, p[i + 18]::boolean, p[i + 19]
+    INSERT INTO truce.resources AS r (public_id, key)
+    SELECT put_owners[i], put_owners[i + 1] FROM generate_series(1, cardinality(put_owners), 20) AS i
+    ON CONFLICT (public_id) DO UPDATE SET key = excluded.key WHERE r.key <> excluded.key;
+    INSERT INTO truce.owners AS o (resource, root, party, service, contact, arn, name, identity, shape, since, real,
+      record, record_reason, successor, state, leaf, contested, managed_once, left_slots)
+    SELECT (SELECT r.id FROM truce.resources r WHERE r.public_id = p[i]), p[i + 2], p[i + 3], p[i + 4], p[i + 5],
+      p[i + 6], p[i + 7], p[i + 8], p[i + 9], p[i + 10]::bigint, p[i + 11]::boolean, p[i + 12], p[i + 13], p[i + 14],
+      p[i + 15], p[i + 16], p[i + 17]::boolean, p[i + 18]::boolean, p[i + 19]
     FROM (SELECT put_owners) AS a (p), generate_series(1, cardinality(p), 20) AS i
-    CROSS JOIN LATERAL (
-      SELECT m.* FROM truce.names m WHERE m.name = put_owners[i] AND m.sort = 'key' OFFSET 0) AS n
-    ON CONFLICT (resource) DO UPDATE SET public_id = excluded.public_id, root = excluded.root, party = excluded.party,
+    ON CONFLICT (resource) DO UPDATE SET root = excluded.root, party = excluded.party,
       service = excluded.service, contact = excluded.contact, arn = excluded.arn, name = excluded.name,
       identity = excluded.identity, shape = excluded.shape, since = excluded.since, real = excluded.real,
       record = excluded.record, record_reason = excluded.record_reason, successor = excluded.successor,
@@ -629,42 +644,23 @@ BEGIN
   IF cardinality(put_rows) > 0 THEN
     INSERT INTO truce.declarations AS d (resource, uid, state, slot, namespace, root, intent, terminating, managed,
       identity, review, digest, base, "user", at, created, account_fields)
-    SELECT n.resource, p[i + 1], p[i + 2], p[i + 3], p[i + 4], p[i + 5], p[i + 6], p[i + 7]::boolean,
-      p[i + 8]::boolean, p[i + 9], p[i + 10], p[i + 11], p[i + 12]::bigint, p[i + 13], p[i + 14]::bigint,
-      p[i + 15]::bigint, p[i + 16]
+    SELECT (SELECT r.id FROM truce.resources r WHERE r.public_id = p[i]), p[i + 1], p[i + 2], p[i + 3], p[i + 4],
+      p[i + 5], p[i + 6], p[i + 7]::boolean, p[i + 8]::boolean, p[i + 9], p[i + 10], p[i + 11], p[i + 12]::bigint,
+      p[i + 13], p[i + 14]::bigint, p[i + 15]::bigint, p[i + 16]
     FROM (SELECT put_rows) AS a (p), generate_series(1, cardinality(p), 17) AS i
-    CROSS JOIN LATERAL (
-      SELECT m.* FROM truce.names m WHERE m.name = put_rows[i] AND m.sort = 'key' OFFSET 0) AS n
     ON CONFLICT (resource, uid, state) DO UPDATE SET slot = excluded.slot, namespace = excluded.namespace,
       root = excluded.root, intent = excluded.intent, terminating = excluded.terminating, managed = excluded.managed,
       identity = excluded.identity, review = excluded.review, digest = excluded.digest, base = excluded.base,
       "user" = excluded."user", at = excluded.at, created = excluded.created,
       account_fields = excluded.account_fields;
   END IF;
-  IF cardinality(drop_owners) > 0 OR cardinality(drop_rows) > 0 THEN
-    WITH gone AS (
-      DELETE FROM truce.resources r
-      USING (SELECT unnest(drop_owners)
-             UNION SELECT drop_rows[i] FROM generate_series(1, cardinality(drop_rows), 3) AS i) AS a (key),
-        LATERAL (SELECT m.* FROM truce.names m WHERE m.name = a.key AND m.sort = 'key' OFFSET 0) AS n
-      WHERE r.id = n.resource
-        AND NOT EXISTS (SELECT FROM truce.owners o WHERE o.resource = r.id)
-        AND NOT EXISTS (SELECT FROM truce.declarations d WHERE d.resource = r.id)
-      RETURNING r.id)
-    DELETE FROM truce.names n USING gone WHERE n.resource = gone.id AND n.sort = 'key';
-  END IF;
   IF cardinality(put_names) > 0 THEN
-    INSERT INTO truce.names AS n (name, resource, sort, observed, at)
-    SELECT put_names[i], k.resource, put_names[i + 2], put_names[i + 3]::boolean, put_names[i + 4]::bigint
-    FROM generate_series(1, cardinality(put_names), 5) AS i
-    CROSS JOIN LATERAL (
-      SELECT m.* FROM truce.names m WHERE m.name = put_names[i + 1] AND m.sort = 'key' OFFSET 0) AS k
-    ON CONFLICT (name) DO UPDATE SET resource = excluded.resource, sort = excluded.sort,
-      observed = excluded.observed, at = excluded.at WHERE n.sort <> 'key';
-    GET DIAGNOSTICS written = ROW_COUNT;
-    IF written * 5 <> cardinality(put_names) THEN
-      RAISE unique_violation USING MESSAGE = 'a name belongs to one resource, which has an owner or declarations';
-    END IF;
+    INSERT INTO truce.names AS n (name, spelling, resource, sort, observed, at)
+    SELECT p[i], p[i + 1]::bigint, (SELECT r.id FROM truce.resources r WHERE r.public_id = p[i + 2]), p[i + 3],
+      p[i + 4]::boolean, p[i + 5]::bigint
+    FROM (SELECT put_names) AS a (p), generate_series(1, cardinality(p), 6) AS i
+    ON CONFLICT (name, spelling) DO UPDATE SET resource = excluded.resource, sort = excluded.sort,
+      observed = excluded.observed, at = excluded.at;
   END IF;
   IF cardinality(drop_objects) > 0 THEN
     DELETE FROM truce.objects o USING unnest(drop_objects) AS a (uid) WHERE o.uid = a.uid;
@@ -685,13 +681,23 @@ BEGIN
     DELETE FROM truce.agreements g USING unnest(drop_agreements) AS a (id) WHERE g.id = a.id;
   END IF;
   IF cardinality(put_agreements) > 0 THEN
-    INSERT INTO truce.agreements AS g (id, kind, key, party, level, accepted, successor, reason, actor, at, until)
-    SELECT p[i], p[i + 1], p[i + 2], p[i + 3], p[i + 4], p[i + 5]::boolean, p[i + 6], p[i + 7], p[i + 8],
-      p[i + 9]::bigint, p[i + 10]::bigint
+    INSERT INTO truce.agreements AS g (id, kind, resource, party, level, accepted, successor, reason, actor, at, until)
+    SELECT p[i], p[i + 1], (SELECT r.id FROM truce.resources r WHERE r.public_id = p[i + 2]), p[i + 3], p[i + 4],
+      p[i + 5]::boolean, p[i + 6], p[i + 7], p[i + 8], p[i + 9]::bigint, p[i + 10]::bigint
     FROM (SELECT put_agreements) AS a (p), generate_series(1, cardinality(p), 11) AS i
-    ON CONFLICT (id) DO UPDATE SET kind = excluded.kind, key = excluded.key, party = excluded.party,
+    ON CONFLICT (id) DO UPDATE SET kind = excluded.kind, resource = excluded.resource, party = excluded.party,
       level = excluded.level, accepted = excluded.accepted, successor = excluded.successor, reason = excluded.reason,
       actor = excluded.actor, at = excluded.at, until = excluded.until;
+  END IF;
+  IF cardinality(drop_owners) > 0 OR cardinality(drop_rows) > 0 OR cardinality(put_observed) > 0 THEN
+    DELETE FROM truce.resources r
+    USING (SELECT unnest(drop_owners)
+           UNION SELECT drop_rows[i] FROM generate_series(1, cardinality(drop_rows), 3) AS i
+           UNION SELECT put_observed[i] FROM generate_series(1, cardinality(put_observed), 2) AS i) AS a (id),
+      LATERAL (SELECT m.* FROM truce.resources m WHERE m.public_id = a.id OFFSET 0) AS f
+    WHERE r.id = f.id
+      AND NOT EXISTS (SELECT FROM truce.owners o WHERE o.resource = f.id)
+      AND NOT EXISTS (SELECT FROM truce.declarations d WHERE d.resource = f.id);
   END IF;
   IF cardinality(put_settings) > 0 THEN
     INSERT INTO truce.settings AS s (name, value)

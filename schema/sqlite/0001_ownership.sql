@@ -2,8 +2,12 @@
 -- milliseconds since 1970, UTC. Absent values are NULL, also texts that an index holds: `WHERE arn = ?` then finds the
 -- index by itself.
 --
--- A grant costs the pages that it changes at random places: here one each for key, name, uid of object and declaration,
--- and slot. A CHECK of three words or more says OR: for IN SQLite fills a table of its own in each statement.
+-- A grant costs the pages that it changes at random places: here one each for the name for people, each name, and uid
+-- and slot of the object; ids and numbers grow. A CHECK of three words or more says OR: for IN SQLite fills a table of its
+-- own in each statement.
+--
+-- What belongs to a resource refers to its number. Deferred: checked when the transaction ends, so that no statement
+-- needs a journal of its own; but a resource does not go before what belongs to it.
 
 -- Where ownerships count for quotas. `owned` is their number: the triggers below keep it in the same transaction.
 CREATE TABLE places (
@@ -19,12 +23,13 @@ CREATE TABLE places (
 
 CREATE INDEX places_by_namespace ON places (namespace);
 
--- One row for each resource that has an owner or declarations (I1: one owner for each key).
+-- One row for each resource that has an owner or declarations (I1: one owner for each). The number is SQLite's alone:
+-- everywhere else the public id identifies a resource.
 CREATE TABLE resources (
   id            INTEGER PRIMARY KEY,
-  key           TEXT    NOT NULL UNIQUE CHECK (key <> ''),
+  public_id     TEXT    NOT NULL UNIQUE CHECK (public_id <> ''),
+  key           TEXT    NOT NULL CHECK (key <> ''),        -- the name that people are shown; one of `names`
   owned         INTEGER NOT NULL CHECK (owned IN (0, 1)),  -- 0: all below is empty, observers only
-  public_id     TEXT,
   root          TEXT    NOT NULL,
   party         TEXT    NOT NULL,
   service       TEXT    NOT NULL,
@@ -48,7 +53,6 @@ CREATE TABLE resources (
   CHECK (owned = (place IS NOT NULL))
 ) STRICT;
 
-CREATE INDEX resources_by_id      ON resources (public_id)           WHERE public_id IS NOT NULL;
 CREATE INDEX resources_by_name    ON resources (name COLLATE NOCASE) WHERE name IS NOT NULL;
 CREATE INDEX resources_by_arn     ON resources (arn)                 WHERE arn IS NOT NULL;
 CREATE INDEX resources_by_shape   ON resources (shape)               WHERE shape IS NOT NULL;
@@ -72,10 +76,10 @@ BEGIN
 END;
 
 CREATE TABLE declarations (
-  -- Deferred: checked when the transaction ends, so that no statement needs a journal of its own.
-  resource    INTEGER NOT NULL REFERENCES resources (id) DEFERRABLE INITIALLY DEFERRED,
+  resource    INTEGER NOT NULL REFERENCES resources (id) ON DELETE RESTRICT DEFERRABLE INITIALLY DEFERRED,
   uid         TEXT    NOT NULL CHECK (uid <> ''),  -- "cluster/metadata.uid"
   state       TEXT    NOT NULL CHECK (state IN ('reserved', 'seen')),
+  object      INTEGER NOT NULL REFERENCES objects (id) ON DELETE RESTRICT DEFERRABLE INITIALLY DEFERRED,  -- of the uid
   slot        TEXT    NOT NULL,
   namespace   TEXT    NOT NULL,  -- of the slot, for limits
   root        TEXT,              -- NULL: the slot itself
@@ -93,15 +97,14 @@ CREATE TABLE declarations (
   PRIMARY KEY (resource, uid, state)
 ) STRICT, WITHOUT ROWID;
 
-CREATE INDEX declarations_by_uid ON declarations (uid);
+CREATE INDEX declarations_by_object ON declarations (object);
 -- By who shares a limit: a namespace, or the user of what is cluster-scoped.
 CREATE INDEX declarations_reserved ON declarations (namespace, (CASE WHEN namespace = '' THEN user ELSE '' END), at)
 WHERE state = 'reserved';
 CREATE INDEX declarations_observing ON declarations (resource) WHERE intent = 'observes';
 
--- I1, I2: a reservation is an answer "allowed"; while one that manages stands, its key has an owner.
--- ROLLBACK, not ABORT: the writer takes the whole transaction back, and SQLite keeps no journal of
--- each statement.
+-- I1, I2: a reservation is an answer "allowed"; while one that manages stands, its resource has an owner. ROLLBACK, not
+-- ABORT: the writer takes the whole transaction back, and SQLite keeps no journal of each statement.
 CREATE TRIGGER reservation_has_owner BEFORE INSERT ON declarations
 WHEN NEW.state = 'reserved' AND NEW.intent <> 'observes'
   AND (SELECT owned FROM resources WHERE id = NEW.resource) IS NOT 1
@@ -123,37 +126,20 @@ BEGIN
   SELECT RAISE(ROLLBACK, 'a managing reservation has an owner');
 END;
 
--- The further names of a resource, beside its key.
+-- I13: a name belongs to one resource. While a pass of another catalogue spells names anew, a text may be there twice,
+-- as the passes before spelt it and as this one does: the higher number counts.
 CREATE TABLE names (
-  name     TEXT    PRIMARY KEY CHECK (name <> ''),
-  resource INTEGER NOT NULL REFERENCES resources (id) DEFERRABLE INITIALLY DEFERRED,
+  name     TEXT    NOT NULL CHECK (name <> ''),
+  spelling INTEGER NOT NULL,
+  resource INTEGER NOT NULL REFERENCES resources (id) ON DELETE RESTRICT DEFERRABLE INITIALLY DEFERRED,
   sort     TEXT    NOT NULL CHECK (sort = 'declared' OR sort = 'located' OR sort = 'assigned'
                                   OR sort = 'former-id'),
   observed INTEGER NOT NULL CHECK (observed IN (0, 1)),  -- 1: known from a status only
-  at       INTEGER NOT NULL
+  at       INTEGER NOT NULL,
+  PRIMARY KEY (name, spelling)
 ) STRICT, WITHOUT ROWID;
 
 CREATE INDEX names_by_resource ON names (resource);
-
--- I13: a name belongs to one resource: it is no other's key, and goes before or with its own.
-CREATE TRIGGER name_is_no_key BEFORE INSERT ON names
-WHEN EXISTS (SELECT 1 FROM resources WHERE key = NEW.name
-             AND (owned = 1 OR EXISTS (SELECT 1 FROM declarations WHERE resource = resources.id)))
-BEGIN
-  SELECT RAISE(ROLLBACK, 'a name belongs to one resource');
-END;
-
-CREATE TRIGGER key_is_no_name BEFORE INSERT ON resources
-WHEN EXISTS (SELECT 1 FROM names WHERE name = NEW.key)
-BEGIN
-  SELECT RAISE(ROLLBACK, 'a name belongs to one resource');
-END;
-
-CREATE TRIGGER name_has_its_resource BEFORE DELETE ON resources
-WHEN EXISTS (SELECT 1 FROM names WHERE resource = OLD.id)
-BEGIN
-  SELECT RAISE(ROLLBACK, 'a name has its resource');
-END;
 
 CREATE TABLE objects (
   id          INTEGER PRIMARY KEY,
@@ -180,11 +166,11 @@ CREATE INDEX objects_by_slot ON objects (kind, namespace, name);
 CREATE INDEX objects_by_parent ON objects (parent) WHERE parent IS NOT NULL;
 
 -- What was settled about a resource beside its ownership (registry/ownership/agreement.h): shares, offered
--- hand-overs, protections. Few and small, read by key.
+-- hand-overs, protections. Few and small.
 CREATE TABLE agreements (
   id        TEXT    PRIMARY KEY CHECK (id <> ''),
   kind      TEXT    NOT NULL CHECK (kind IN ('share', 'transfer', 'protection')),
-  key       TEXT    NOT NULL CHECK (key <> ''),
+  resource  INTEGER NOT NULL REFERENCES resources (id) ON DELETE RESTRICT DEFERRABLE INITIALLY DEFERRED,
   party     TEXT    NOT NULL,
   level     TEXT    NOT NULL CHECK (level IN ('observe', 'attach')),
   accepted  INTEGER NOT NULL CHECK (accepted IN (0, 1)),
@@ -195,7 +181,7 @@ CREATE TABLE agreements (
   until     INTEGER
 ) STRICT, WITHOUT ROWID;
 
-CREATE INDEX agreements_by_key ON agreements (key);
+CREATE INDEX agreements_by_resource ON agreements (resource);
 CREATE INDEX agreements_by_kind ON agreements (kind, id);
 
 CREATE TABLE settings (
@@ -209,8 +195,8 @@ CREATE TABLE audit (
   action TEXT    NOT NULL CHECK (action = 'granted' OR action = 'conflict' OR action = 'released'
                                  OR action = 'passed' OR action = 'orphaned' OR action = 'transferred'
                                  OR action = 'moved' OR action = 'administered'),
-  key    TEXT    NOT NULL,
-  id     TEXT,
+  key    TEXT    NOT NULL,  -- as it was on that day
+  id     TEXT,              -- of the resource
   root   TEXT    NOT NULL,
   slot   TEXT    NOT NULL,
   uid    TEXT    NOT NULL,

@@ -32,18 +32,19 @@ AWAY_CONNECTIONS = (CONNECTIONS, 4 * CONNECTIONS)
 AT_ONCE = 100_000  # copies by one statement, which has a minute
 START_SECONDS = 120.0
 
-OWNER = ("n.name, o.public_id, o.root, o.party, o.service, o.contact, o.arn, o.name, o.identity, o.shape, o.since, "
+NAME = "n.name, n.spelling, r.public_id, n.sort, n.observed::integer, n.at"
+OWNER = ("r.public_id, r.key, o.root, o.party, o.service, o.contact, o.arn, o.name, o.identity, o.shape, o.since, "
          "o.real::integer, o.record, o.record_reason, o.successor, o.state, o.leaf, o.contested::integer, "
          "o.managed_once::integer, o.left_slots")
-ROW = ('n.name, d.uid, d.state, d.slot, d.namespace, d.root, d.intent, d.terminating::integer, d.managed::integer, '
+ROW = ('r.public_id, d.uid, d.state, d.slot, d.namespace, d.root, d.intent, d.terminating::integer, d.managed::integer, '
        'd.identity, d.review, d.digest, d.base, d."user", d.at, d.created, d.account_fields')
 OBJECT = ("b.uid, b.kind, b.namespace, b.name, b.parent, b.parent_uid, b.root, b.link, b.names, b.service, b.contact, "
           "b.composes::integer, b.own_party::integer, b.transfer_to, b.told, b.stripped, b.at")
 AUDIT = "l.at, l.action, l.key, l.id, l.root, l.slot, l.uid, l.cause, l.actor, l.review"
 # The tables of one grant, beside each other.
-GRANT = ("truce.owners o JOIN truce.names n ON n.resource = o.resource AND n.sort = 'key' "
-         "JOIN truce.declarations d ON d.resource = o.resource JOIN truce.objects b ON b.uid = d.uid "
-         "JOIN truce.audit l ON l.id = o.public_id")
+GRANT = ("truce.owners o JOIN truce.resources r ON r.id = o.resource JOIN truce.names n ON n.resource = r.id "
+         "JOIN truce.declarations d ON d.resource = r.id JOIN truce.objects b ON b.uid = d.uid "
+         "JOIN truce.audit l ON l.id = r.public_id")
 
 
 @dataclass(frozen=True)
@@ -98,7 +99,7 @@ class Database:
             values = ["2000000000 + i" if column in ("resource", "id") else
                       f"t.{column} || '-copy-' || i" if column in ("key", "name", "uid", "public_id") else
                       f"t.{column}" for column in columns]
-            first = f"SELECT * FROM truce.{table}" + (" WHERE sort = 'key'" if table == "names" else "") + " LIMIT 1"
+            first = f"SELECT * FROM truce.{table} LIMIT 1"
             for begin in range(1, count, AT_ONCE):
                 self._postgres.sql(
                     DATABASE, f"SET session_replication_role = replica; INSERT INTO truce.{table} ({','.join(columns)}) "
@@ -151,15 +152,18 @@ class Database:
         return [None if value is None else str(value) for value in found]
 
     def _take(self, number: str) -> str:
-        key, uid, _, slot = self._one(ROW)[:4]
-        names, uids, slots = (_array([value], number) for value in (key, uid, slot))
+        resource, uid, _, slot = self._one(ROW)[:4]
+        found = (self._one(NAME)[0], resource, uid, slot)
+        names, resources, uids, slots = (_array([value], number) for value in found)
         rest = ", ".join(["'{}'"] * 6)
-        return f"SELECT * FROM truce.take('begin', 5000, {names}, {uids}, {slots}, {rest}, NULL, NULL);\n"
+        return (f"SELECT * FROM truce.take('begin', 5000, {names}, {resources}, {uids}, {slots}, {rest}, NULL, "
+                "NULL);\n")
 
     def _put(self) -> str:
-        owner, row, thing, line = (_array(self._one(columns), ":n") for columns in (OWNER, ROW, OBJECT, AUDIT))
-        return (f"SELECT truce.put('{{}}', '{{}}', '{{}}', {owner}, {row}, '{{}}', '{{}}', {thing}, '{{}}', '{{}}', "
-                f"'{{}}', {line});\n")
+        owner, row, name, thing, line = (_array(self._one(columns), ":n")
+                                         for columns in (OWNER, ROW, NAME, OBJECT, AUDIT))
+        return (f"SELECT truce.put('{{}}', '{{}}', '{{}}', '{{}}', {owner}, {row}, {name}, '{{}}', {thing}, '{{}}', "
+                f"'{{}}', '{{}}', {line});\n")
 
     def stop(self) -> None:
         self._postgres.remove()

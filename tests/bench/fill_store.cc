@@ -38,9 +38,10 @@ constexpr std::string_view kCluster = "local";
 // A registry without anything: no two objects made here meet.
 class NothingKnown final : public Facts {
  public:
-  std::optional<Owner> OwnerOf(const KeyText& /*key*/) const override { return std::nullopt; }
-  bool HasOwner(const KeyText& /*key*/) const override { return false; }
-  std::vector<Row> RowsOfKey(const KeyText& /*key*/) const override { return {}; }
+  std::vector<ResourceName> Spelt(const KeyText& /*name*/) const override { return {}; }
+  std::vector<ResourceName> NamesOf(const ResourceId& /*id*/) const override { return {}; }
+  std::optional<Owner> OwnerOf(const ResourceId& /*id*/) const override { return std::nullopt; }
+  std::vector<Row> RowsOf(const ResourceId& /*id*/) const override { return {}; }
   std::vector<Row> RowsOfUid(const Uid& /*uid*/) const override { return {}; }
   std::optional<Object> ObjectByUid(const Uid& /*uid*/) const override { return std::nullopt; }
   std::optional<Object> ObjectBySlot(const Slot& /*slot*/) const override { return std::nullopt; }
@@ -58,11 +59,7 @@ class NothingKnown final : public Facts {
                               std::size_t /*limit*/) const override {
     return {};
   }
-  std::optional<ResourceName> FurtherName(const KeyText& /*name*/) const override {
-    return std::nullopt;
-  }
-  std::vector<ResourceName> FurtherNamesOf(const KeyText& /*key*/) const override { return {}; }
-  std::vector<Agreement> AgreementsOf(const KeyText& /*key*/) const override { return {}; }
+  std::vector<Agreement> AgreementsOf(const ResourceId& /*id*/) const override { return {}; }
   std::optional<Agreement> AgreementById(const PublicId& /*id*/) const override { return {}; }
   std::vector<Agreement> AgreementsAfter(AgreementKind /*kind*/, const PublicId& /*after*/,
                                          std::size_t /*limit*/) const override {
@@ -136,7 +133,7 @@ constexpr std::string_view kQueue =
     R"({"type":"Synced","status":"True","reason":"ReconcileSuccess"}]}})";
 
 // Three of four objects are buckets, cluster-scoped, the fourth is a queue in its team's namespace:
-// with an account in its key, and a party of another form.
+// with an account in its name, and a party of another form.
 struct Made {
   GroupKind kind;
   std::string object;
@@ -178,10 +175,10 @@ class Filler {
   }
 
   Result<void> Run() {
-    // As a server of this version leaves it: its next start has no keys to look through.
-    const auto followed = RekeyForCatalogue(
+    // As a server of this version leaves it: its next start has no names to look through.
+    const auto followed = RespellForCatalogue(
         store_,
-        {KeysOf(*rules_.catalogue), rules_.catalogue->version(), parties_, ids_, clock_.Now()});
+        {SpellingOf(*rules_.catalogue), rules_.catalogue->version(), parties_, ids_, clock_.Now()});
     if (!followed.ok()) return followed.error();
     const std::uint64_t step = count_ < kPrintedMax ? 1 : count_ / kPrintedMax;
     for (std::uint64_t number = 0; number < count_; ++number) {
@@ -205,6 +202,7 @@ class Filler {
     Append(changes.put_rows, changes_.put_rows);
     Append(changes.put_owners, changes_.put_owners);
     Append(changes.put_objects, changes_.put_objects);
+    Append(changes.put_names, changes_.put_names);
     Append(changes.audit, changes_.audit);
   }
 

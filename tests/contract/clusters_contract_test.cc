@@ -7,6 +7,7 @@
 
 #include "registry/identity/uids.h"
 #include "registry/ownership/ledger.h"
+#include "registry/ownership/names.h"
 #include "registry/ownership/review.h"
 #include "registry/ownership/sight.h"
 #include "tests/contract/every_store.h"
@@ -37,8 +38,13 @@ class ClustersContract : public StoreContract {
   }
   // The cluster of whoever owns the bucket; empty: nobody does.
   std::string OwnerOf(const std::string& name) {
-    const auto owner = OwnerIn(store(), {"s3/Bucket|aws|||name=" + name});
-    return owner ? owner->root.cluster : "";
+    std::string cluster;
+    const ReadFn look = [&](const Facts& facts) {
+      const auto owner = OwnerByName({"s3/Bucket|aws|||name=" + name}, facts);
+      cluster = owner ? owner->root.cluster : "";
+    };
+    EXPECT_TRUE(store().Read(look, Soon()).ok());
+    return cluster;
   }
 
   PartyRules parties_;

@@ -15,7 +15,7 @@ namespace counts_contract_test {
 
 constexpr std::string_view kAccount = "123456789012";
 
-// An ownership of key `name` that lies there.
+// An ownership of the resource `name` that lies there.
 Owner OwnerAt(std::string_view name, std::string_view account, std::string_view region,
               std::string_view ns) {
   Owner owner = SampleOwner(name, "u1");
@@ -87,9 +87,9 @@ TEST_P(CountsContract, FollowsAnOwnershipWhereverItGoes) {
   WriteAll(changes);
   EXPECT_EQ(Count(Buckets("", "", "team-a")), 0U);
   EXPECT_EQ(Count(Buckets("", "", "team-b")), 1U) << "orphaned ones count";
-  // Another key: dropped and put in one change.
+  // Another resource: dropped and put in one change.
   Changes moved;
-  moved.drop_owners = {SampleKey("a")};
+  moved.drop_owners = {SampleId("a")};
   moved.put_owners = {OwnerAt("b", account, "eu-west-1", "team-b")};
   WriteAll(moved);
   EXPECT_EQ(Count(Buckets(account)), 1U);
@@ -97,7 +97,7 @@ TEST_P(CountsContract, FollowsAnOwnershipWhereverItGoes) {
     EXPECT_EQ(Count(Buckets(account, "eu-west-1", "team-b")), 1U);
   }
   Changes released;
-  released.drop_owners = {SampleKey("b"), SampleKey("b"), SampleKey("never")};
+  released.drop_owners = {SampleId("b"), SampleId("b"), SampleId("never")};
   WriteAll(released);
   EXPECT_EQ(Count(Buckets()), 0U);
 }
@@ -113,7 +113,7 @@ TEST_P(CountsContract, OfSeveralPutsOfOneOwnerTheLastCounts) {
 
 TEST_P(CountsContract, WhatIsRefusedDoesNotCount) {
   Changes broken = SampleCreate("a", "u1");
-  broken.put_rows[0].id.key = SampleKey("other");  // a reservation without owner
+  broken.put_rows[0].id.resource = SampleId("other");  // a reservation without owner
   EXPECT_FALSE(Write(store(), broken).ok());
   EXPECT_EQ(Count(Buckets()), 0U);
 }

@@ -45,8 +45,8 @@ TEST_P(FactsContract, OrdersRowsByIdAndObjectsByUid) {
                           [](const Row& a, const Row& b) { return a.id < b.id; });
   };
   OnFacts([&](const Facts& facts) {
-    EXPECT_EQ(facts.RowsOfKey(SampleKey("b")).size(), 6U);
-    EXPECT_TRUE(ordered(facts.RowsOfKey(SampleKey("b"))));
+    EXPECT_EQ(facts.RowsOf(SampleId("b")).size(), 6U);
+    EXPECT_TRUE(ordered(facts.RowsOf(SampleId("b"))));
     EXPECT_EQ(facts.RowsOfUid(Uid{"u10"}).size(), 6U);
     EXPECT_TRUE(ordered(facts.RowsOfUid(Uid{"u10"})));
     const std::vector<Object> children = facts.ChildrenOf(SampleSlot("parent"));
@@ -142,7 +142,7 @@ TEST_P(FactsContract, FindsOwnersThatDifferInTheAccountOnly) {
 // Some stores do not keep what the key tells.
 TEST_P(FactsContract, ShapesAreKeptWhateverTheKeyTells) {
   const auto owner_of = [](const std::string& account, const std::string& shape) {
-    Owner owner = SampleOwner("a", "u1");
+    Owner owner = SampleOwner("a" + account, "u1");
     owner.key.text = "sqs/Queue|aws|" + account + "|eu|name=a";
     owner.shape = shape;
     return owner;
@@ -162,15 +162,15 @@ TEST_P(FactsContract, ShapesAreKeptWhateverTheKeyTells) {
       EXPECT_EQ(facts.OwnersOfShape(told, 9), of_told);
       EXPECT_EQ(facts.OwnersOfShape("shape", 9), of_other);
       EXPECT_TRUE(facts.OwnersOfShape("", 9).empty());
-      EXPECT_EQ(facts.OwnerOf(none.key), none);
-      EXPECT_EQ(facts.OwnerOf(without_account.key), without_account);
+      EXPECT_EQ(facts.OwnerOf(none.id), none);
+      EXPECT_EQ(facts.OwnerOf(without_account.id), without_account);
     });
   };
   check({usual}, {other});
   if (kind_->Reopen()) check({usual}, {other});
   Changes more;
   more.put_owners = {owner_of("3", told)};
-  more.drop_owners = {usual.key};
+  more.drop_owners = {usual.id};
   WriteAll(more);
   check({owner_of("3", told)}, {});
   if (kind_->Reopen()) check({owner_of("3", told)}, {});
@@ -193,7 +193,7 @@ TEST_P(FactsContract, ADecisionSeesTheShapesOfThoseBeforeIt) {
       Changes changes;
       // Each third one takes the one before it away.
       if (in_order && i % 3 == 2) {
-        changes.drop_owners = {SampleKey("n" + std::to_string(i - 1))};
+        changes.drop_owners = {SampleId("n" + std::to_string(i - 1))};
         return changes;
       }
       changes.put_owners = {SampleOwner("n" + std::to_string(i), "u1")};
@@ -212,9 +212,13 @@ TEST_P(FactsContract, ADecisionSeesTheShapesOfThoseBeforeIt) {
   EXPECT_EQ(seen.size(), kCount);
 }
 
-TEST_P(FactsContract, PagesThroughTheKeysOfOwnersAndRows) {
+TEST_P(FactsContract, PagesThroughResourcesAndKeysOfOwnersAndRows) {
   Changes changes;
   changes.put_owners = {SampleOwner("a", "u1"), SampleOwner("c", "u1")};
+  changes.put_observed = {{SampleId("d"), SampleKey("d")},
+                          {SampleId("b"), SampleKey("b")},
+                          {SampleId("e"), SampleKey("e")}};
+  for (const char* key : {"a", "b", "c", "d", "e"}) changes.put_names.push_back(SampleKeyName(key));
   for (const char* key : {"c", "d", "b", "e"}) {
     for (const char* uid : {"u1", "u2"}) {
       Row row = SampleRow(key, uid);
@@ -223,7 +227,13 @@ TEST_P(FactsContract, PagesThroughTheKeysOfOwnersAndRows) {
     }
   }
   WriteAll(changes);
-  OnFacts([](const PassFacts& facts) {
+  OnFacts([](const AllFacts& facts) {
+    const std::vector<ResourceId> ids = {SampleId("a"), SampleId("b"), SampleId("c"), SampleId("d"),
+                                         SampleId("e")};
+    EXPECT_EQ(facts.ResourcesAfter({}, 9), ids);
+    EXPECT_EQ(facts.ResourcesAfter(SampleId("b"), 2), (std::vector{SampleId("c"), SampleId("d")}));
+    EXPECT_TRUE(facts.ResourcesAfter(SampleId("e"), 2).empty());
+    EXPECT_TRUE(facts.ResourcesAfter({}, 0).empty());
     const std::vector<KeyText> all = {SampleKey("a"), SampleKey("b"), SampleKey("c"),
                                       SampleKey("d"), SampleKey("e")};
     EXPECT_EQ(facts.KeysAfter({}, 9), all);
@@ -231,6 +241,29 @@ TEST_P(FactsContract, PagesThroughTheKeysOfOwnersAndRows) {
     EXPECT_TRUE(facts.KeysAfter(SampleKey("e"), 2).empty());
     EXPECT_TRUE(facts.KeysAfter({}, 0).empty());
   });
+}
+
+// While another catalogue spells names anew, two resources may be shown by one.
+TEST_P(FactsContract, TwoResourcesMayHaveOneKey) {
+  Changes changes;
+  changes.put_owners = {SampleOwner("a", "u1"), SampleOwner("b", "u1"), SampleOwner("c", "u1")};
+  changes.put_owners[0].key = SampleKey("b");
+  changes.put_names = {SampleKeyName("b"), SampleKeyName("b"), SampleKeyName("c")};
+  changes.put_names[0].resource = SampleId("a");
+  changes.put_names[0].spelling = 1;
+  WriteAll(changes);
+  const auto check = [&] {
+    EXPECT_EQ(Contents().owners, changes.put_owners);
+    OnFacts([&](const AllFacts& facts) {
+      EXPECT_EQ(facts.OwnerOf(SampleId("a")), changes.put_owners[0]);
+      EXPECT_EQ(facts.OwnerOf(SampleId("b")), changes.put_owners[1]);
+      EXPECT_EQ(facts.KeysAfter({}, 9), (std::vector{SampleKey("b"), SampleKey("c")}));
+      EXPECT_EQ(facts.OwnersIn(OwnerList::kAll, {}, 9).size(), 3U);
+      EXPECT_EQ(facts.OwnersIn(OwnerList::kAll, SampleKey("b"), 9).size(), 1U);
+    });
+  };
+  check();
+  if (kind_->Reopen()) check();
 }
 
 TEST_P(FactsContract, PagesThroughTheObjectsOfOneKind) {
@@ -448,6 +481,7 @@ TEST_P(FactsContract, ListsOwnersByWhatPeopleAskFor) {
     changes.put_owners.push_back(SampleOwner(name, "u1"));
     changes.put_owners.back().record = record;
     changes.put_owners.back().state = state;
+    changes.put_names.push_back(SampleKeyName(name));
     return changes.put_owners.back();
   };
   add("g", Record::kTransferring, HolderState::kHeld);
@@ -501,8 +535,8 @@ TEST_P(FactsContract, TellsTheAuditLogByNumber) {
     EXPECT_EQ(numbers({.newest_first = true}, 9), "4z3x2y1x");
     EXPECT_EQ(numbers({.from = 2, .until = 4}, 9), "2y3x");
     EXPECT_EQ(numbers({.from = 2, .until = 4, .newest_first = true}, 1), "3x");
-    EXPECT_EQ(numbers({.id = PublicId{"x"}}, 9), "1x3x");
-    EXPECT_EQ(numbers({.id = PublicId{"x"}, .newest_first = true}, 1), "3x");
+    EXPECT_EQ(numbers({.id = ResourceId{"x"}}, 9), "1x3x");
+    EXPECT_EQ(numbers({.id = ResourceId{"x"}, .newest_first = true}, 1), "3x");
     EXPECT_EQ(numbers({.from = 5}, 9), "");
     const auto place = [&](std::uint64_t number) {
       const auto lines = facts.AuditLines({.from = number}, 1);
@@ -511,15 +545,15 @@ TEST_P(FactsContract, TellsTheAuditLogByNumber) {
     EXPECT_EQ(numbers({.behind = place(2)}, 1), "3x");
     EXPECT_EQ(numbers({.behind = place(4)}, 9), "");
     EXPECT_EQ(numbers({.behind = place(3), .newest_first = true}, 9), "2y1x");
-    EXPECT_EQ(numbers({.behind = place(1), .id = PublicId{"x"}}, 9), "3x");
+    EXPECT_EQ(numbers({.behind = place(1), .id = ResourceId{"x"}}, 9), "3x");
   });
 }
 
-Agreement SampleAgreement(const std::string& id, AgreementKind kind, const std::string& key) {
+Agreement SampleAgreement(const std::string& id, AgreementKind kind, const std::string& resource) {
   Agreement agreement;
   agreement.id = {id};
   agreement.kind = kind;
-  agreement.key = SampleKey(key);
+  agreement.resource = SampleId(resource);
   agreement.party = {"ns:local/team-b"};
   agreement.level = ShareLevel::kAttach;
   agreement.accepted = false;
@@ -530,17 +564,18 @@ Agreement SampleAgreement(const std::string& id, AgreementKind kind, const std::
   return agreement;
 }
 
-TEST_P(FactsContract, AgreementsAreFoundByKeyIdAndKind) {
+TEST_P(FactsContract, AgreementsAreFoundByResourceIdAndKind) {
   Agreement first = SampleAgreement("b", AgreementKind::kShare, "k");
   first.until = At(99);
   const Agreement second = SampleAgreement("a", AgreementKind::kTransfer, "k");
   const Agreement other = SampleAgreement("c", AgreementKind::kShare, "other");
   Changes changes;
+  changes.put_owners = {SampleOwner("k", "u1"), SampleOwner("other", "u1")};
   changes.put_agreements = {first, second, other};
   WriteAll(changes);
   OnFacts([&](const Facts& facts) {
-    EXPECT_EQ(facts.AgreementsOf(SampleKey("k")), (std::vector<Agreement>{second, first}));
-    EXPECT_TRUE(facts.AgreementsOf(SampleKey("none")).empty());
+    EXPECT_EQ(facts.AgreementsOf(SampleId("k")), (std::vector<Agreement>{second, first}));
+    EXPECT_TRUE(facts.AgreementsOf(SampleId("none")).empty());
     EXPECT_EQ(facts.AgreementById({"b"}), first);
     EXPECT_EQ(facts.AgreementById({"z"}), std::nullopt);
     const auto shares = [&](const char* after, std::size_t limit) {
@@ -559,6 +594,34 @@ TEST_P(FactsContract, AgreementsAreFoundByKeyIdAndKind) {
   Changes nameless;
   nameless.put_agreements = {SampleAgreement("", AgreementKind::kShare, "k")};
   EXPECT_EQ(Write(store(), nameless).error().code, ErrorCode::kInternal);
+}
+
+TEST_P(FactsContract, AnAgreementMovesToAnotherResourceAndEndsBeforeItsOwn) {
+  Changes changes;
+  changes.put_owners = {SampleOwner("a", "u1"), SampleOwner("b", "u1")};
+  changes.put_agreements = {SampleAgreement("x", AgreementKind::kShare, "a")};
+  WriteAll(changes);
+  const auto refused = [&](const Changes& broken) {
+    const StoreContents before = Contents();
+    const Result<void> written = Write(store(), broken);
+    ASSERT_FALSE(written.ok());
+    EXPECT_EQ(written.error().code, ErrorCode::kInternal);
+    EXPECT_EQ(Contents(), before);
+  };
+  Changes of_nothing;
+  of_nothing.put_agreements = {SampleAgreement("y", AgreementKind::kShare, "none")};
+  refused(of_nothing);
+  Changes end;
+  end.drop_owners = {SampleId("a")};
+  refused(end);
+  end.put_agreements = {SampleAgreement("x", AgreementKind::kShare, "b")};
+  WriteAll(end);
+  EXPECT_EQ(Contents().agreements, end.put_agreements);
+  Changes last;
+  last.drop_owners = {SampleId("b")};
+  last.drop_agreements = {{"x"}};
+  WriteAll(last);
+  EXPECT_TRUE(Contents().agreements.empty());
 }
 
 INSTANTIATE_TEST_SUITE_P(Stores, FactsContract, EveryStore(), NameOfStore);

@@ -35,7 +35,6 @@ Owner RandomOwner(std::mt19937_64& random, std::size_t number) {
   const std::string text = std::to_string(number);
   Owner owner = SampleOwner("n" + text, "u" + text);
   owner.root.ns = random() % 3 == 0 ? "" : "team-a";
-  owner.id = {"id-" + text};
   owner.name = random() % 13 == 0 ? std::string(3'000, 'N') + text.back() : one_of(kNames);
   owner.arn = random() % 3 == 0 ? "" : "arn:" + std::to_string(random() % 9);
   if (random() % 11 == 0) owner.arn = std::string(5'000, 'a') + text.back();
@@ -61,8 +60,8 @@ class FindingContract : public StoreContract {
         changes.put_owners.push_back(RandomOwner(random, i));
       }
       for (std::size_t i = round; round > 0 && i < kOwners; i += 7) {
-        const KeyText gone = RandomOwner(random, i).key;
-        std::erase_if(changes.put_owners, [&](const Owner& owner) { return owner.key == gone; });
+        const ResourceId gone = RandomOwner(random, i).id;
+        std::erase_if(changes.put_owners, [&](const Owner& owner) { return owner.id == gone; });
         changes.drop_owners.push_back(gone);
       }
       WriteAll(changes);
@@ -95,11 +94,10 @@ class FindingContract : public StoreContract {
   std::vector<Owner> owners_;
 };
 
-TEST_P(FindingContract, FindsByIdNameAndArn) {
+TEST_P(FindingContract, FindsByNameAndArn) {
   WriteOwners();
   OnFacts([&](const AllFacts& facts) {
     for (const Owner& each : owners_) {
-      EXPECT_EQ(facts.KeysWithId(each.id, kAll), std::vector<KeyText>{each.key});
       if (!each.name.empty()) {
         EXPECT_EQ(facts.KeysWithName(each.name, kAll), Those([&](const Owner& owner) {
                     return EqualsIgnoringCase(owner.name, each.name);
@@ -180,7 +178,6 @@ TEST_P(FindingContract, NobodyHasAnEmptyTextOrOneThatHoldsNul) {
   WriteOwners();
   OnFacts([&](const AllFacts& facts) {
     for (const std::string& text : {std::string(), std::string(kWithNul), std::string(1, '\0')}) {
-      EXPECT_TRUE(facts.KeysWithId({text}, kAll).empty());
       EXPECT_TRUE(facts.KeysWithName(text, kAll).empty());
       EXPECT_TRUE(facts.KeysWithArn(text, kAll).empty());
       EXPECT_TRUE(facts.KeysOfService(text, {}, kAll).empty());
@@ -191,7 +188,6 @@ TEST_P(FindingContract, NobodyHasAnEmptyTextOrOneThatHoldsNul) {
     }
     const NameSearch with_nul{NameSearch::Among::kType, "s3/Bucket", std::string(kWithNul)};
     EXPECT_EQ(facts.KeysNamed(with_nul, kAll), std::vector<KeyText>());
-    EXPECT_TRUE(facts.KeysWithId({"nobody's"}, kAll).empty());
     EXPECT_TRUE(facts.NamespacesOf(kWithNul, {"g", "Claim"}, kAll).empty());
   });
 }
@@ -204,7 +200,7 @@ TEST_P(FindingContract, FindsNoMoreThanWhatIsAskedForTheFirstInOrder) {
     jobs.resize(2);
     EXPECT_EQ(facts.KeysWithName("JOBS", 2), jobs);
     EXPECT_EQ(facts.KeysWithArn("arn:1", 1).size(), 1U);
-    EXPECT_TRUE(facts.KeysWithId(owners_.front().id, 0).empty());
+    EXPECT_TRUE(facts.KeysWithArn("arn:1", 0).empty());
     EXPECT_TRUE(facts.KeysOfService("team-1", {}, 0).empty());
     EXPECT_TRUE(facts.Services("", 0).empty());
   });

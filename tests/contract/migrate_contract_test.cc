@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "registry/ownership/names.h"
 #include "tests/contract/every_store.h"
 #include "tests/support/store_contents.h"
 #include "webhook/serve/registry/migrate_store.h"
@@ -38,18 +39,39 @@ std::vector<std::uint64_t> NumbersOf(const Store& store) {
   return numbers;
 }
 
+// As the ledger keeps what nobody owns: shown by the best of its names.
+void ShowByNames(Store& store) {
+  const StoreContents contents = ContentsOf(store).value();
+  Changes shown;
+  for (const ObservedResource& observed : contents.observed) {
+    std::vector<ResourceName> names = {SampleKeyName("of " + observed.id.text)};
+    names[0].resource = observed.id;
+    shown.put_names.push_back(names[0]);
+    for (const ResourceName& name : contents.names) {
+      if (name.resource == observed.id) names.push_back(name);
+    }
+    shown.put_observed.push_back({observed.id, BestOf(names)});
+  }
+  ASSERT_TRUE(Write(store, shown).ok());
+}
+
 // Of all tables something, with what no page begins or ends with by chance.
 void Fill(Store& store, unsigned seed) {
   std::mt19937_64 random(seed);
   for (int i = 0; i < 80; ++i) (void)Write(store, RandomChanges(random));
+  ASSERT_TRUE(Write(store, SampleObserve("observed", "u-observed")).ok());
+  ShowByNames(store);
   Changes put = SampleNamedCreate("moved", "u-moved");
   put.put_settings = {{"store/mark", "abcdefghijklm 7"}};
   for (int i = 0; i < 45; ++i) put.put_settings.emplace_back("s" + std::to_string(i), "x y\n");
-  // Of no key that is known.
-  Agreement agreement;
-  agreement.id = {"g-alone"};
-  agreement.key = SampleKey("nobody");
-  put.put_agreements.push_back(agreement);
+  for (const AgreementKind kind :
+       {AgreementKind::kShare, AgreementKind::kTransfer, AgreementKind::kProtection}) {
+    Agreement agreement;
+    agreement.id = {"g-" + std::string(Name(kind))};
+    agreement.kind = kind;
+    agreement.resource = SampleId("moved");
+    put.put_agreements.push_back(agreement);
+  }
   ASSERT_TRUE(Write(store, put).ok());
   // Older lines went, and a number was given that nobody has.
   Changes gap;
@@ -202,7 +224,7 @@ TEST_P(Migration, GoesByPages) {
     put.put_rows.push_back(one.put_rows[0]);
     put.put_owners.push_back(one.put_owners[0]);
     put.put_objects.push_back(one.put_objects[0]);
-    put.put_names.push_back(one.put_names[0]);
+    for (const ResourceName& each : one.put_names) put.put_names.push_back(each);
     put.audit.push_back(one.audit[0]);
   }
   ASSERT_TRUE(Write(from->store(), put).ok());
@@ -214,7 +236,8 @@ TEST_P(Migration, GoesByPages) {
   const auto migrated = MigrateStore(from->store(), to->store(), tell);
   ASSERT_TRUE(migrated.ok()) << migrated.error().message;
   EXPECT_EQ(told, (std::vector<std::uint64_t>{500, 1000, kMany}));
-  EXPECT_EQ(migrated.value().tables[0], (std::pair<std::string, std::uint64_t>("keys", kMany)));
+  EXPECT_EQ(migrated.value().tables[1],
+            (std::pair<std::string, std::uint64_t>("resources", kMany)));
   EXPECT_EQ(MovedContentsOf(to->store()), MovedContentsOf(from->store()));
 }
 

@@ -1,4 +1,4 @@
-// The contract of further names (I13: a name belongs to one resource), on every store.
+// The contract of names (I13: a name belongs to one resource), on every store.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -18,21 +18,15 @@ namespace names_contract_test {
 
 using NamesContract = StoreContract;
 
-ResourceName NameOf(std::string_view name, std::string_view key) {
-  ResourceName further = SampleName(name);
-  further.key = SampleKey(key);
-  return further;
+ResourceName NameOf(std::string_view name, std::string_view resource) {
+  ResourceName located = SampleName(name);
+  located.resource = SampleId(resource);
+  return located;
 }
 
-Changes End(std::string_view name, std::string_view uid) {
-  Changes end;
-  end.drop_rows = {SampleRow(name, uid).id};
-  end.drop_owners = {SampleKey(name)};
-  end.drop_objects = {Uid{std::string(uid)}};
-  return end;
-}
+bool ById(const ResourceName& a, const ResourceName& b) { return IdOf(a) < IdOf(b); }
 
-TEST_P(NamesContract, KeepsEveryFieldAndFindsThemByNameAndByKey) {
+TEST_P(NamesContract, KeepsEveryFieldAndFindsThemByNameAndByResource) {
   Changes changes = SampleCreate("a", "u1");
   ResourceName odd = NameOf("1", "a");
   odd.name.text = "quote'\"|%25 \xC3\xBC";
@@ -42,45 +36,74 @@ TEST_P(NamesContract, KeepsEveryFieldAndFindsThemByNameAndByKey) {
   ResourceName assigned = NameOf("2", "a");
   assigned.name.text = "ec2/VPC|aws|123456789012|us-west-2|id=vpc-0123456789abcdef0";
   assigned.sort = NameSort::kAssigned;
+  assigned.spelling = ~std::uint32_t{0};
   ResourceName former = NameOf("3", "a");
   former.name.text = "id:k3j5x7q2m4n6p";
   former.sort = NameSort::kFormerId;
   const ResourceName located = NameOf(std::string(300, 'n'), "a");
-  changes.put_names = {located, odd, assigned, former};
+  std::vector<ResourceName> of_a = {SampleKeyName("a"), located, odd, assigned, former};
+  changes.put_names = of_a;
   WriteAll(changes);
   WriteAll(SampleNamedCreate("b", "u2"));
-  std::vector<ResourceName> of_a = {assigned, odd, located, former};
-  std::sort(of_a.begin(), of_a.end(),
-            [](const ResourceName& a, const ResourceName& b) { return a.name < b.name; });
+  std::sort(of_a.begin(), of_a.end(), ById);
+  const std::vector<ResourceName> of_b = {SampleName("b"), SampleKeyName("b")};
   std::vector<ResourceName> all = of_a;
-  all.push_back(SampleName("b"));
-  std::sort(all.begin(), all.end(),
-            [](const ResourceName& a, const ResourceName& b) { return a.name < b.name; });
+  all.insert(all.end(), of_b.begin(), of_b.end());
+  std::sort(all.begin(), all.end(), ById);
   const auto check = [&] {
     EXPECT_EQ(Contents().names, all);
-    // Alone, and after something that memory does not answer.
-    for (const bool from_tables : {false, true}) {
-      OnFacts([&](const Facts& facts) {
-        if (from_tables) static_cast<void>(facts.RowsOfUid(Uid{"u1"}));
-        for (const ResourceName& name : of_a) EXPECT_EQ(facts.FurtherName(name.name), name);
-        EXPECT_EQ(facts.FurtherNamesOf(SampleKey("a")), of_a);
-        EXPECT_EQ(facts.FurtherNamesOf(SampleKey("b")), std::vector{SampleName("b")});
-        EXPECT_TRUE(facts.FurtherNamesOf(SampleKey("c")).empty());
-        EXPECT_EQ(facts.FurtherName(SampleKey("a")), std::nullopt) << "a key is no further name";
-        EXPECT_EQ(facts.FurtherName(KeyText{}), std::nullopt);
-      });
-    }
+    OnFacts([&](const Facts& facts) {
+      for (const ResourceName& name : of_a) EXPECT_EQ(facts.Named(name.name), name);
+      EXPECT_EQ(facts.NamesOf(SampleId("a")), of_a);
+      EXPECT_EQ(facts.NamesOf(SampleId("b")), of_b);
+      EXPECT_TRUE(facts.NamesOf(SampleId("c")).empty());
+      EXPECT_EQ(facts.Named(KeyText{"id:k3j5x7q2m4n6"}), std::nullopt);
+      EXPECT_EQ(facts.Named(KeyText{}), std::nullopt);
+    });
   };
   check();
   if (kind_->Reopen()) check();
 }
 
+// As a pass over all resources brings them while another catalogue spells names anew.
+TEST_P(NamesContract, OfTwoSpellingsTheNewerOneCounts) {
+  WriteAll(SampleNamedCreate("a", "u1"));
+  WriteAll(SampleCreate("b", "u2"));
+  const KeyText text = SampleName("a").name;
+  ResourceName newer = NameOf("a", "b");
+  newer.spelling = 10;
+  ResourceName newest = NameOf("a", "a");
+  newest.spelling = 200;
+  Changes pass;
+  pass.put_names = {newest, newer};
+  WriteAll(pass);
+  const auto check = [&] {
+    OnFacts([&](const Facts& facts) {
+      EXPECT_EQ(facts.Spelt(text), (std::vector{newest, newer, SampleName("a")}));
+      EXPECT_EQ(facts.Named(text), newest);
+      EXPECT_EQ(facts.NamesOf(SampleId("a")),
+                (std::vector{SampleName("a"), newest, SampleKeyName("a")}));
+      EXPECT_EQ(facts.NamesOf(SampleId("b")), (std::vector{newer, SampleKeyName("b")}));
+    });
+  };
+  check();
+  if (kind_->Reopen()) check();
+  Changes drop;
+  drop.drop_names = {IdOf(newest), {text, 7}};
+  WriteAll(drop);
+  OnFacts([&](const Facts& facts) { EXPECT_EQ(facts.Named(text), newer); });
+  drop.drop_names = {IdOf(newer)};
+  WriteAll(drop);
+  OnFacts([&](const Facts& facts) {
+    EXPECT_EQ(facts.Named(text), SampleName("a"));
+    EXPECT_EQ(facts.Spelt(text), std::vector{SampleName("a")});
+    EXPECT_EQ(facts.NamesOf(SampleId("b")), std::vector{SampleKeyName("b")});
+  });
+}
+
 TEST_P(NamesContract, TellsWhichNamesAreTaken) {
   WriteAll(SampleNamedCreate("a", "u1"));
-  Changes observed = SampleCreate("b", "u2");
-  observed.put_owners.clear();
-  observed.put_rows[0].intent = Intent::kObserves;
-  WriteAll(observed);
+  WriteAll(SampleObserve("b", "u2"));
   const auto check = [](const AllFacts& facts) {
     EXPECT_TRUE(facts.IsTaken(SampleKey("a")));
     EXPECT_TRUE(facts.IsTaken(SampleName("a").name));
@@ -101,64 +124,65 @@ TEST_P(NamesContract, TellsWhichNamesAreTaken) {
 TEST_P(NamesContract, PutsReplaceByNameAndDropsComeFirst) {
   WriteAll(SampleNamedCreate("a", "u1"));
   WriteAll(SampleCreate("b", "u2"));
+  const ResourceName key_of_a = SampleKeyName("a");
+  const ResourceName key_of_b = SampleKeyName("b");
   Changes again;
-  again.drop_names = {SampleName("a").name, SampleName("unknown").name};
+  again.drop_names = {IdOf(SampleName("a")), IdOf(SampleName("unknown"))};
   again.put_names = {NameOf("a", "unknown"), NameOf("a", "b"), NameOf("x", "b")};
   again.put_names[1].observed = false;  // of two puts of one name the last one counts
+  const ResourceName moved = again.put_names[1];
+  const ResourceName more = again.put_names[2];
   WriteAll(again);
-  EXPECT_EQ(Contents().names, (std::vector{again.put_names[1], again.put_names[2]}));
+  EXPECT_EQ(Contents().names, (std::vector{moved, more, key_of_a, key_of_b}));
   OnFacts([&](const Facts& facts) {
-    EXPECT_EQ(facts.FurtherName(SampleName("a").name), again.put_names[1]);
-    EXPECT_TRUE(facts.FurtherNamesOf(SampleKey("a")).empty());
-    EXPECT_EQ(facts.FurtherNamesOf(SampleKey("b")).size(), 2U);
+    EXPECT_EQ(facts.Named(SampleName("a").name), moved);
+    EXPECT_EQ(facts.NamesOf(SampleId("a")), std::vector{key_of_a});
+    EXPECT_EQ(facts.NamesOf(SampleId("b")), (std::vector{moved, more, key_of_b}));
   });
   Changes drop;
-  drop.drop_names = {SampleName("a").name};
+  drop.drop_names = {IdOf(moved)};
   WriteAll(drop);
   WriteAll(drop);  // dropping what is not there changes nothing
-  EXPECT_EQ(Contents().names, std::vector{again.put_names[2]});
-  WriteAll(End("a", "u1"));
-  Changes last = End("b", "u2");
-  last.drop_names = {SampleName("x").name};
+  EXPECT_EQ(Contents().names, (std::vector{more, key_of_a, key_of_b}));
+  WriteAll(SampleEnd("a", "u1"));
+  Changes last = SampleEnd("b", "u2");
+  last.drop_names.push_back(IdOf(more));
   WriteAll(last);
   EXPECT_TRUE(Contents().names.empty());
 }
 
 TEST_P(NamesContract, I13ANameBelongsToOneResourceThatExists) {
-  Changes observed;  // "c" has rows alone
-  observed.put_rows = {SampleRow("c", "u3")};
-  observed.put_rows[0].intent = Intent::kObserves;
   WriteAll(SampleNamedCreate("a", "u1"));
   WriteAll(SampleCreate("b", "u2"));
-  WriteAll(observed);
-  const auto named = [](KeyText name, KeyText key) {
+  WriteAll(SampleObserve("c", "u3"));
+  const auto named = [](std::string_view name, std::string_view resource) {
     Changes changes;
-    changes.put_names = {SampleName("x")};
-    changes.put_names[0].name = std::move(name);
-    changes.put_names[0].key = std::move(key);
+    changes.put_names = {NameOf(name, resource)};
     return changes;
   };
-  const KeyText name_of_a = SampleName("a").name;
-  Changes owned_name = SampleCreate("d", "u4");
-  owned_name.put_owners[0].key = name_of_a;
-  Changes observed_name = observed;
-  observed_name.put_rows[0].id.key = name_of_a;
-  Changes of_what_ends = End("b", "u2");
+  Changes empty = named("x", "a");
+  empty.put_names[0].name = {};
+  Changes of_nothing = named("x", "a");
+  of_nothing.put_names[0].resource = {};
+  Changes leaves_one = SampleEnd("a", "u1");
+  leaves_one.drop_names.pop_back();
+  Changes leaves_another_spelling = SampleEnd("a", "u1");
+  leaves_another_spelling.drop_names.back().spelling = 1;
+  Changes of_what_is_unobserved = SampleEnd("c", "u3");
+  of_what_is_unobserved.drop_names.clear();
+  Changes of_what_ends = SampleEnd("b", "u2");
   of_what_ends.put_names = {NameOf("x", "b")};
   struct Case {
     const char* reason;
     Changes changes;
   };
   const std::vector<Case> broken = {
-      {"a name is not empty", named({}, SampleKey("a"))},
-      {"a name has a key", named(SampleName("x").name, {})},
-      {"its key has an owner or rows", named(SampleName("x").name, SampleKey("x"))},
-      {"a name is not another's key", named(SampleKey("b"), SampleKey("a"))},
-      {"a name is not its own key", named(SampleKey("a"), SampleKey("a"))},
-      {"a name is not the key of rows", named(SampleKey("c"), SampleKey("a"))},
-      {"a name does not become an owned key", owned_name},
-      {"a name does not become the key of rows", observed_name},
-      {"a name does not stay without its resource", End("a", "u1")},
+      {"a name is not empty", empty},
+      {"a name has a resource", of_nothing},
+      {"its resource has an owner or rows", named("x", "x")},
+      {"a name does not stay without its resource", leaves_one},
+      {"nor does one of another spelling", leaves_another_spelling},
+      {"nor one of what is only observed", of_what_is_unobserved},
       {"a name does not come as its resource goes", of_what_ends},
   };
   const StoreContents before = Contents();
@@ -169,40 +193,33 @@ TEST_P(NamesContract, I13ANameBelongsToOneResourceThatExists) {
     EXPECT_EQ(refused.error().code, ErrorCode::kInternal);
     EXPECT_EQ(Contents(), before);
     OnFacts([&](const Facts& facts) {
-      EXPECT_EQ(facts.FurtherName(name_of_a), SampleName("a"));
-      EXPECT_EQ(facts.FurtherName(SampleName("x").name), std::nullopt);
+      EXPECT_EQ(facts.Named(SampleName("a").name), SampleName("a"));
+      EXPECT_EQ(facts.Named(SampleName("x").name), std::nullopt);
     });
   }
-  WriteAll(named(SampleName("c").name, SampleKey("c")));  // rows alone are enough
+  WriteAll(named("c", "c"));  // rows alone are enough
 }
 
-// What a resource does that becomes known under one of its further names.
-TEST_P(NamesContract, AKeyAndANameChangePlacesInOneChange) {
+// What becomes of two resources that turn out to be one.
+TEST_P(NamesContract, NamesMoveToAnotherResourceAsTheirOwnEnds) {
   WriteAll(SampleNamedCreate("a", "u1"));
-  Changes move = End("a", "u1");
-  move.drop_objects.clear();
-  const KeyText target = SampleName("a").name;
-  move.put_owners = {SampleOwner("a", "u1")};
-  move.put_rows = {SampleRow("a", "u1")};
-  move.put_owners[0].key = target;
-  move.put_rows[0].id.key = target;
-  ResourceName old_key = SampleName("a");
-  old_key.name = SampleKey("a");
-  old_key.key = target;
-  ResourceName more = NameOf("x", "a");
-  more.key = target;
-  move.drop_names = {target};
-  move.put_names = {old_key, more};
-  WriteAll(move);
+  WriteAll(SampleCreate("b", "u2"));
+  Changes merge = SampleEnd("a", "u1");
+  merge.drop_objects.clear();
+  merge.drop_names.clear();
+  merge.put_rows = {SampleRow("b", "u1")};
+  ResourceName declared = SampleKeyName("a");
+  declared.resource = SampleId("b");
+  merge.put_names = {declared, NameOf("a", "b")};
+  WriteAll(merge);
   const auto check = [&] {
-    EXPECT_EQ(Contents().owners, move.put_owners);
-    EXPECT_EQ(Contents().rows, move.put_rows);
+    EXPECT_EQ(Contents().owners, std::vector{SampleOwner("b", "u2")});
     OnFacts([&](const Facts& facts) {
-      EXPECT_EQ(facts.FurtherNamesOf(target).size(), 2U);
-      EXPECT_EQ(facts.FurtherName(SampleKey("a")), old_key);
-      EXPECT_EQ(facts.FurtherName(target), std::nullopt);
-      EXPECT_TRUE(facts.FurtherNamesOf(SampleKey("a")).empty());
-      EXPECT_EQ(facts.OwnerOf(SampleKey("a")), std::nullopt);
+      EXPECT_EQ(facts.Named(SampleKey("a")), declared);
+      EXPECT_EQ(facts.NamesOf(SampleId("b")).size(), 3U);
+      EXPECT_TRUE(facts.NamesOf(SampleId("a")).empty());
+      EXPECT_EQ(facts.OwnerOf(SampleId("a")), std::nullopt);
+      EXPECT_EQ(facts.RowsOf(SampleId("b")).size(), 2U);
     });
   };
   check();
@@ -221,19 +238,19 @@ TEST_P(NamesContract, I13ConcurrentTakersOfOneNameHaveExactlyOneWinner) {
       threads.emplace_back([&, thread] {
         const std::string own = std::to_string(round) + "-" + std::to_string(thread);
         ResourceName name = SampleName(std::to_string(round));
-        name.key = SampleKey(own);
+        name.resource = SampleId(own);
         bool won = false;
         std::optional<ResourceName> holder;
         std::vector<ResourceName> names;
         const DecideFn decide = [&](const Facts& facts) {
-          holder = facts.FurtherName(name.name);
+          holder = facts.Named(name.name);
           won = !holder;
           if (!holder) {
             Changes changes = SampleCreate(own, own);
             changes.put_names = {name};
             return changes;
           }
-          names = facts.FurtherNamesOf(holder->key);
+          names = facts.NamesOf(holder->resource);
           return Changes{};
         };
         start.arrive_and_wait();

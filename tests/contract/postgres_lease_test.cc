@@ -316,7 +316,7 @@ TEST_F(PostgresLease, WhoLostTheWatchWritesNothingByItAndAnswersReviews) {
   int runs = 0;
   const DecideFn decide = [&](const Facts& facts) {
     ++runs;
-    static_cast<void>(facts.OwnerOf(SampleKey("a")));
+    static_cast<void>(facts.OwnerOf(SampleId("a")));
     return SampleCreate("a", "u1");
   };
   const auto refused = one_->watch_store().Apply({}, decide, Soon());
@@ -363,7 +363,7 @@ TEST_F(PostgresLease, ATakeOverOfTheWatchWaitsForItsDecisionsAndForNoReview) {
     return std::jthread([&] {
       bool first = true;
       const DecideFn decide = [&](const Facts& facts) {
-        static_cast<void>(facts.OwnerOf(SampleKey(name)));
+        static_cast<void>(facts.OwnerOf(SampleId(name)));
         if (std::exchange(first, false)) begun.count_down();
         may_end.wait();
         return SampleCreate(name, "u-" + name);
@@ -390,11 +390,11 @@ TEST_F(PostgresLease, ATakeOverOfTheWatchWaitsForItsDecisionsAndForNoReview) {
   // Who gave up waiting did not get it afterwards.
   EXPECT_TRUE(Writes(one_->watch_store(), "after"));
   TakeOver(*two_, "two");
-  EXPECT_TRUE(OwnerIn(*two_, SampleKey(of_watch)));
+  EXPECT_TRUE(OwnerIn(*two_, SampleId(of_watch)));
   ExpectRefused(one_->watch_store(), "late");
   review_may_end.count_down();
   review.join();
-  EXPECT_TRUE(OwnerIn(*two_, SampleKey(of_review)));
+  EXPECT_TRUE(OwnerIn(*two_, SampleId(of_review)));
 }
 
 }  // namespace postgres_lease_test

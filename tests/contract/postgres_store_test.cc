@@ -1,6 +1,8 @@
 // What PostgreSQL itself holds, and what only a store that several programs share can get wrong.
 #include <gtest/gtest.h>
 
+#include <future>
+
 #include <atomic>
 #include <chrono>
 #include <iterator>
@@ -31,10 +33,10 @@ std::unique_ptr<PostgresStore> OpenAt(const std::string& url) {
 constexpr const char* kForeignKey = "23503";
 constexpr const char* kUnique = "23505";
 
-// A first declaration of key `name`, that its taker knows to be free.
+// A first declaration of the resource `name`, that its taker knows to be free.
 DecideFn TakeUnlessOwned(const std::string& name, const std::string& uid, bool& won) {
   return [=, &won](const Facts& facts) {
-    won = !facts.OwnerOf(SampleKey(name)) && facts.RowsOfKey(SampleKey(name)).empty();
+    won = !facts.Named(SampleKey(name));
     return won ? SampleCreate(name, uid) : Changes{};
   };
 }
@@ -49,7 +51,7 @@ TEST(PostgresStore, I1OfTakersThroughTwoStoresExactlyOneWins) {
   for (int round = 0; round < kRounds; ++round) {
     const std::string name = "race" + std::to_string(round);
     Locks hints;
-    if (round % 2 == 0) hints.keys = {SampleKey(name)};  // with hints, and by discovery alone
+    if (round % 2 == 0) hints.names = {SampleKey(name)};  // with hints, and by discovery alone
     std::atomic<int> won = 0;
     std::latch start(kTakers);
     {
@@ -243,13 +245,14 @@ TEST(PostgresStore, I13IsHeldAgainstWhoeverWritesPastTheStore) {
   const StoreContents before = ContentsOf(*store).value();
   Outsider outsider(url);
   const std::string name = SampleName("a").name.text;
-  EXPECT_EQ(outsider.Run("INSERT INTO truce.names SELECT name, resource, sort, observed, at FROM "
-                         "truce.names"),
-            kUnique);
+  EXPECT_EQ(
+      outsider.Run("INSERT INTO truce.names SELECT name, spelling, resource, sort, observed, at "
+                   "FROM truce.names"),
+      kUnique);
   EXPECT_EQ(outsider.Run("UPDATE truce.names SET name = '" + name + "' WHERE name = '" +
                          SampleKey("b").text + "'"),
             kUnique);
-  EXPECT_EQ(outsider.Run("DELETE FROM truce.names WHERE sort = 'key'"), kForeignKey);
+  EXPECT_EQ(outsider.Run("UPDATE truce.names SET resource = resource + 1000"), kForeignKey);
   EXPECT_EQ(outsider.Run("DELETE FROM truce.resources"), kForeignKey);
   EXPECT_EQ(ContentsOf(*store).value(), before);
 }
@@ -274,16 +277,24 @@ TEST(PostgresStore, ANameThatCannotBeKeptIsNeitherFoundNorWritten) {
   const auto store = OpenAt(PostgresServer::Shared().MakeDatabase());
   for (const std::string& name :
        {std::string(3000, 'n'), std::string("\xFF"), std::string(1, '\0')}) {
-    EXPECT_EQ(OwnerIn(*store, SampleKey(name)), std::nullopt);
-    const auto refused = Write(*store, SampleCreate(name, "u1"));
-    ASSERT_FALSE(refused.ok());
-    EXPECT_EQ(refused.error().code, ErrorCode::kInternal);
+    const ReadFn look = [&](const Facts& facts) {
+      EXPECT_EQ(facts.Named(SampleKey(name)), std::nullopt);
+      EXPECT_EQ(facts.OwnerOf(SampleId(name)), std::nullopt);
+    };
+    ASSERT_TRUE(store->Read(look, Soon()).ok());
+    Changes of_name = SampleCreate("a", "u1");
+    of_name.put_names[0].name = SampleKey(name);
+    for (const Changes& changes : {of_name, SampleCreate(name, "u1")}) {
+      const auto refused = Write(*store, changes);
+      ASSERT_FALSE(refused.ok());
+      EXPECT_EQ(refused.error().code, ErrorCode::kInternal);
+    }
   }
   EXPECT_EQ(ContentsOf(*store).value(), StoreContents{});
   Changes odd = SampleCreate("a", "u1");
   odd.put_owners[0].service = std::string("a\0b\xFF", 4);
   ASSERT_TRUE(Write(*store, odd).ok());
-  EXPECT_EQ(OwnerIn(*store, SampleKey("a"))->service,
+  EXPECT_EQ(OwnerIn(*store, SampleId("a"))->service,
             "a\xEF\xBF\xBD"
             "b\xEF\xBF\xBD");
 }
@@ -304,7 +315,7 @@ TEST(PostgresStore, AConnectionThatWasCutIsReplaced) {
   EXPECT_EQ(ContentsOf(*store).value().owners.size(), 4U);
 }
 
-// As when a new version re-keys a registry: time by the number of things, not by its square.
+// As when a new version spells all names anew: time by the number of things, not by its square.
 TEST(PostgresStore, AChangeOfThousandsOfThingsIsWrittenInSeconds) {
   const auto store = OpenAt(PostgresServer::Shared().MakeDatabase());
   constexpr int kThings = 4000;
@@ -317,6 +328,7 @@ TEST(PostgresStore, AChangeOfThousandsOfThingsIsWrittenInSeconds) {
     append(all.put_owners, std::move(one.put_owners));
     append(all.put_rows, std::move(one.put_rows));
     append(all.put_objects, std::move(one.put_objects));
+    append(all.put_names, std::move(one.put_names));
     append(all.audit, std::move(one.audit));
   }
   const auto decide = [&](const AllFacts&) { return all; };
@@ -343,6 +355,55 @@ TEST(PostgresStore, AgreesWithTheReferenceOnTheModelWorld) {
     run(*store);
     EXPECT_TRUE(ContentsOf(*store).value() == ContentsOf(reference).value()) << "seed " << seed;
   }
+}
+
+TEST(PostgresStore, ANameBringsItsResourceUnlessSomebodyHoldsThat) {
+  const std::string url = PostgresServer::Shared().MakeDatabase();
+  const auto store = OpenAt(url);
+  ASSERT_TRUE(Write(*store, SampleCreate("a", "u1")).ok());
+  Locks hints;
+  hints.names = {SampleKey("a")};
+  int runs = 0;
+  bool owned = false;
+  const DecideFn name_alone = [&](const Facts& facts) {
+    ++runs;
+    EXPECT_TRUE(facts.Named(SampleKey("a")));
+    return Changes{};
+  };
+  const DecideFn with_owner = [&](const Facts& facts) {
+    ++runs;
+    owned = facts.OwnerOf(SampleId("a")).has_value();
+    return Changes{};
+  };
+  ASSERT_TRUE(store->Apply(hints, with_owner, Soon()).ok());
+  EXPECT_TRUE(owned);
+  EXPECT_EQ(runs, 1) << "one round trip";
+
+  std::promise<void> held;
+  std::promise<void> let_go;
+  std::jthread holder([&] {
+    Locks its_id;
+    its_id.resources = {SampleId("a")};
+    const DecideFn hold = [&](const Facts& facts) {
+      static_cast<void>(facts.OwnerOf(SampleId("a")));
+      held.set_value();
+      let_go.get_future().wait();
+      return Changes{};
+    };
+    EXPECT_TRUE(store->Apply(its_id, hold, Soon()).ok());
+  });
+  held.get_future().wait();
+  runs = 0;
+  EXPECT_TRUE(store->Apply(hints, name_alone, Soon()).ok()) << "who needs it not waits for nobody";
+  EXPECT_EQ(runs, 1);
+  const Deadline soon = std::chrono::steady_clock::now() + std::chrono::milliseconds(300);
+  const auto waited = store->Apply(hints, with_owner, soon);
+  ASSERT_FALSE(waited.ok());
+  EXPECT_EQ(waited.error().code, ErrorCode::kDeadlineExceeded);
+  let_go.set_value();
+  owned = false;
+  EXPECT_TRUE(store->Apply(hints, with_owner, Soon()).ok());
+  EXPECT_TRUE(owned);
 }
 
 }  // namespace postgres_store_test

@@ -237,8 +237,8 @@ TEST_F(PostgresTrouble, AFullDiskRefusesWritesOnlyAndIsNoticedToBeOver) {
   EXPECT_EQ(refused.error().code, ErrorCode::kUnavailable) << refused.error().message;
   EXPECT_NE(refused.error().message.find("No space left on device"), std::string::npos);
   EXPECT_FALSE(store_->Health().ok());
-  EXPECT_TRUE(OwnerIn(*store_, SampleKey("a"))) << "reads go on";
-  EXPECT_FALSE(OwnerIn(*store_, SampleKey("b"))) << "nothing was written";
+  EXPECT_TRUE(OwnerIn(*store_, SampleId("a"))) << "reads go on";
+  EXPECT_FALSE(OwnerIn(*store_, SampleId("b"))) << "nothing was written";
   ASSERT_EQ(outsider.Run("DROP TRIGGER is_full ON truce.declarations"), "");
   EXPECT_TRUE(store_->Apply({}, Review("b", runs), Soon()).ok());
   EXPECT_TRUE(store_->Health().ok());
@@ -323,7 +323,7 @@ TEST_F(PostgresTrouble, WhatIsOnlyReadTakesAnotherConnectionWhereOneDiedMeanwhil
   Outsider outsider(url_);
   CutAll(outsider);
   bool owned = false;
-  const auto look = [&](const Facts& facts) { owned = facts.HasOwner(SampleKey("a")); };
+  const auto look = [&](const Facts& facts) { owned = facts.OwnerOf(SampleId("a")).has_value(); };
   const auto read = store_->Read(look, Soon());
   EXPECT_TRUE(read.ok()) << read.error().message;
   EXPECT_TRUE(owned);

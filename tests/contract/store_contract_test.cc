@@ -50,11 +50,13 @@ TEST_P(StoreContract, KeepsEveryFieldOfWhatItWrites) {
   EXPECT_EQ(contents.rows, changes.put_rows);
   EXPECT_EQ(contents.owners, changes.put_owners);
   EXPECT_EQ(contents.objects, changes.put_objects);
+  EXPECT_EQ(contents.names, changes.put_names);
+  EXPECT_TRUE(contents.observed.empty());
   EXPECT_EQ(contents.audit, changes.audit);
   EXPECT_EQ(contents.settings, changes.put_settings);
   OnFacts([&](const Facts& facts) {
-    EXPECT_EQ(facts.OwnerOf(SampleKey("a")), changes.put_owners[0]);
-    EXPECT_EQ(facts.RowsOfKey(SampleKey("a")), changes.put_rows);
+    EXPECT_EQ(facts.OwnerOf(SampleId("a")), changes.put_owners[0]);
+    EXPECT_EQ(facts.RowsOf(SampleId("a")), changes.put_rows);
     EXPECT_EQ(facts.RowsOfUid(Uid{"u1"}), changes.put_rows);
     EXPECT_EQ(facts.ObjectByUid(Uid{"u1"}), changes.put_objects[0]);
     EXPECT_EQ(facts.Setting("brake"), "3");
@@ -63,8 +65,11 @@ TEST_P(StoreContract, KeepsEveryFieldOfWhatItWrites) {
 
 TEST_P(StoreContract, AnswersNothingForWhatIsUnknown) {
   OnFacts([](const AllFacts& facts) {
-    EXPECT_EQ(facts.OwnerOf(SampleKey("a")), std::nullopt);
-    EXPECT_TRUE(facts.RowsOfKey(SampleKey("a")).empty());
+    EXPECT_EQ(facts.Named(SampleKey("a")), std::nullopt);
+    EXPECT_TRUE(facts.NamesOf(SampleId("a")).empty());
+    EXPECT_EQ(facts.OwnerOf(SampleId("a")), std::nullopt);
+    EXPECT_TRUE(facts.RowsOf(SampleId("a")).empty());
+    EXPECT_TRUE(facts.AgreementsOf(SampleId("a")).empty());
     EXPECT_TRUE(facts.RowsOfUid(Uid{"u1"}).empty());
     EXPECT_EQ(facts.ObjectByUid(Uid{"u1"}), std::nullopt);
     EXPECT_EQ(facts.ObjectBySlot(SampleSlot("a")), std::nullopt);
@@ -72,6 +77,7 @@ TEST_P(StoreContract, AnswersNothingForWhatIsUnknown) {
     EXPECT_EQ(facts.CountReserved({.ns = "ns"}, {}, 9), 0U);
     EXPECT_TRUE(facts.OwnersOfShape("x", 9).empty());
     EXPECT_TRUE(facts.OwnersOfShape("", 9).empty());
+    EXPECT_TRUE(facts.ResourcesAfter({}, 9).empty());
     EXPECT_TRUE(facts.KeysAfter({}, 9).empty());
     EXPECT_TRUE(facts.ObjectsOfKind(SampleSlot(""), {}, 9).objects.empty());
     EXPECT_TRUE(facts.ReservedBefore(At(1), {}, 9).empty());
@@ -88,7 +94,7 @@ TEST_P(StoreContract, RefusesADecisionThatWouldBreakAnInvariant) {
   ASSERT_FALSE(refused.ok());
   EXPECT_EQ(refused.error().code, ErrorCode::kInternal);
   EXPECT_EQ(refused.error().message, changes.breach);
-  OnFacts([](const Facts& facts) { EXPECT_EQ(facts.OwnerOf(SampleKey("a")), std::nullopt); });
+  OnFacts([](const Facts& facts) { EXPECT_EQ(facts.OwnerOf(SampleId("a")), std::nullopt); });
   EXPECT_TRUE(Write(store(), SampleCreate("b", "u1")).ok()) << "and goes on";
 }
 
@@ -105,10 +111,7 @@ TEST_P(StoreContract, PutReplacesAndDropForgets) {
   EXPECT_EQ(contents.rows, replace.put_rows);
   EXPECT_EQ(contents.owners, replace.put_owners);
   EXPECT_EQ(contents.objects, replace.put_objects);
-  Changes drop;
-  drop.drop_rows = {replace.put_rows[0].id};
-  drop.drop_owners = {SampleKey("a")};
-  drop.drop_objects = {Uid{"u1"}};
+  Changes drop = SampleEnd("a", "u1");
   drop.put_settings = {{"n", "2"}};
   WriteAll(drop);
   WriteAll(drop);  // dropping what is not there changes nothing
@@ -116,15 +119,17 @@ TEST_P(StoreContract, PutReplacesAndDropForgets) {
   EXPECT_TRUE(contents.rows.empty());
   EXPECT_TRUE(contents.owners.empty());
   EXPECT_TRUE(contents.objects.empty());
+  EXPECT_TRUE(contents.names.empty());
   EXPECT_EQ(contents.audit.size(), 1U);
   EXPECT_EQ(contents.settings, drop.put_settings);
-  EXPECT_EQ(OwnerIn(store(), SampleKey("a")), std::nullopt);
+  EXPECT_EQ(OwnerIn(store(), SampleId("a")), std::nullopt);
 }
 
 TEST_P(StoreContract, DropsBeforeItPuts) {
   WriteAll(SampleCreate("a", "u1"));
   Changes changes = SampleCreate("a", "u2");
-  changes.drop_owners = {SampleKey("a")};
+  changes.drop_owners = {SampleId("a")};
+  changes.drop_names = {IdOf(SampleKeyName("a"))};
   changes.drop_rows = {SampleRow("a", "u1").id, SampleRow("a", "u2").id};
   changes.drop_objects = {Uid{"u1"}, Uid{"u2"}};
   WriteAll(changes);
@@ -132,6 +137,7 @@ TEST_P(StoreContract, DropsBeforeItPuts) {
   EXPECT_EQ(contents.rows, changes.put_rows);
   EXPECT_EQ(contents.owners, changes.put_owners);
   EXPECT_EQ(contents.objects, changes.put_objects);
+  EXPECT_EQ(contents.names, changes.put_names);
 }
 
 TEST_P(StoreContract, AReservationStandsBesideTheSeenRow) {
@@ -176,7 +182,7 @@ TEST_P(StoreContract, CountsOwnershipsByStateAndConflicts) {
   end.drop_rows = {SampleRow("a", "u2").id};
   end.put_owners = {changes.put_owners[0]};
   end.put_owners[0].contested = false;
-  end.drop_owners = {SampleKey("d"), SampleKey("f")};
+  end.drop_owners = {SampleId("d"), SampleId("f")};
   WriteAll(end);
   counts.owners = 4;
   counts.orphaned = 1;
@@ -193,25 +199,98 @@ TEST_P(StoreContract, I1AManagingReservationNeedsAnOwner) {
   ASSERT_FALSE(refused.ok());
   EXPECT_EQ(refused.error().code, ErrorCode::kInternal);
   EXPECT_EQ(Contents(), StoreContents{});
+  orphan.put_observed = {{SampleId("a"), SampleKey("a")}};
+  EXPECT_FALSE(Write(store(), orphan).ok());
+  EXPECT_EQ(Contents(), StoreContents{});
   WriteAll(SampleCreate("a", "u1"));
   const StoreContents before = Contents();
   Changes drop;
-  drop.drop_owners = {SampleKey("a")};
+  drop.drop_owners = {SampleId("a")};
   const Result<void> kept = Write(store(), drop);
   ASSERT_FALSE(kept.ok());
   EXPECT_EQ(kept.error().code, ErrorCode::kInternal);
   EXPECT_EQ(Contents(), before);
-  EXPECT_EQ(OwnerIn(store(), SampleKey("a")), before.owners[0]);
+  EXPECT_EQ(OwnerIn(store(), SampleId("a")), before.owners[0]);
+}
+
+TEST_P(StoreContract, WhatIsOnlyObservedHasAnIdAndAKey) {
+  const auto shown = [&] {
+    std::vector<KeyText> keys;
+    EXPECT_TRUE(
+        store().Read([&](const AllFacts& facts) { keys = facts.KeysAfter({}, 10); }, Soon()).ok());
+    return keys;
+  };
+  const auto by = [](const char* key) {
+    Changes changes;
+    changes.put_observed = {{SampleId("a"), SampleKey(key)}};
+    return changes;
+  };
+  Changes observe = SampleObserve("a", "u1");
+  for (const char* key : {"b", "c"}) {
+    observe.put_names.push_back(SampleKeyName(key));
+    observe.put_names.back().resource = SampleId("a");
+  }
+  WriteAll(observe);
+  EXPECT_EQ(shown(), std::vector{SampleKey("a")});
+  WriteAll(by("b"));
+  EXPECT_EQ(shown(), std::vector{SampleKey("b")});
+  const StoreContents before = Contents();
+  EXPECT_TRUE(before.owners.empty());
+  EXPECT_EQ(before.rows, observe.put_rows);
+  EXPECT_EQ(store().Counts(), StoreCounts{});
+  if (kind_->Reopen()) {
+    EXPECT_EQ(Contents(), before);
+    EXPECT_EQ(shown(), std::vector{SampleKey("b")});
+  }
+  Changes owned;
+  owned.put_owners = {SampleOwner("a", "u2")};
+  WriteAll(owned);
+  WriteAll(by("b"));  // what has an owner stays owned
+  EXPECT_EQ(Contents().owners, owned.put_owners);
+  EXPECT_TRUE(Contents().observed.empty());
+  Changes left;
+  left.drop_owners = {SampleId("a")};
+  WriteAll(left);
+  EXPECT_EQ(shown(), std::vector{SampleKey("a")}) << "by the key that its owner had";
+  Changes with_owner = owned;
+  with_owner.put_observed = by("b").put_observed;
+  WriteAll(with_owner);
+  EXPECT_EQ(Contents().owners, owned.put_owners);
+  left.put_observed = by("c").put_observed;
+  WriteAll(left);
+  EXPECT_EQ(shown(), std::vector{SampleKey("c")});
+  Changes end = SampleEnd("a", "u1");
+  for (const ResourceName& name : observe.put_names) end.drop_names.push_back(IdOf(name));
+  WriteAll(end);
+  WriteAll(by("b"));  // without rows it is not there
+  EXPECT_TRUE(Contents().observed.empty());
+}
+
+TEST_P(StoreContract, ARowHasItsResource) {
+  Changes row;
+  row.put_rows = SampleObserve("a", "u1").put_rows;
+  const Result<void> refused = Write(store(), row);
+  ASSERT_FALSE(refused.ok());
+  EXPECT_EQ(refused.error().code, ErrorCode::kInternal);
+  EXPECT_EQ(Contents(), StoreContents{});
 }
 
 TEST_P(StoreContract, RefusesNamelessThingsAndWritesNothing) {
-  std::vector<Changes> broken(5, SampleCreate("a", "u1"));
+  std::vector<Changes> broken(9, SampleCreate("a", "u1"));
   broken[0].put_rows.push_back(SampleRow("a", ""));
   broken[1].put_rows.push_back(SampleRow("a", "u2"));
-  broken[1].put_rows.back().id.key = {};
-  broken[2].put_owners.push_back({});
-  broken[3].put_objects.push_back({});
-  broken[4].put_settings.emplace_back("", "x");
+  broken[1].put_rows.back().id.resource = {};
+  broken[2].put_owners.push_back(SampleOwner("b", "u1"));
+  broken[2].put_owners.back().id = {};
+  broken[3].put_owners.push_back(SampleOwner("b", "u1"));
+  broken[3].put_owners.back().key = {};
+  broken[4] = broken[5] = SampleObserve("a", "u1");
+  broken[4].put_observed.push_back({{}, SampleKey("a")});
+  broken[5].put_observed[0].key = {};
+  broken[6].put_objects.push_back({});
+  broken[7].put_settings.emplace_back("", "x");
+  broken[8].put_names.push_back(SampleName("a"));
+  broken[8].put_names.back().name = {};
   for (const Changes& changes : broken) {
     const Result<void> refused = Write(store(), changes);
     ASSERT_FALSE(refused.ok());
@@ -252,7 +331,7 @@ TEST_P(StoreContract, ADecisionThatRunsPastTheDeadlineEndsBeforeApplyReturns) {
 
 TEST_P(StoreContract, ADecisionWhoseTurnComesTooLateNeverRuns) {
   Locks same;  // without it a store that locks by thing has no reason to let it wait
-  same.keys = {SampleKey("a")};
+  same.resources = {SampleId("a")};
   std::atomic<bool> busy = false;
   std::atomic<bool> release = false;
   std::atomic<bool> ran = false;
@@ -370,14 +449,14 @@ TEST_P(StoreContract, WhatIsSubmittedIsWrittenBeforeTheStoreCloses) {
 TEST_P(StoreContract, ADecisionSeesWhatEarlierOnesWrote) {
   for (int i = 0; i < 3; ++i) {
     const DecideFn once = [](const Facts& facts) {
-      return facts.OwnerOf(SampleKey("a")).has_value() ? Changes{} : SampleCreate("a", "u1");
+      return facts.OwnerOf(SampleId("a")).has_value() ? Changes{} : SampleCreate("a", "u1");
     };
     ASSERT_TRUE(store().Apply({}, once, Soon()).ok());
   }
   EXPECT_EQ(Contents().audit.size(), 1U);
 }
 
-TEST_P(StoreContract, I1ConcurrentCreatesOfOneKeyHaveExactlyOneWinner) {
+TEST_P(StoreContract, I1ConcurrentCreatesOfOneResourceHaveExactlyOneWinner) {
   constexpr int kThreads = 8;
   constexpr int kRounds = 40;
   std::atomic<int> winners = 0;
@@ -390,7 +469,7 @@ TEST_P(StoreContract, I1ConcurrentCreatesOfOneKeyHaveExactlyOneWinner) {
         const std::string uid = std::to_string(round) + "-" + std::to_string(thread);
         bool won = false;
         const DecideFn decide = [&](const Facts& facts) {
-          won = !facts.OwnerOf(SampleKey(name)) && facts.RowsOfKey(SampleKey(name)).empty();
+          won = !facts.OwnerOf(SampleId(name)) && facts.RowsOf(SampleId(name)).empty();
           return won ? SampleCreate(name, uid) : Changes{};
         };
         start.arrive_and_wait();
@@ -429,16 +508,14 @@ TEST_P(StoreContract, AReaderSeesWholeDecisionsOnly) {
     std::vector<Timestamp> times;
     const ReadFn look = [&times](const Facts& facts) {
       times.clear();
-      const std::optional<Owner> a = facts.OwnerOf(SampleKey("a"));
+      const std::optional<Owner> a = facts.OwnerOf(SampleId("a"));
       if (!a) return;
       times.push_back(a->since);
-      for (const Row& row : facts.RowsOfKey(SampleKey("b"))) times.push_back(row.at);
-      const std::optional<ResourceName> of_a = facts.FurtherName(SampleName("a").name);
+      for (const Row& row : facts.RowsOf(SampleId("b"))) times.push_back(row.at);
+      const std::optional<ResourceName> of_a = facts.Named(SampleName("a").name);
       times.push_back(of_a ? of_a->at : Timestamp{});
-      for (const ResourceName& name : facts.FurtherNamesOf(SampleKey("b"))) {
-        times.push_back(name.at);
-      }
-      const std::optional<Owner> b = facts.OwnerOf(SampleKey("b"));
+      for (const ResourceName& name : facts.NamesOf(SampleId("b"))) times.push_back(name.at);
+      const std::optional<Owner> b = facts.OwnerOf(SampleId("b"));
       times.push_back(b ? b->since : Timestamp{});
     };
     ASSERT_TRUE(store().Read(look, Soon()).ok());
@@ -446,15 +523,23 @@ TEST_P(StoreContract, AReaderSeesWholeDecisionsOnly) {
   }
 }
 
-std::vector<ResourceName> NamesIn(const Store& store, const KeyText& key) {
+std::vector<ResourceName> NamesIn(const Store& store, const ResourceId& id) {
   std::vector<ResourceName> names;
-  const ReadFn look = [&](const Facts& facts) { names = facts.FurtherNamesOf(key); };
+  const ReadFn look = [&](const Facts& facts) { names = facts.NamesOf(id); };
   EXPECT_TRUE(store.Read(look, Soon()).ok());
   return names;
 }
 
+std::optional<ResourceName> NamedIn(const Store& store, const KeyText& name) {
+  std::optional<ResourceName> named;
+  const ReadFn look = [&](const Facts& facts) { named = facts.Named(name); };
+  EXPECT_TRUE(store.Read(look, Soon()).ok());
+  return named;
+}
+
 TEST_P(StoreContract, SurvivesReopening) {
   WriteAll(SampleNamedCreate("a", "u1"));
+  WriteAll(SampleObserve("c", "u4"));
   Changes more = SampleCreate("b", "u2");
   more.put_rows.push_back(SampleRow("b", "u3"));
   more.put_settings.emplace_back("catalogue", "2");
@@ -464,8 +549,8 @@ TEST_P(StoreContract, SurvivesReopening) {
   if (!kind_->Reopen()) return;
   EXPECT_EQ(Contents(), before);
   EXPECT_EQ(store().Counts(), counts);
-  EXPECT_EQ(OwnerIn(store(), SampleKey("a")), before.owners[0]);
-  EXPECT_EQ(NamesIn(store(), SampleKey("a")), before.names);
+  EXPECT_EQ(OwnerIn(store(), SampleId("a")), before.owners[0]);
+  EXPECT_EQ(NamesIn(store(), SampleId("a")).size(), 2U);
 }
 
 INSTANTIATE_TEST_SUITE_P(Stores, StoreContract, EveryStore(), NameOfStore);
@@ -491,9 +576,11 @@ TEST_P(RandomChangesContract, AgreesWithTheReference) {
     ASSERT_EQ(kind->store().Counts(), reference.Counts()) << "step " << step;
     ASSERT_EQ(Miscounts(kind->store()), std::vector<std::string>()) << "step " << step;
     for (const char* name : {"a", "b", "c", "d", "e"}) {
-      const KeyText key = SampleKey(name);
-      ASSERT_EQ(OwnerIn(kind->store(), key), OwnerIn(reference, key)) << "step " << step;
-      ASSERT_EQ(NamesIn(kind->store(), key), NamesIn(reference, key)) << "step " << step;
+      const ResourceId id = SampleId(name);
+      ASSERT_EQ(OwnerIn(kind->store(), id), OwnerIn(reference, id)) << "step " << step;
+      ASSERT_EQ(NamesIn(kind->store(), id), NamesIn(reference, id)) << "step " << step;
+      const KeyText text = SampleName(name).name;
+      ASSERT_EQ(NamedIn(kind->store(), text), NamedIn(reference, text)) << "step " << step;
     }
   }
   if (!kind->Reopen()) return;

@@ -69,7 +69,7 @@ def assert_nothing_is_lost(load: ApiLoad, database) -> None:
     """Each grant is in the registry, and none was given twice."""
     assert load.granted and load.denied
     assert len(load.granted) == len(set(load.granted)), "a name with two managers"
-    there = database.sql("truce", "SELECT split_part(name, 'name=', 2) FROM truce.names WHERE sort = 'key'").split()
+    there = database.sql("truce", "SELECT split_part(key, 'name=', 2) FROM truce.resources").split()
     assert set(load.granted) <= set(there), "an acknowledged grant is lost"
 
 

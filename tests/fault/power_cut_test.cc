@@ -58,7 +58,7 @@ void ExpectWhole(const StoreContents& contents) {
   for (const Row& row : contents.rows) rows.insert(row.id.uid.text);
   EXPECT_EQ(NamesIn(contents), rows);
   EXPECT_EQ(contents.objects.size(), rows.size());
-  EXPECT_EQ(contents.names.size(), rows.size());
+  EXPECT_EQ(contents.names.size(), 2 * rows.size());
 }
 
 // Notes: "+x" x is acknowledged, "?x" its end begins.
@@ -160,13 +160,8 @@ class Work {
   }
 
   void End(const std::string& name) {
-    Changes changes;
-    changes.drop_rows = {SampleRow(name, name).id};
-    changes.drop_owners = {SampleKey(name)};
-    changes.drop_objects = {Uid{name}};
-    changes.drop_names = {SampleName(name).name};
     disk_.Note("?" + name);
-    static_cast<void>(Write(*store_, changes).ok());
+    static_cast<void>(Write(*store_, SampleEnd(name, name)).ok());
   }
 
   void WriteUntilKilled(int round) {
@@ -191,7 +186,7 @@ class Work {
       all.put_owners.push_back(one.put_owners.at(0));
       all.put_rows.push_back(one.put_rows.at(0));
       all.put_objects.push_back(one.put_objects.at(0));
-      all.put_names.push_back(one.put_names.at(0));
+      for (const ResourceName& each : one.put_names) all.put_names.push_back(each);
     }
     if (!Write(*store_, all).ok()) return;
     for (const std::string& name : names) disk_.Note("+" + name);

@@ -35,17 +35,17 @@ SqliteOptions OptionsFor(const TemporaryFolder& folder, const FaultyVfs& disk) {
 void ExpectWhole(const StoreContents& contents) {
   std::set<std::string> owners;
   std::set<std::string> rows;
-  for (const Owner& owner : contents.owners) owners.insert(owner.key.text);
-  for (const Row& row : contents.rows) rows.insert(row.id.key.text);
+  for (const Owner& owner : contents.owners) owners.insert(owner.id.text);
+  for (const Row& row : contents.rows) rows.insert(row.id.resource.text);
   EXPECT_EQ(owners, rows);
   EXPECT_EQ(contents.objects.size(), rows.size());
   EXPECT_EQ(contents.audit.size(), rows.size());
-  EXPECT_EQ(contents.names.size(), rows.size());
+  EXPECT_EQ(contents.names.size(), 2 * rows.size());
 }
 
 bool Has(const StoreContents& contents, const std::string& name) {
   return std::any_of(contents.owners.begin(), contents.owners.end(),
-                     [&](const Owner& owner) { return owner.key == SampleKey(name); });
+                     [&](const Owner& owner) { return owner.id == SampleId(name); });
 }
 
 void ExpectSound(const std::string& file) {
@@ -73,11 +73,11 @@ TEST_P(StoreDisk, AnswersWhatNeedsNoWriteAndRecoversByItself) {
   ASSERT_FALSE(refused.ok());
   EXPECT_EQ(refused.error().code, ErrorCode::kUnavailable);
   EXPECT_FALSE(store.Health().ok());
-  EXPECT_TRUE(OwnerIn(store, SampleKey("a")).has_value());
-  EXPECT_FALSE(OwnerIn(store, SampleKey("b")).has_value());
+  EXPECT_TRUE(OwnerIn(store, SampleId("a")).has_value());
+  EXPECT_FALSE(OwnerIn(store, SampleId("b")).has_value());
   bool found = false;
   const DecideFn unchanged = [&](const Facts& facts) {
-    found = facts.RowsOfKey(SampleKey("a")).size() == 1;
+    found = facts.RowsOf(SampleId("a")).size() == 1;
     return Changes{};
   };
   EXPECT_TRUE(store.Apply({}, unchanged, Soon()).ok());
@@ -123,7 +123,7 @@ TEST_P(StoreDisk, I3NothingAcknowledgedIsLostWhicheverOperationFails) {
           ASSERT_TRUE(contents.ok());
           ExpectWhole(contents.value());
           EXPECT_EQ(Has(contents.value(), name), written.ok());
-          EXPECT_EQ(OwnerIn(*opened.value(), SampleKey(name)).has_value(), written.ok());
+          EXPECT_EQ(OwnerIn(*opened.value(), SampleId(name)).has_value(), written.ok());
         }
         reached_end = disk.operations() < nth;
         disk.Heal();
@@ -219,8 +219,8 @@ TEST(StoreDiskInABatch, I3AReadThatFailsFailsWhatTheBatchHasWritten) {
   EXPECT_EQ(code_of(1), ErrorCode::kUnavailable);
   EXPECT_EQ(code_of(2), ErrorCode::kUnavailable);
   EXPECT_EQ(code_of(3), std::nullopt);
-  EXPECT_FALSE(OwnerIn(store, SampleKey("before")).has_value());
-  EXPECT_TRUE(OwnerIn(store, SampleKey("after")).has_value());
+  EXPECT_FALSE(OwnerIn(store, SampleId("before")).has_value());
+  EXPECT_TRUE(OwnerIn(store, SampleId("after")).has_value());
   const auto contents = ContentsOf(store);
   ASSERT_TRUE(contents.ok());
   EXPECT_FALSE(Has(contents.value(), "before"));
@@ -244,7 +244,7 @@ TEST(StoreDiskInABatch, I3AnAnswerBehindAWriteOfItsBatchWaitsForTheCommit) {
     store.Submit({}, std::move(decide), Soon(),
                  [&ends, which](Result<void> end) { ends[which].set_value(std::move(end)); });
   };
-  // Without changes, on memory alone.
+  // Without changes.
   const auto submit_look = [&](std::size_t which, const std::function<void(const Facts&)>& look) {
     submit(which, [look](const Facts& facts) {
       look(facts);
@@ -260,21 +260,22 @@ TEST(StoreDiskInABatch, I3AnAnswerBehindAWriteOfItsBatchWaitsForTheCommit) {
   begun.get_future().wait();
   submit(1, [](const Facts&) {
     Changes changes = SampleNamedCreate("new", "new");
-    changes.drop_names = {SampleName("going").name};
+    changes.drop_names = {IdOf(SampleName("going")), IdOf(SampleKeyName("going"))};
     return changes;
   });
   submit_look(2, [](const Facts& facts) {
-    EXPECT_EQ(facts.FurtherName(SampleName("new").name), SampleName("new"));
+    EXPECT_EQ(facts.Named(SampleName("new").name), SampleName("new"));
   });
   submit_look(3, [](const Facts& facts) {
-    EXPECT_EQ(facts.FurtherNamesOf(SampleKey("new")), std::vector{SampleName("new")});
+    EXPECT_EQ(facts.NamesOf(SampleId("new")),
+              (std::vector{SampleName("new"), SampleKeyName("new")}));
   });
-  submit_look(
-      4, [](const Facts& facts) { EXPECT_TRUE(facts.FurtherNamesOf(SampleKey("going")).empty()); });
+  submit_look(4, [](const Facts& facts) { EXPECT_TRUE(facts.NamesOf(SampleId("going")).empty()); });
   submit_look(5, [](const Facts& facts) {
-    EXPECT_EQ(facts.FurtherName(SampleName("old").name), SampleName("old"));
-    EXPECT_EQ(facts.FurtherNamesOf(SampleKey("old")), std::vector{SampleName("old")});
-    EXPECT_EQ(facts.FurtherName(SampleName("unknown").name), std::nullopt);
+    EXPECT_EQ(facts.Named(SampleName("old").name), SampleName("old"));
+    EXPECT_EQ(facts.NamesOf(SampleId("old")),
+              (std::vector{SampleName("old"), SampleKeyName("old")}));
+    EXPECT_EQ(facts.Named(SampleName("unknown").name), std::nullopt);
   });
   disk.FailFrom(1, SQLITE_FULL);
   queued.set_value();
@@ -285,8 +286,8 @@ TEST(StoreDiskInABatch, I3AnAnswerBehindAWriteOfItsBatchWaitsForTheCommit) {
   }
   disk.Heal();
   const ReadFn look = [](const Facts& facts) {
-    EXPECT_EQ(facts.FurtherName(SampleName("new").name), std::nullopt);
-    EXPECT_EQ(facts.FurtherName(SampleName("going").name), SampleName("going"));
+    EXPECT_EQ(facts.Named(SampleName("new").name), std::nullopt);
+    EXPECT_EQ(facts.Named(SampleName("going").name), SampleName("going"));
   };
   EXPECT_TRUE(store.Read(look, Soon()).ok());
 }
@@ -322,7 +323,7 @@ TEST(StoreRealDisk, AFullOneAnswersWhatNeedsNoWriteAndRecoversByItself) {
     EXPECT_EQ(refused.error().code, ErrorCode::kUnavailable);
     EXPECT_NE(refused.error().message.find("full"), std::string::npos) << refused.error().message;
     EXPECT_FALSE(store.Health().ok());
-    EXPECT_TRUE(OwnerIn(store, SampleKey("n0")).has_value());
+    EXPECT_TRUE(OwnerIn(store, SampleId("n0")).has_value());
     EXPECT_TRUE(store
                     .Apply(
                         {}, [](const Facts&) { return Changes{}; }, Soon())

@@ -27,13 +27,8 @@ void Say(const std::string& what, const std::string& name) {
 }
 
 void End(Store& store, const std::string& name) {
-  Changes changes;
-  changes.drop_rows = {SampleRow(name, name).id};
-  changes.drop_owners = {SampleKey(name)};
-  changes.drop_objects = {Uid{name}};
-  changes.drop_names = {SampleName(name).name};
   Say("ending", name);
-  if (!Write(store, changes).ok()) std::_Exit(4);
+  if (!Write(store, SampleEnd(name, name)).ok()) std::_Exit(4);
   Say("ended", name);
 }
 

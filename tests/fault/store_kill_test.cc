@@ -117,6 +117,7 @@ void Check(const StoreContents& contents, const std::map<std::string, Fate>& fat
     names.insert(name.name.text.substr(name.name.text.rfind('=') + 1));
   }
   EXPECT_EQ(owners, names);
+  EXPECT_EQ(contents.names.size(), 2 * owners.size());
   for (const auto& [name, fate] : fates) {
     if (fate == Fate::kCreated) {
       EXPECT_TRUE(owners.contains(name)) << name;

@@ -18,10 +18,10 @@ void CheckResource(const DeclaredResource& resource, const Catalogue& catalogue)
   TRUCE_ASSERT(type != nullptr);
   TRUCE_ASSERT(IdentityFromText(ToText(resource.identity)) == resource.identity);
   for (const char c : resource.name) TRUCE_ASSERT(static_cast<unsigned char>(c) >= ' ');
-  TRUCE_ASSERT(resource.key.empty() != resource.missing.empty());
-  if (resource.key.empty()) return;
-  TRUCE_ASSERT(KeyOf(resource.identity, *type) == resource.key);
-  for (const char c : resource.key.text) TRUCE_ASSERT(c > ' ' && c < 0x7F);
+  TRUCE_ASSERT(resource.key().empty() != resource.missing.empty());
+  if (resource.key().empty()) return;
+  TRUCE_ASSERT(KeyOf(resource.identity, *type) == resource.key());
+  for (const char c : resource.key().text) TRUCE_ASSERT(c > ' ' && c < 0x7F);
   ParentKeyOf(resource.identity, *type, catalogue);
 }
 

@@ -32,7 +32,7 @@ void Check(std::string_view name, std::string_view region, std::string_view json
         ReadMapping(document.root(), rules.value().all().front(), Catalogue::BuiltIn());
     TRUCE_ASSERT(facts.resources.size() <= FieldPath::kMatchesMax * 2);
     for (const DeclaredResource& resource : facts.resources) {
-      TRUCE_ASSERT(resource.mapped && resource.partial == resource.key.empty());
+      TRUCE_ASSERT(resource.mapped && resource.partial == resource.key().empty());
     }
   }
 }

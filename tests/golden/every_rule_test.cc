@@ -75,14 +75,14 @@ class EveryRule : public testing::Test {
     holder_.state = HolderState::kHeld;
     resource_.identity = holder_.identity;
     resource_.name = holder_.name;
-    resource_.key = holder_.key;
+    resource_.names = {{holder_.key, false}};
     object_.slot = {"prod-eu", "s3.aws.upbound.io", "Bucket", "", "files"};
     object_.service = "service-b";
     attachment_.identity = {
         "s3/BucketPolicy", "aws", "", "us-west-2", {{"bucket", "prod-artifacts"}}};
     attachment_.name = "prod-artifacts";
     share_.id = {"share"};
-    share_.key = holder_.key;
+    share_.resource = holder_.id;
     share_.party = {"ns:prod-eu/team-b"};
     share_.level = ShareLevel::kAttach;
   }

@@ -92,7 +92,7 @@ TEST(IdentityFixtures, RecordedObjectsDeclareTheirKeys) {
     std::string keys;
     for (const DeclaredResource& resource : facts.resources) {
       if (!keys.empty()) keys += ' ';
-      keys += resource.key.empty() ? "?" : resource.key.text;
+      keys += resource.key().empty() ? "?" : resource.key().text;
       EXPECT_EQ(resource.intent, fixture.intent);
     }
     EXPECT_EQ(keys, fixture.keys);

@@ -29,10 +29,10 @@ struct Texts : testing::Test {
   Texts() {
     clash.resource.identity = {"s3/Bucket", "aws", "", "us-west-2", {{"name", "prod-artifacts"}}};
     clash.resource.name = "prod-artifacts";
-    clash.resource.key = {"s3/Bucket|aws|||name=prod-artifacts"};
+    clash.resource.names = {{KeyText{"s3/Bucket|aws|||name=prod-artifacts"}, false}};
     clash.resource.mapped = true;
     Owner& holder = clash.holder;
-    holder.key = clash.resource.key;
+    holder.key = clash.resource.key();
     holder.identity = clash.resource.identity;
     holder.name = clash.resource.name;
     holder.id = {"k3j5x7q2m4n6p"};
@@ -603,7 +603,7 @@ struct AttachmentTexts : Texts {
   void ShareUntil(Timestamp until) {
     Agreement share;
     share.id = {"share"};
-    share.key = clash.holder.key;
+    share.resource = clash.holder.id;
     share.party = {"slot:" + ToText(root)};
     share.level = ShareLevel::kAttach;
     share.until = until;

@@ -27,6 +27,8 @@ class Agreements : public ::testing::Test {
     return registry_.Live(slot, uid, "k");
   }
 
+  static ResourceId K(const Ledger& ledger) { return scene::IdNamed(BucketKey("k"), ledger); }
+
   template <typename Act>
   Result<Agreement> Do(const Act& act) {
     std::optional<Result<Agreement>> out;
@@ -36,7 +38,7 @@ class Agreements : public ::testing::Test {
   Result<Agreement> Give(TransferTerms terms, bool forced = false) {
     terms.forced = forced;
     return Do([&](Ledger& ledger) {
-      return OfferTransfer(BucketKey("k"), terms, {"ann", "moving"}, ledger);
+      return OfferTransfer(K(ledger), terms, {"ann", "moving"}, ledger);
     });
   }
   Result<Agreement> Accept(const PublicId& id, const std::string& successor) {
@@ -49,7 +51,7 @@ class Agreements : public ::testing::Test {
   }
   Result<Agreement> Share(const ShareTerms& terms) {
     return Do([&](Ledger& ledger) {
-      return GiveShare(BucketKey("k"), terms, {"ann", "reads it"}, ledger);
+      return GiveShare(K(ledger), terms, {"ann", "reads it"}, ledger);
     });
   }
 
@@ -62,9 +64,9 @@ class Agreements : public ::testing::Test {
   std::vector<Step> Steps() {
     std::vector<Step> steps;
     registry_.Run([&](Ledger& ledger) {
-      const auto owner = ledger.OwnerOf(BucketKey("k"));
+      const auto owner = ledger.OwnerOf(K(ledger));
       ASSERT_TRUE(owner);
-      steps = StepsOf(*owner, ledger.RowsOfKey(owner->key), TransferOf(owner->key, ledger));
+      steps = StepsOf(*owner, ledger.RowsOf(owner->id), TransferOf(owner->id, ledger));
     });
     return steps;
   }
@@ -118,9 +120,7 @@ TEST_F(Agreements, ShareRefusesWhatMakesNoSense) {
 TEST_F(Agreements, EndWithTheOwnership) {
   Live(a_, "u1");
   ASSERT_TRUE(Share({team_b_, ShareLevel::kAttach, {}}).ok());
-  ASSERT_TRUE(Do([](Ledger& ledger) {
-                return Protect(BucketKey("k"), {"ann", "prod"}, ledger);
-              }).ok());
+  ASSERT_TRUE(Do([](Ledger& ledger) { return Protect(K(ledger), {"ann", "prod"}, ledger); }).ok());
   EXPECT_EQ(All().size(), 2U);
   const ReleaseOutcome kept = registry_.Release(BucketKey("k"), false);
   EXPECT_FALSE(kept.done);
@@ -128,7 +128,7 @@ TEST_F(Agreements, EndWithTheOwnership) {
   EXPECT_EQ(kept.mark->reason, "prod");
   EXPECT_EQ(All().size(), 2U);
   ASSERT_TRUE(Do([](Ledger& ledger) {
-                return Unprotect(BucketKey("k"), {"ann", "gone"}, ledger);
+                return Unprotect(K(ledger), {"ann", "gone"}, ledger);
               }).ok());
   EXPECT_TRUE(registry_.Release(BucketKey("k"), false).done);
   EXPECT_TRUE(All().empty());
@@ -137,15 +137,15 @@ TEST_F(Agreements, EndWithTheOwnership) {
 TEST_F(Agreements, ProtectionIsAMark) {
   Live(a_, "u1");
   registry_.Run([&](Ledger& ledger) {
-    const auto first = Protect(BucketKey("k"), {"ann", "prod"}, ledger);
-    const auto second = Protect(BucketKey("k"), {"bob", "prod data"}, ledger);
+    const auto first = Protect(K(ledger), {"ann", "prod"}, ledger);
+    const auto second = Protect(K(ledger), {"bob", "prod data"}, ledger);
     ASSERT_TRUE(first.ok() && second.ok());
     EXPECT_EQ(first.value().id, second.value().id);
-    const std::vector<Agreement> present = ledger.AgreementsOf(BucketKey("k"));
+    const std::vector<Agreement> present = ledger.AgreementsOf(K(ledger));
     ASSERT_NE(ProtectionIn(present), nullptr);
     EXPECT_EQ(ProtectionIn(present)->reason, "prod data");
-    EXPECT_TRUE(Unprotect(BucketKey("k"), {"ann", "test"}, ledger).ok());
-    EXPECT_EQ(Unprotect(BucketKey("k"), {"ann", ""}, ledger).error().code, ErrorCode::kNotFound);
+    EXPECT_TRUE(Unprotect(K(ledger), {"ann", "test"}, ledger).ok());
+    EXPECT_EQ(Unprotect(K(ledger), {"ann", ""}, ledger).error().code, ErrorCode::kNotFound);
   });
 }
 

@@ -16,6 +16,12 @@ constexpr unsigned kWholeEvery = 16;
 
 bool IsProvisionalAccount(const std::string& name) { return name.find("|?") != std::string::npos; }
 
+// Only a status told the name of whoever has it.
+bool IsObserved(const KeyText& name, const Facts& facts) {
+  const auto named = facts.Named(name);
+  return named && named->observed;
+}
+
 bool Has(const std::vector<std::string>& names, const std::string& name) {
   return std::find(names.begin(), names.end(), name) != names.end();
 }
@@ -59,8 +65,7 @@ void CascadeWorld::CheckGranted(Thing& thing, const Slot& root) {
     }
     bool taken = false;  // by configuration, before: see CheckKnown
     Read([&](const Facts& facts) {
-      const auto further = facts.FurtherName(Spelt(name));
-      taken = known->second.observed && !(further && further->observed);
+      taken = known->second.observed && !IsObserved(Spelt(name), facts);
     });
     if (taken) continue;
     const auto owner = registry_->OwnerNamed(Spelt(name));
@@ -91,14 +96,15 @@ void CascadeWorld::CheckAdmitted(Thing& thing) {
     if (IsCurrent(other.config)) known = NamesOf(other, profile_.guarded);
     bool recorded = false;
     bool located = false;  // the registry has the name that its newest status tells
-    const KeyText told{LocatedNameOf(other)};
+    const KeyText told = Spelt(LocatedNameOf(other));
     Read([&, theirs = other.uid](const Facts& facts) {
       for (const std::string& uid : {thing.uid, theirs}) {
         for (const Row& row : facts.RowsOfUid({uid})) {
-          const auto owner = facts.OwnerOf(row.id.key);
+          const auto owner = facts.OwnerOf(row.id.resource);
+          const auto named = facts.Named(told);
           recorded = recorded || (owner && owner->root != row.root);
           located = located || (uid == theirs && row.id.state == RowState::kSeen && owner &&
-                                LocatedName(*owner) == told);
+                                named && named->resource == owner->id);
         }
       }
     });
@@ -128,8 +134,8 @@ void CascadeWorld::CheckRefused(const Thing* old, const Thing& next, const Decis
     Read([&](const Facts& facts) {
       for (const std::string& name : NamesOf(next, false)) {
         const auto owner = OwnerByName(Spelt(name), facts);
-        const auto further = facts.FurtherName(Spelt(name));
-        told = told || (owner && owner->id == clash.holder.id && !(further && further->observed));
+        const bool held = owner && owner->id == clash.holder.id;
+        told = told || (held && !IsObserved(Spelt(name), facts));
       }
     });
     if (!told && next.managed()) {
@@ -166,8 +172,8 @@ std::string CascadeWorld::LocatedNameOf(const Thing& thing) const {
 
 // S4: the resources whose end the last version shows, when it really is gone and nothing stood in
 // the way of seeing that.
-std::vector<PublicId> CascadeWorld::ClearEnds(const Thing& last) const {
-  std::vector<PublicId> ids;
+std::vector<ResourceId> CascadeWorld::ClearEnds(const Thing& last) const {
+  std::vector<ResourceId> ids;
   const auto alive = last_alive_.find(last.uid);
   const bool shows = last.managed() && last.intent == Intent::kDeletes && last.terminating &&
                      (last.deleting || (last.let_go && !unsettled_.contains(last.uid))) &&
@@ -193,9 +199,9 @@ std::vector<PublicId> CascadeWorld::ClearEnds(const Thing& last) const {
     const auto owner = OwnerByName(Spelt(NamesOf(last).back()), facts);
     if (!owner || owner->record != Record::kNone) return;
     for (const Row& row : facts.RowsOfUid({last.uid})) {
-      if (row.id.key != owner->key) return;  // in conflict elsewhere
+      if (row.id.resource != owner->id) return;  // in conflict elsewhere
     }
-    for (const Row& row : facts.RowsOfKey(owner->key)) {
+    for (const Row& row : facts.RowsOf(owner->id)) {
       const bool mine = row.id.uid.text == last.uid && row.root == owner->root;
       const bool other = !mine && row.managed && Manages(row);
       if (other) return ids.clear();
@@ -205,7 +211,7 @@ std::vector<PublicId> CascadeWorld::ClearEnds(const Thing& last) const {
   return ids;
 }
 
-void CascadeWorld::CheckFreed(const std::vector<PublicId>& ids, const Thing& last) {
+void CascadeWorld::CheckFreed(const std::vector<ResourceId>& ids, const Thing& last) {
   const auto owner = registry_->OwnerNamed(Spelt(NamesOf(last).back()));
   if (!owner || std::find(ids.begin(), ids.end(), owner->id) == ids.end()) return;
   if (owner->record != Record::kNone || owner->real) {
@@ -280,8 +286,7 @@ void CascadeWorld::CheckKnown(const Facts& facts) {
       continue;
     }
     // Configuration takes what is known from a status alone (W5).
-    const auto further = facts.FurtherName(Spelt(name));
-    if (known.observed && !(further && further->observed)) continue;
+    if (known.observed && !IsObserved(Spelt(name), facts)) continue;
     // The chain that it belongs to is joined from below, and has no party yet.
     const auto top = things_.find(owner->root);
     if (top != things_.end() && top->second.party == resource->second.party) {
@@ -315,15 +320,14 @@ void CascadeWorld::NoteKnown(const Facts& facts) {
       const auto owner = OwnerByName(Spelt(name), facts);
       if (!true_name || !owner || !owner->real || owner->record != Record::kNone) continue;
       if (!Has(shown, name)) continue;
-      const std::vector<Row> rows = facts.RowsOfKey(owner->key);
+      const std::vector<Row> rows = facts.RowsOf(owner->id);
       const bool holds =
           std::any_of(rows.begin(), rows.end(), [&, uid = thing.uid](const Row& row) {
             return row.id.uid.text == uid && row.id.state == RowState::kSeen &&
                    row.root == owner->root;
           });
-      const auto further = facts.FurtherName(Spelt(name));
-      if (!holds || (further && further->observed && !profile_.guarded)) continue;
-      const bool observed = further && further->observed;
+      const bool observed = IsObserved(Spelt(name), facts);
+      if (!holds || (observed && !profile_.guarded)) continue;
       known_.try_emplace(name, Known{resource->first, {owner->party.text}, observed});
       resource->second.seen = resource->second.seen || !IsProvisionalAccount(name);
     }
@@ -389,7 +393,7 @@ void CascadeWorld::CheckState() {
     const bool stands = thing != nullptr && thing->uid == row.id.uid.text &&
                         (!Manages(row) || thing->intent != Intent::kObserves);
     if (!stands || row.id.state != RowState::kSeen) {
-      Fails("Q: phantom row of " + ForPeople(row.slot) + " on " + row.id.key.text);
+      Fails("Q: phantom row of " + ForPeople(row.slot) + " on " + row.id.resource.text);
     }
   }
   Read([&](const Facts& facts) { CheckThings(facts); });
@@ -428,7 +432,7 @@ void CascadeWorld::CheckThings(const Facts& facts) {
         continue;
       }
       const bool has = owner && std::any_of(rows.begin(), rows.end(), [&](const Row& row) {
-                         return row.id.key == owner->key && row.id.state == RowState::kSeen;
+                         return row.id.resource == owner->id && row.id.state == RowState::kSeen;
                        });
       if (!has) Fails("Q: " + ForPeople(slot) + " has no row on " + name);
     }
@@ -449,18 +453,19 @@ std::string CascadeWorld::State() const {
   std::string text;
   const StoreContents contents = registry_->Contents();
   for (const Owner& owner : contents.owners) {
-    text += "  owner of " + owner.key.text + ": " + ForPeople(owner.root) + ", " +
-            owner.party.text + ", " + std::string(Name(owner.record)) +
+    text += "  owner of " + owner.id.text + ", " + owner.key.text + ": " + ForPeople(owner.root) +
+            ", " + owner.party.text + ", " + std::string(Name(owner.record)) +
             (owner.record_reason.empty() ? "" : " (" + owner.record_reason + ")") +
             (owner.real ? ", real" : "") + ", in " + owner.identity.account + "\n";
   }
   for (const ResourceName& name : contents.names) {
-    text += "  name " + name.name.text + " of " + name.key.text +
+    text += "  name " + name.name.text + " of " + name.resource.text +
             (name.observed ? ", observed" : "") + "\n";
   }
   for (const Row& row : contents.rows) {
-    text += "  row of " + row.id.uid.text + " " + ForPeople(row.slot) + " at " + row.id.key.text +
-            ", " + std::string(Name(row.id.state)) + ", root " + ForPeople(row.root) + "\n";
+    text += "  row of " + row.id.uid.text + " " + ForPeople(row.slot) + " at " +
+            row.id.resource.text + ", " + std::string(Name(row.id.state)) + ", root " +
+            ForPeople(row.root) + "\n";
   }
   for (const Object& object : contents.objects) {
     text += "  object " + object.uid.text + " " + ForPeople(object.slot) + ", root " +
@@ -469,8 +474,8 @@ std::string CascadeWorld::State() const {
             ", " + object.link + "\n";
   }
   for (const AuditEntry& entry : contents.audit) {
-    text += "  " + std::string(Name(entry.action)) + " " + entry.key.text + ", root " +
-            ForPeople(entry.root) + ", " + entry.uid.text + ": " + entry.cause + "\n";
+    text += "  " + std::string(Name(entry.action)) + " " + entry.id.text + ", " + entry.key.text +
+            ", root " + ForPeople(entry.root) + ", " + entry.uid.text + ": " + entry.cause + "\n";
   }
   for (const auto& [slot, thing] : things_) {
     text += "  lives: " + ForPeople(slot) + " " + thing.uid + " means " + TargetOf(thing) +

@@ -1,17 +1,17 @@
 // What Truce is asked and shown: reviews, watches, portions, proofs, a registry that is lost.
 #include <algorithm>
+#include <span>
 #include <utility>
 
 #include "registry/ownership/ledger.h"
 #include "registry/ownership/names.h"
-#include "registry/ownership/rekey.h"
 #include "tests/model/cascade_world.h"
 
 namespace truce {
 namespace {
 
 constexpr std::chrono::seconds kTtl{180};
-constexpr std::size_t kKeysMax = 10000;
+constexpr std::size_t kAll = 10000;
 
 std::string ProvisionalAccount(const std::string& config) {
   return "?local/aws.upbound.io/ProviderConfig//" + config;
@@ -74,19 +74,19 @@ void CascadeWorld::AddResource(const Thing& thing, ObjectFacts& facts) const {
   resource.name = thing.name;
   if (thing.type == kGroupType) {
     if (thing.id.empty()) return;
-    resource.key = IdName(thing.id);
+    resource.names = {{IdName(thing.id), false}};
     resource.name = thing.id;
     resource.bound = true;
   } else {
     if (thing.name.empty()) return;
-    resource.key = Spelt(CanonicalKey(resource.identity).text);
+    resource.names = {{Spelt(CanonicalKey(resource.identity).text), false}};
   }
   if (thing.has_account()) {
     const bool known = !view.account.empty();
     const std::string further = known ? ProvisionalAccount(thing.config) : thing.shown;
     if (!further.empty()) {
       resource.further_account = further;
-      resource.further.push_back({WithAccount(resource.key, further), !known});
+      resource.names.push_back({WithAccount(resource.key(), further), !known});
     }
     const std::uint64_t config = ConfigAt(thing.config, thing.version);
     facts.account_fields = thing.config + " v" + std::to_string(config);
@@ -306,7 +306,7 @@ void CascadeWorld::SeeEnd(const Thing& last) {
   if (last.has_account() && kept) {
     facts.account_fields = last.config + " v" + std::to_string(configs_.at(last.config).version);
   }
-  const std::vector<PublicId> ends = ClearEnds(last);
+  const std::vector<ResourceId> ends = ClearEnds(last);
   registry_->SeeDeleted(facts, ending);
   NoteWord(last);
   if (!ends.empty()) CheckFreed(ends, last);
@@ -314,31 +314,30 @@ void CascadeWorld::SeeEnd(const Thing& last) {
   last_alive_.erase(last.uid);
 }
 
-// The next key gets its names in the accounts that became known.
+// The next resource gets its names in the accounts that became known.
 void CascadeWorld::Portion() {
   if (moving_.empty()) return;
-  std::vector<KeyText> keys;
-  Read([&](const PassFacts& facts) { keys = facts.KeysAfter(located_until_, 1); });
-  if (keys.empty()) {
+  std::vector<ResourceId> ids;
+  Read([&](const PassFacts& facts) { ids = facts.ResourcesAfter(located_until_, 1); });
+  if (ids.empty()) {
     Say("all accounts are applied");
     moving_.clear();
     TellMoving();
     return;
   }
-  located_until_ = keys.front();
+  located_until_ = ids.front();
   Say("portion: " + located_until_.text);
   for (const auto& [name, account] : moving_) {
     registry_->Run([&, from = ProvisionalAccount(name), to = account](Ledger& ledger) {
-      (void)LocateResources(keys, {from, to}, ledger);
+      (void)LocateResources(ids, {from, to}, ledger);
     });
   }
 }
 
-bool CascadeWorld::DeclaresAt(const Thing& thing, const KeyText& key) const {
+bool CascadeWorld::DeclaresAt(const Thing& thing, const ResourceId& id) const {
   const ObjectFacts facts = FactsOf(thing);
   return std::any_of(facts.resources.begin(), facts.resources.end(), [&](const auto& resource) {
-    const auto owner = registry_->OwnerNamed(resource.key);
-    return resource.key == key || (owner && owner->key == key);
+    return registry_->IdNamed(resource.key()) == id;
   });
 }
 
@@ -352,7 +351,7 @@ void CascadeWorld::Proofs() {
     if (live != nullptr && live->uid != row.id.uid.text) live = nullptr;
     const int stream = row.managed ? 1 : 0;
     const bool behind = seen_[stream] < streams_[stream].size();
-    const bool declares = live != nullptr && DeclaresAt(*live, row.id.key);
+    const bool declares = live != nullptr && DeclaresAt(*live, row.id.resource);
     if (!declares && behind) continue;  // what lived meanwhile is still to be shown (E9)
     const std::uint64_t version = live == nullptr ? 0 : live->version;
     const bool confirms = live != nullptr && (!row.base || version > *row.base);
@@ -470,16 +469,24 @@ void CascadeWorld::Rebuild() {
   }
 }
 
-void CascadeWorld::Rekey() {
+// In portions; nobody is asked anything before the last one is through.
+void CascadeWorld::Respell() {
   if (!moving_.empty()) return;
   respelt_ = !respelt_;
+  ++pass_;
   Say("another catalogue");
-  const NewKey new_key = [this](const ResourceIdentity& identity) -> std::optional<KeyText> {
+  const Spelling spelling = [this](const ResourceIdentity& identity) -> std::optional<KeyText> {
     return Spelt(CanonicalKey(identity).text);
   };
-  registry_->RunOnAll([&](const AllFacts& facts, Ledger& ledger) {
-    (void)truce::Rekey(facts.KeysAfter({}, kKeysMax), new_key, "another catalogue", ledger);
-  });
+  std::vector<ResourceId> ids;
+  Read([&](const PassFacts& facts) { ids = facts.ResourcesAfter({}, kAll); });
+  for (std::span<const ResourceId> left = ids; !left.empty();) {
+    const auto portion = left.first(std::min(left.size(), 1 + dice_.Pick(3)));
+    left = left.subspan(portion.size());
+    registry_->Run([&](Ledger& ledger) {
+      (void)truce::Respell(portion, spelling, pass_, "another catalogue", ledger);
+    });
+  }
 }
 
 }  // namespace truce

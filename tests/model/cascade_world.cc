@@ -377,7 +377,7 @@ void CascadeWorld::ForceTransfer() {
   bool named = false;
   registry_->Run([&](Ledger& ledger) {
     const TransferTerms terms{{"ns:local/" + party}, successor, forced};
-    const auto offer = OfferTransfer(owner->key, terms, {"operator", "asked for"}, ledger);
+    const auto offer = OfferTransfer(owner->id, terms, {"operator", "asked for"}, ledger);
     if (!offer.ok()) return;
     named = forced || offer.value().accepted ||
             AcceptTransfer(offer.value().id, successor, {"receiver", "yes"}, ledger).ok();
@@ -440,8 +440,8 @@ void CascadeWorld::ImportOutside() {
   if (resource != cloud_.end() && !imported) return;
   ImportList list{kSource, {}, true};
   DeclaredResource bucket = scene::Bucket(kOutside, Intent::kDeletes);
-  const std::string name = bucket.key.text;
-  bucket.key = Spelt(name);
+  const std::string name = bucket.key().text;
+  bucket.names = {{Spelt(name), false}};
   bucket.identity.region = "eu-west-1";
   if (!imported) list.resources = {{bucket, "network", "", "aws_s3_bucket.b1"}};
   bool owns = false;
@@ -495,7 +495,7 @@ bool CascadeWorld::Step(unsigned number) {
       Action<CascadeWorld>{.006, .006, &CascadeWorld::ForceTransfer},
       Action<CascadeWorld>{.015, .010, &CascadeWorld::HandOverUnseen},
       Action<CascadeWorld>{.010, .005, &CascadeWorld::ImportOutside},
-      Action<CascadeWorld>{.003, .003, &CascadeWorld::Rekey},
+      Action<CascadeWorld>{.003, .003, &CascadeWorld::Respell},
       Action<CascadeWorld>{.010, .030, &CascadeWorld::LoseChain},
       Action<CascadeWorld>{.015, .050, &CascadeWorld::RestoreOne},
       Action<CascadeWorld>{.130, .220, &CascadeWorld::ComposeAny},

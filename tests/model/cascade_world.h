@@ -113,7 +113,7 @@ class CascadeWorld {
   void ForceTransfer();
   void HandOverUnseen();
   void ImportOutside();
-  void Rekey();
+  void Respell();
 
   // --- cascade_actors.cc: Crossplane, the garbage collector, the provider, the restorer --------
   void Delete(const Slot& slot, const std::string& mode);
@@ -150,7 +150,7 @@ class CascadeWorld {
   void SeeEnd(const Thing& last);
   void TellMoving();
   void Portion();
-  bool DeclaresAt(const Thing& thing, const KeyText& key) const;
+  bool DeclaresAt(const Thing& thing, const ResourceId& id) const;
   void Proofs();
   void Relist();
   void Rebuild();
@@ -164,8 +164,8 @@ class CascadeWorld {
   void CheckRefused(const Thing* old, const Thing& next, const Decision& decision);
   void CheckForeign(const Thing& thing, const std::string& verb);
   std::string LocatedNameOf(const Thing& thing) const;
-  std::vector<PublicId> ClearEnds(const Thing& last) const;
-  void CheckFreed(const std::vector<PublicId>& ids, const Thing& last);
+  std::vector<ResourceId> ClearEnds(const Thing& last) const;
+  void CheckFreed(const std::vector<ResourceId>& ids, const Thing& last);
   void NoteHeir(const std::string& target, const std::string& successor);
   void NoteWord(const Thing& thing);
   void CheckManagers();
@@ -207,8 +207,9 @@ class CascadeWorld {
   std::map<std::string, Thing> last_alive_;           // the newest version without Deleting
   std::map<std::string, std::uint64_t> first_views_;  // of its ProviderConfig, when first seen
   std::map<std::string, std::string> moving_;  // ProviderConfigs whose account is being applied
-  KeyText located_until_;                      // to the keys up to this one
+  ResourceId located_until_;                   // to the resources up to this one
   bool respelt_ = false;
+  std::uint32_t pass_ = 0;  // of the catalogue of now
 
   // What the oracle remembers.
   struct Known {

@@ -25,17 +25,18 @@ class DeclaredGrants : public ::testing::Test {
     grant_.transfer_mark = "grant.said.1";
   }
 
+  static ResourceId K(const Ledger& ledger) { return scene::IdNamed(BucketKey("k"), ledger); }
+
   ObjectFacts Live(const Slot& slot, const std::string& uid) {
     return registry_.Live(slot, uid, "k");
   }
   GrantOutcome Out(const DeclaredGrant& grant) {
     GrantOutcome outcome;
-    registry_.Run([&](Ledger& ledger) { outcome = CarryOut(BucketKey("k"), grant, ledger); });
+    registry_.Run([&](Ledger& ledger) { outcome = CarryOut(K(ledger), grant, ledger); });
     return outcome;
   }
   void Back(const DeclaredGrant& grant) {
-    registry_.Run(
-        [&](Ledger& ledger) { TakeBack(BucketKey("k"), grant.actor, grant.party, ledger); });
+    registry_.Run([&](Ledger& ledger) { TakeBack(K(ledger), grant.actor, grant.party, ledger); });
   }
   std::vector<Agreement> All() const { return registry_.Contents().agreements; }
   std::size_t AuditLines() const { return registry_.Contents().audit.size(); }
@@ -69,8 +70,7 @@ TEST_F(DeclaredGrants, SharesOfOthersStay) {
   Live(SlotOf("Bucket", "team-a", "a"), "u1");
   registry_.Run([&](Ledger& ledger) {
     EXPECT_TRUE(
-        GiveShare(BucketKey("k"), {team_c_, ShareLevel::kObserve, {}}, {"ann", "by hand"}, ledger)
-            .ok());
+        GiveShare(K(ledger), {team_c_, ShareLevel::kObserve, {}}, {"ann", "by hand"}, ledger).ok());
   });
   DeclaredGrant other = grant_;
   other.actor += "-2";
@@ -106,7 +106,7 @@ TEST_F(DeclaredGrants, AProtectionIsGivenOnceChangedAndTakenBack) {
   EXPECT_EQ(All()[0].kind, AgreementKind::kProtection);
   EXPECT_EQ(All()[0].reason, "audited");
   registry_.Run([&](Ledger& ledger) {
-    EXPECT_TRUE(Unprotect(BucketKey("k"), {"ann", "by hand"}, ledger).ok());
+    EXPECT_TRUE(Unprotect(K(ledger), {"ann", "by hand"}, ledger).ok());
   });
   EXPECT_TRUE(Out(grant_).accepted);
   EXPECT_EQ(All().size(), 1U) << "what is declared is given again";
@@ -120,7 +120,7 @@ TEST_F(DeclaredGrants, AProtectionIsGivenOnceChangedAndTakenBack) {
 TEST_F(DeclaredGrants, AProtectionOfOthersStays) {
   Live(SlotOf("Bucket", "team-a", "a"), "u1");
   registry_.Run([&](Ledger& ledger) {
-    EXPECT_TRUE(Protect(BucketKey("k"), {"ann", "by hand"}, ledger).ok());
+    EXPECT_TRUE(Protect(K(ledger), {"ann", "by hand"}, ledger).ok());
   });
   grant_.protection = "customer data";
   EXPECT_EQ(Out(grant_), (GrantOutcome{true,

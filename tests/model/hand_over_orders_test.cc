@@ -298,8 +298,8 @@ TEST_F(HandOverOfOne, AWordByCommandCountsInAnyOrder) {
       if (now != when) return;
       registry_->Run([&](Ledger& ledger) {
         const TransferTerms terms{{"ns:local/team-b"}, kToB, true};
-        EXPECT_TRUE(
-            OfferTransfer(scene::BucketKey("k"), terms, {"admin", "asked for"}, ledger).ok());
+        const ResourceId id = scene::IdNamed(scene::BucketKey("k"), ledger);
+        EXPECT_TRUE(OfferTransfer(id, terms, {"admin", "asked for"}, ledger).ok());
       });
     };
     act(0);
@@ -355,7 +355,7 @@ TEST_F(HandOverOfOne, ACreationThatNeverCameKeepsNobodyOut) {
     if (seen_before < 1) registry_->See(first);
     if (seen_before < 2) registry_->See(last);
     const Stream b = OfB();
-    const RowId reserved{scene::BucketKey("k"), second.uid, RowState::kReserved};
+    const RowId reserved{registry_->IdOf("k"), second.uid, RowState::kReserved};
     const Proof proof{Proof::Answer::kLive, last};
     if (!proved_last) registry_->Prove(reserved, proof);
     for (const ObjectFacts& version : b.versions) registry_->See(version);

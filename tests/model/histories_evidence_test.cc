@@ -652,7 +652,7 @@ TEST_F(HistoriesOfEvidence, AStaleAnnotationDoesNotUndoAForcedTransfer) {
   registry_.See(Next(object));
   ASSERT_EQ(registry_.OwnerOf("k")->successor, "Bucket/team-b/b");
   registry_.Run([&](Ledger& ledger) {
-    auto owner = ledger.OwnerOf(scene::BucketKey("k"));
+    auto owner = ledger.OwnerOf(scene::IdNamed(scene::BucketKey("k"), ledger));
     ASSERT_TRUE(owner);
     owner->successor = "Bucket/team-c/c";
     ledger.PutOwner(*std::move(owner));

@@ -127,8 +127,8 @@ class HistoriesOfExternalNames : public ::testing::TestWithParam<Kind> {
   }
   // By which A's resource is known although B's credentials are others.
   KeyText Told(const ObjectFacts& live) const {
-    const auto& further = live.resources.front().further;
-    return further.empty() ? KeyText{} : further.back().text;
+    const std::vector<DeclaredName>& names = live.resources.front().names;
+    return names.size() < 2 ? KeyText{} : names.back().text;
   }
 
   testing::StrictStore store_;
@@ -187,7 +187,7 @@ TEST_P(HistoriesOfExternalNames, AnAddressWrittenLaterIsJudged) {
   EXPECT_TRUE(late.conflicts.front().late);
   EXPECT_TRUE(IsOf(Told(live), "team-a")) << "who held it stays owner";
   EXPECT_TRUE(registry_.OwnerNamed(Told(live))->contested);
-  EXPECT_TRUE(IsOf(own.resources.front().key, "team-b")) << "what B's fields name is B's";
+  EXPECT_TRUE(IsOf(own.resources.front().key(), "team-b")) << "what B's fields name is B's";
 }
 
 TEST_P(HistoriesOfExternalNames, FieldsOfTheirOwnAreNotTakenAlong) {
@@ -196,8 +196,8 @@ TEST_P(HistoriesOfExternalNames, FieldsOfTheirOwnAreNotTakenAlong) {
   ASSERT_TRUE(registry_.Create(conflict, "dev", Mode::kWarn).allowed);
   registry_.See(conflict);
   EXPECT_TRUE(IsOf(Told(live), "team-a"));
-  EXPECT_TRUE(IsOf(conflict.resources.front().key, "team-b"));
-  EXPECT_FALSE(registry_.OwnerNamed(conflict.resources.front().key)->contested);
+  EXPECT_TRUE(IsOf(conflict.resources.front().key(), "team-b"));
+  EXPECT_FALSE(registry_.OwnerNamed(conflict.resources.front().key())->contested);
 }
 
 // Bad input: what looks like an address of A's is none where B's provider would look for it.
@@ -210,7 +210,7 @@ TEST_P(HistoriesOfExternalNames, AnAddressElsewhereIsNobodys) {
   EXPECT_FALSE(object.name_finding.empty());
   EXPECT_EQ(object.resources.size(), 1U) << "nothing but what its fields name";
   EXPECT_TRUE(registry_.Create(object).allowed);
-  EXPECT_TRUE(IsOf(object.resources.front().key, "team-b"));
+  EXPECT_TRUE(IsOf(object.resources.front().key(), "team-b"));
 }
 
 // An address before there are fields: both name one resource once both are told.
@@ -218,7 +218,7 @@ TEST_P(HistoriesOfExternalNames, ANameBeforeTheFieldsBecomesTheirs) {
   Manifest early = OfA();
   early.fields = R"("description":"comes later")";
   const ObjectFacts by_address = Object(early, ++version_);
-  ASSERT_FALSE(by_address.resources.front().key.empty());
+  ASSERT_FALSE(by_address.resources.front().key().empty());
   ASSERT_TRUE(registry_.Create(by_address).allowed);
   registry_.See(by_address);
   EXPECT_FALSE(Create(OfB(GetParam().others, GetParam().address)).allowed);
@@ -226,7 +226,8 @@ TEST_P(HistoriesOfExternalNames, ANameBeforeTheFieldsBecomesTheirs) {
   ASSERT_TRUE(registry_.Update(by_address, live).allowed);
   registry_.See(live);
   ASSERT_EQ(registry_.Contents().owners.size(), 1U);
-  EXPECT_EQ(registry_.Contents().owners.front().key, live.resources.front().key);
+  EXPECT_EQ(registry_.IdNamed(live.resources.front().key()),
+            registry_.Contents().owners.front().id);
   EXPECT_TRUE(IsOf(Told(live), "team-a"));
 }
 
@@ -245,7 +246,7 @@ TEST_P(HistoriesOfExternalNames, TwoStatusesWithOneAddressAreAConflict) {
   registry_.See(shown);
   EXPECT_TRUE(IsOf(Told(live), "team-a")) << "who held the name stays owner";
   EXPECT_TRUE(registry_.OwnerNamed(Told(live))->contested);
-  EXPECT_TRUE(IsOf(shown.resources.front().key, "team-b"));
+  EXPECT_TRUE(IsOf(shown.resources.front().key(), "team-b"));
 }
 
 // 16: what a status alone shows takes nothing from whom the external name names.
@@ -318,7 +319,7 @@ TEST_P(HistoriesOfIds, AnIdTellsNothingOfTheAccount) {
   ASSERT_TRUE(registry_.Update(by_id, by_fields).allowed);
   manifest.status = R"("id":"sg-0a1b")";
   registry_.See(Object(manifest, ++version_));
-  const auto owner = registry_.OwnerNamed(by_fields.resources.front().key);
+  const auto owner = registry_.OwnerNamed(by_fields.resources.front().key());
   ASSERT_TRUE(owner);
   EXPECT_EQ(owner->identity.account, by_fields.resources.front().identity.account);
   EXPECT_EQ(registry_.Contents().owners.size(), 1U) << "one resource";
@@ -355,7 +356,7 @@ TEST_P(HistoriesOfIds, ATenantFillsNoMemoryWithIds) {
     registry_.See(changed);
     live = changed;
   }
-  EXPECT_EQ(registry_.Contents().names.size(), 8U);
+  EXPECT_EQ(registry_.Contents().names.size(), 1U + 8U) << "what its fields name, and ids";
   EXPECT_EQ(registry_.Contents().owners.size(), 1U);
 }
 

@@ -10,7 +10,6 @@
 #include "registry/ownership/agreements.h"
 #include "registry/ownership/ledger.h"
 #include "registry/ownership/names.h"
-#include "registry/ownership/rekey.h"
 #include "tests/model/scene.h"
 #include "tests/support/strict_store.h"
 
@@ -58,23 +57,25 @@ class HistoriesOfNames : public ::testing::Test {
     return owner && owner->root == root;
   }
 
-  // The watch read the account of a ProviderConfig, and all portions are through, or those of the
-  // keys up to `last`.
-  std::size_t Learn(const Queue& queue, const std::string& account, const KeyText& last = {}) {
+  // The watch read the account of a ProviderConfig, and all portions are through.
+  std::size_t Learn(const Queue& queue, const std::string& account) {
     std::size_t changed = 0;
     registry_.RunOnAll([&](const AllFacts& facts, Ledger& ledger) {
-      std::vector<KeyText> keys;
-      for (KeyText& key : facts.KeysAfter({}, 100)) {
-        if (last.empty() || key <= last) keys.push_back(std::move(key));
-      }
-      changed = LocateResources(keys, {queue.ProvisionalAccount(), account}, ledger);
+      changed = LocateResources(facts.ResourcesAfter({}, 100),
+                                {queue.ProvisionalAccount(), account}, ledger);
     });
-    if (last.empty()) {
-      registry_.moving.clear();
-    } else {
-      registry_.moving[account] = {queue.ProvisionalAccount()};
-    }
+    registry_.moving.clear();
     return changed;
+  }
+
+  // The same, and one portion is through: the resources that have these names.
+  void LearnOf(const std::vector<KeyText>& names, const Queue& queue, const std::string& account) {
+    registry_.Run([&](Ledger& ledger) {
+      std::vector<ResourceId> ids;
+      for (const KeyText& name : names) ids.push_back(scene::IdNamed(name, ledger));
+      LocateResources(ids, {queue.ProvisionalAccount(), account}, ledger);
+    });
+    registry_.moving[account] = {queue.ProvisionalAccount()};
   }
 
   testing::StrictStore store_;
@@ -124,9 +125,8 @@ TEST_F(HistoriesOfNames, AKnownAccountStandsBesideTheProvisionalAccount) {
 TEST_F(HistoriesOfNames, AMovedReferenceLeavesTheOldQueueWithItsOwner) {
   const ObjectFacts live = Live(a_, "u-a", observed_);
   const KeyText old_name = QueueName("jobs", kOne);
-  const PublicId id = registry_.OwnerNamed(old_name)->id;
-  const KeyText key = registry_.OwnerNamed(old_name)->key;
-  registry_.Run([&](Ledger& ledger) { ASSERT_TRUE(Protect(key, {"a", "keep"}, ledger).ok()); });
+  const ResourceId id = registry_.IdNamed(old_name);
+  registry_.Run([&](Ledger& ledger) { ASSERT_TRUE(Protect(id, {"a", "keep"}, ledger).ok()); });
   const Queue other{"jobs", "stage", "", kOne};  // the status is that of before
   ASSERT_TRUE(registry_.Update(live, ManagedQueue(a_, "u-a", other, Intent::kDeletes, 11)).allowed);
   registry_.See(ManagedQueue(a_, "u-a", other, Intent::kDeletes, 12));
@@ -188,8 +188,8 @@ class MergedMarks : public HistoriesOfNames {
  protected:
   std::string MarkOf(const ByWhom& elder, const ByWhom& younger) {
     const auto mark = [&](const KeyText& name, const ByWhom& by) {
-      const KeyText key = registry_.OwnerNamed(name)->key;
-      registry_.Run([&](Ledger& ledger) { EXPECT_TRUE(Protect(key, by, ledger).ok()); });
+      const ResourceId id = registry_.IdNamed(name);
+      registry_.Run([&](Ledger& ledger) { EXPECT_TRUE(Protect(id, by, ledger).ok()); });
     };
     ObjectFacts first = ManagedQueue(a_, "u-a", declared_, Intent::kManages, 10);
     first.slot = SlotOf("Queue", "team-a", "leaf");
@@ -214,11 +214,11 @@ class MergedMarks : public HistoriesOfNames {
   const ByWhom object_{"OwnershipGrant local/team-a/files", "by an object"};
 };
 
-TEST_F(MergedMarks, WhatACommandSaidOutlivesAnObjectAtTheOtherKey) {
+TEST_F(MergedMarks, WhatACommandSaidOfTheElderOutlivesAnObject) {
   EXPECT_EQ(MarkOf(command_, object_), "by command");
 }
 
-TEST_F(MergedMarks, WhatACommandSaidOutlivesAnObjectAtThisKey) {
+TEST_F(MergedMarks, WhatACommandSaidOfTheYoungerOutlivesAnObject) {
   EXPECT_EQ(MarkOf(object_, command_), "by command");
 }
 
@@ -234,26 +234,25 @@ TEST_F(HistoriesOfNames, ResourcesOfOneOwnerMerge) {
   live.version = 11;
   live.real = true;
   registry_.See(live);
-  const PublicId elder =
-      registry_.OwnerNamed(QueueName("jobs", declared_.ProvisionalAccount()))->id;
+  const ResourceId elder = registry_.IdNamed(QueueName("jobs", declared_.ProvisionalAccount()));
   End(live);
   registry_.Advance(std::chrono::seconds{5});
   // Declared again by another ProviderConfig of what turns out to be the same account.
   const Queue again{"jobs", "stage", kOne, ""};
   ASSERT_TRUE(registry_.Create(ManagedQueue(a_, "u-2", again, Intent::kManages, 20)).allowed);
   ASSERT_EQ(registry_.Contents().owners.size(), 2U);
-  const PublicId younger = registry_.OwnerNamed(QueueName("jobs", kOne))->id;
+  const ResourceId younger = registry_.IdNamed(QueueName("jobs", kOne));
   EXPECT_EQ(Learn(declared_, kOne), 1U);
   const StoreContents merged = registry_.Contents();
   ASSERT_EQ(merged.owners.size(), 1U);
   EXPECT_EQ(merged.owners.front().id, elder);
   EXPECT_EQ(merged.owners.front().record, Record::kNone) << "a living row ends a record";
-  EXPECT_EQ(merged.names.size(), 3U);
+  EXPECT_EQ(merged.names.size(), 4U) << "two provisional accounts, one account, and the other id";
   const auto former = std::find_if(merged.names.begin(), merged.names.end(),
                                    [](const ResourceName& name) { return FormerIdOf(name); });
   ASSERT_NE(former, merged.names.end()) << "the younger id still finds it";
   EXPECT_EQ(FormerIdOf(*former), younger);
-  EXPECT_EQ(former->key, merged.owners.front().key);
+  EXPECT_EQ(former->resource, elder);
   EXPECT_EQ(Learn(declared_, kOne), 0U) << "again: nothing changes";
 }
 
@@ -285,7 +284,7 @@ TEST_F(HistoriesOfNames, APortionThatIsNotThroughIsAwaited) {
   Live(a_, "u-a", {"a-jobs", "prod", "", ""});
   Live(a2, "u-a2", {"jobs", "prod", "", ""});
   End(Live(SlotOf("Queue", "team-a", "old"), "u-o", {"old", "prod", "", ""}, Intent::kManages));
-  Learn(declared_, kOne, QueueName("b", declared_.ProvisionalAccount()));
+  LearnOf({QueueName("a-jobs", declared_.ProvisionalAccount())}, declared_, kOne);
   ASSERT_EQ(registry_.OwnerNamed(QueueName("a-jobs", kOne))->root, a_) << "the first portion";
   ASSERT_FALSE(registry_.OwnerNamed(QueueName("jobs", kOne)));
   EXPECT_TRUE(Refused({"a-jobs", "other", kOne, ""}));
@@ -306,7 +305,7 @@ TEST_F(HistoriesOfNames, APortionThatIsNotThroughIsAwaited) {
 // 25, with what its party does meanwhile: one queue, whichever ProviderConfig it is declared by.
 TEST_F(HistoriesOfNames, ItsPartyDeclaresAgainWhatIsAwaited) {
   Live(a_, "u-a", declared_);
-  const PublicId id = registry_.OwnerNamed(QueueName("jobs", declared_.ProvisionalAccount()))->id;
+  const ResourceId id = registry_.IdNamed(QueueName("jobs", declared_.ProvisionalAccount()));
   End(ManagedQueue(a_, "u-a", declared_, Intent::kManages, 12));
   registry_.moving[kOne] = {declared_.ProvisionalAccount()};
   const Slot again = SlotOf("Queue", "team-a", "again");
@@ -336,8 +335,8 @@ TEST_F(HistoriesOfNames, WhatWasAdmittedBeforeTheAccountWasKnownIsAConflict) {
 // 2 and 25: the ProviderConfig of what lives is sent to another account.
 TEST_F(HistoriesOfNames, AnEditedProviderConfigMovesWhatLivesInPortions) {
   const ObjectFacts live = Live(a_, "u-a", configured_);
-  const PublicId id = registry_.OwnerNamed(QueueName("jobs", kOne))->id;
-  Learn(declared_, kTwo, QueueName("a", kOne));
+  const ResourceId id = registry_.IdNamed(QueueName("jobs", kOne));
+  LearnOf({}, declared_, kTwo);
   const Queue there{"jobs", "other", kTwo, ""};
   EXPECT_TRUE(Refused(there)) << "A is about to declare it";
   EXPECT_TRUE(Refused({"jobs", "other", kOne, ""})) << "A's still";
@@ -395,7 +394,7 @@ TEST_F(HistoriesOfNames, AForgedStatusTakesNoName) {
   EXPECT_EQ(decision.conflicts.front().mode, Mode::kWarn);
   EXPECT_TRUE(IsAs(QueueName("jobs", kOne), a_)) << "configuration is stronger";
   EXPECT_TRUE(IsAs(QueueName("jobs", declared_.ProvisionalAccount()), a_));
-  EXPECT_TRUE(IsAs(live.resources.front().key, b_));
+  EXPECT_TRUE(IsAs(live.resources.front().key(), b_));
   registry_.See(live);  // the status says it again
   EXPECT_TRUE(IsAs(QueueName("jobs", kOne), a_));
   const Slot again = SlotOf("Queue", "team-a", "again");
@@ -458,13 +457,12 @@ TEST_F(HistoriesOfNames, AnIdInAnotherAccountIsAnotherQueue) {
   const Slot slot = SlotOf("Queue", "team-a", "again");
   const Queue there{"jobs", "prod", "", kTwo};
   ObjectFacts bare = ManagedQueue(slot, "u-2", declared_, Intent::kDeletes, 20);
-  bare.resources.front().key = id;
-  bare.resources.front().further.clear();
+  bare.resources.front().names = {{id, false}};
   bare.resources.front().identity.parts.clear();
   ASSERT_TRUE(registry_.Create(bare).allowed);
   ObjectFacts told = ManagedQueue(slot, "u-2", there, Intent::kDeletes, 21);
   told.real = true;
-  told.resources.front().further.push_back({id, false});
+  told.resources.front().names.push_back({id, false});
   registry_.See(told);
   EXPECT_TRUE(IsAs(QueueName("jobs", kTwo), slot));
   EXPECT_TRUE(IsAs(id, slot));

@@ -37,7 +37,7 @@ class Histories : public ::testing::Test {
   }
 
   RowId Reserved(const std::string& bucket, const std::string& uid) {
-    return {scene::BucketKey(bucket), {uid}, RowState::kReserved};
+    return {registry_.IdOf(bucket), {uid}, RowState::kReserved};
   }
 
   // The last state of an object whose bucket its provider deleted.
@@ -406,7 +406,7 @@ TEST_F(Histories, AnEtcdRestoreReturnsOldUidsAndKeepsIncumbents) {
   registry_.See(returned, true);
   EXPECT_EQ(registry_.OwnerOf("k")->root, b_) << "the recorded incumbent stays";
   EXPECT_TRUE(registry_.OwnerOf("k")->contested);
-  registry_.Absent({scene::BucketKey("k"), {"u2"}, RowState::kSeen});
+  registry_.Absent({registry_.IdOf("k"), {"u2"}, RowState::kSeen});
   EXPECT_EQ(registry_.OwnerOf("k")->record, Record::kOrphaned) << "absence is no proof of deletion";
   EXPECT_FALSE(
       registry_
@@ -464,7 +464,7 @@ TEST_F(Histories, EqualButForAnUnknownAccountIsAWarning) {
   const auto queue = [](const std::string& account) {
     DeclaredResource resource;
     resource.identity = {"sqs/Queue", "aws", account, "us-west-2", {{"name", "jobs"}}};
-    resource.key = {"sqs/Queue|aws|" + account + "|us-west-2|name=jobs"};
+    resource.names = {{KeyText{"sqs/Queue|aws|" + account + "|us-west-2|name=jobs"}, false}};
     resource.intent = Intent::kDeletes;
     return resource;
   };
@@ -653,11 +653,12 @@ TEST_F(Histories, AChainThatLivesIsNotReleased) {
 
 TEST_F(Histories, AnImportedResourceIsRefusedToEverybody) {
   Owner imported;
-  imported.key = scene::BucketKey("k");
   imported.root = SlotOf("Terraform", "", "network");
   imported.party = {"imported"};
   imported.record_reason = "terraform: network";
-  registry_.Run([&](Ledger& ledger) { EXPECT_TRUE(Import(imported, "operator", ledger)); });
+  registry_.Run([&](Ledger& ledger) {
+    EXPECT_TRUE(Import(scene::BucketKey("k"), imported, "operator", ledger));
+  });
   const Decision decision = registry_.Create(ManagedBucket(a_, "u1", "k", Intent::kDeletes, 1));
   ASSERT_FALSE(decision.allowed);
   EXPECT_EQ(decision.denied[0].reason, ClashReason::kImported);

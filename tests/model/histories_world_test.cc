@@ -9,7 +9,6 @@
 #include "registry/ownership/ledger.h"
 #include "registry/ownership/lists/import.h"
 #include "registry/ownership/names.h"
-#include "registry/ownership/rekey.h"
 #include "tests/model/scene.h"
 #include "tests/support/strict_store.h"
 
@@ -33,8 +32,8 @@ class HistoriesOfTheWorld : public ::testing::Test {
   // The account of the ProviderConfig of `queue` was read.
   void Learn(const Queue& queue, const std::string& account) {
     registry_.RunOnAll([&](const AllFacts& facts, Ledger& ledger) {
-      const std::vector<KeyText> keys = facts.KeysAfter({}, 100);
-      (void)LocateResources(keys, {queue.ProvisionalAccount(), account}, ledger);
+      const std::vector<ResourceId> ids = facts.ResourcesAfter({}, 100);
+      (void)LocateResources(ids, {queue.ProvisionalAccount(), account}, ledger);
     });
   }
   bool IsAs(const KeyText& name, const Slot& root) {
@@ -76,10 +75,9 @@ TEST_F(HistoriesOfTheWorld, APolicyThatIsEditedOnceItsProviderLetGoDeletesNothin
 TEST_F(HistoriesOfTheWorld, AnImportEndsBesideALivingDeclaration) {
   registry_.Run([](Ledger& ledger) {
     Owner owner;
-    owner.key = scene::BucketKey("k");
     owner.root = {"", "truce.dev", "Import", "", "terraform:network"};
     owner.party = PartyOf(owner.root);
-    ASSERT_TRUE(Import(owner, "operator", ledger));
+    ASSERT_TRUE(Import(scene::BucketKey("k"), owner, "operator", ledger));
   });
   const Slot slot = SlotOf("Bucket", "team-b", "b");
   registry_.See(scene::ManagedBucket(slot, "b", "k", Intent::kDeletes, 10));
@@ -175,7 +173,7 @@ TEST_F(HistoriesOfLists, AClaimWaitsForTheAccount) {
     const std::string name = std::string("jobs-") + account[0];
     DeclaredResource resource;
     resource.identity = {"sqs/Queue", "aws", "111111111111", "eu-west-1", {{"name", name}}};
-    resource.key = scene::QueueName(name, "111111111111");
+    resource.names = {{scene::QueueName(name, "111111111111"), false}};
     resource.name = name;
     const ImportList list{"terraform:net", {{resource, "", "", ""}}};
     const scene::Queue queue{name, "default", "", ""};
@@ -185,8 +183,9 @@ TEST_F(HistoriesOfLists, AClaimWaitsForTheAccount) {
     EXPECT_TRUE(
         registry_.OwnerNamed(scene::QueueName(name, queue.ProvisionalAccount()))->contested);
     registry_.Run([&](Ledger& ledger) {
-      const std::vector<KeyText> keys = {scene::QueueName(name, queue.ProvisionalAccount())};
-      (void)LocateResources(keys, {queue.ProvisionalAccount(), account}, ledger);
+      const std::vector<ResourceId> ids = {
+          scene::IdNamed(scene::QueueName(name, queue.ProvisionalAccount()), ledger)};
+      (void)LocateResources(ids, {queue.ProvisionalAccount(), account}, ledger);
     });
     const ImportAction action = Give(list).lines.at(0).action;
     const bool same = account == std::string("111111111111");
@@ -263,7 +262,7 @@ TEST_F(HistoriesOfAPlace, OneWhoseEndWasProvedAndThatIsSeenAgainBreaksNothing) {
   ASSERT_TRUE(registry_.Create(restored_, scene::kRestorer).allowed);
   registry_.Advance(std::chrono::seconds{1});
   ASSERT_TRUE(registry_.Create(own_).allowed);
-  registry_.Prove({scene::BucketKey("k"), {"restored"}, RowState::kReserved},
+  registry_.Prove({registry_.IdOf("k"), {"restored"}, RowState::kReserved},
                   {Proof::Answer::kGone, std::nullopt});
   registry_.Advance(std::chrono::seconds{1});
   registry_.See(restored_);
@@ -353,7 +352,7 @@ TEST_F(HistoriesOfTheWorld, WhatIsOnlyObservedElsewhereStandsInNobodysWay) {
   ASSERT_TRUE(registry_.Create(ManagedQueue(a_, "a", now, Intent::kDeletes, 11)).allowed);
   EXPECT_TRUE(IsAs(QueueName("jobs", kTwo), a_));
   EXPECT_TRUE(IsAs(QueueName("jobs", now.ProvisionalAccount()), a_))
-      << "the provisional account comes along";
+      << "an observer brings one name";
 }
 
 // C only observes by the ProviderConfig whose account is still being applied.
@@ -399,17 +398,17 @@ TEST_F(HistoriesOfTheWorld, AnOldStatusDoesNotProvisionalAccountTheOwnersWay) {
           .allowed);
 }
 
-// The successor's turn comes in the decision that gives the resource another key.
-TEST_F(HistoriesOfTheWorld, ATransferThatIsDoneEndsWhereverItsResourceIsKept) {
+// The successor's turn comes in the decision that takes a name from the resource.
+TEST_F(HistoriesOfTheWorld, ATransferThatIsDoneEndsWhateverItsResourceIsCalled) {
   Queue queue{"jobs", "prod", "", kTwo};
   ASSERT_TRUE(
       registry_.Create(ManagedQueue(a_, "a", {"jobs", "prod", "", ""}, Intent::kDeletes, 10))
           .allowed);
   registry_.See(ManagedQueue(a_, "a", queue, Intent::kDeletes, 11));
   registry_.Run([&](Ledger& ledger) {
-    const KeyText key = QueueName("jobs", queue.ProvisionalAccount());
+    const ResourceId id = scene::IdNamed(QueueName("jobs", queue.ProvisionalAccount()), ledger);
     const TransferTerms terms{{"ns:local/team-b"}, "Queue/team-b/b", true};
-    ASSERT_TRUE(OfferTransfer(key, terms, {"admin", "asked for"}, ledger).ok());
+    ASSERT_TRUE(OfferTransfer(id, terms, {"admin", "asked for"}, ledger).ok());
   });
   registry_.See(ManagedQueue(b_, "b", {"jobs", "stage", kTwo, ""}, Intent::kDeletes, 12));
   queue.observed = kOne;
@@ -523,8 +522,8 @@ TEST_F(HistoriesOfTheWorld, WhatNeverCameHidesNobodyInItsPlace) {
   registry_.See(ManagedQueue(a_, "new", {"jobs", "prod", "", kTwo}, Intent::kDeletes, 14));
   registry_.See(ManagedQueue(a_, "old", {"jobs", "prod", "", kOne}, Intent::kDeletes, 11));
   ASSERT_TRUE(IsAs(QueueName("jobs", kTwo), a_));
-  EXPECT_EQ(registry_.OwnerNamed(QueueName("jobs", queue.ProvisionalAccount()))->key,
-            registry_.OwnerNamed(QueueName("jobs", kTwo))->key);
+  EXPECT_EQ(registry_.IdNamed(QueueName("jobs", queue.ProvisionalAccount())),
+            registry_.IdNamed(QueueName("jobs", kTwo)));
 }
 
 // A left its queue in one account to B, whose own queue an administrator gives to A; then the
@@ -543,7 +542,8 @@ TEST_F(HistoriesOfTheWorld, OfTwoWordsThatBecomeOneTheLivingOwnersCounts) {
   const KeyText provisional_account = QueueName("jobs", lives.ProvisionalAccount());
   registry_.Run([&](Ledger& ledger) {
     const TransferTerms terms{{"ns:local/team-a"}, "Queue/team-a/a", true};
-    ASSERT_TRUE(OfferTransfer(provisional_account, terms, {"admin", "asked for"}, ledger).ok());
+    const ResourceId id = scene::IdNamed(provisional_account, ledger);
+    ASSERT_TRUE(OfferTransfer(id, terms, {"admin", "asked for"}, ledger).ok());
   });
   a = ManagedQueue(a_, "a", left, Intent::kObserves, 12);
   a.transfer_to = "Queue/team-a/b";

@@ -12,7 +12,6 @@
 
 #include "registry/ownership/ledger.h"
 #include "registry/ownership/names.h"
-#include "registry/ownership/rekey.h"
 #include "tests/model/scene.h"
 #include "tests/support/audit_only_grew.h"
 #include "tests/support/strict_store.h"
@@ -61,15 +60,15 @@ class NamesWorld {
     std::string text;
     const StoreContents contents = registry_.Contents();
     for (const Owner& owner : contents.owners) {
-      text += "\n  owner " + owner.key.text + " of " + owner.root.ns + " in " +
-              owner.identity.account + ", " + std::string(Name(owner.record));
+      text += "\n  owner " + owner.id.text + ", " + owner.key.text + " of " + owner.root.ns +
+              " in " + owner.identity.account + ", " + std::string(Name(owner.record));
     }
     for (const ResourceName& name : contents.names) {
-      text += "\n  name " + name.name.text + " of " + name.key.text +
+      text += "\n  name " + name.name.text + " of " + name.resource.text +
               (name.observed ? ", observed" : "");
     }
     for (const Row& row : contents.rows)
-      text += "\n  row of " + row.id.uid.text + " at " + row.id.key.text;
+      text += "\n  row of " + row.id.uid.text + " at " + row.id.resource.text;
     return text;
   }
 
@@ -102,14 +101,13 @@ class NamesWorld {
     object.real = status;
     DeclaredResource& resource = object.resources.front();
     if (thing.bare && thing.id != 0) {
-      resource.key = IdName(thing.id);
-      resource.further.clear();
+      resource.names = {{IdName(thing.id), false}};
       resource.further_account.clear();
       resource.identity.parts.clear();
     } else if (thing.id != 0) {
-      resource.further.push_back({IdName(thing.id), false});
+      resource.names.push_back({IdName(thing.id), false});
     } else if (status && thing.shown != 0) {
-      resource.further.push_back({IdName(thing.shown), true});
+      resource.names.push_back({IdName(thing.shown), true});
     }
     return object;
   }
@@ -135,8 +133,7 @@ class NamesWorld {
                                   ? registry_.Create(object)
                                   : registry_.Update(FactsOf(found->second, false), object);
     std::string line = (decision.allowed ? "wrote " : "refused ") + next.uid + " " + slot.ns;
-    line += " " + object.resources.front().key.text;
-    for (const FurtherName& name : object.resources.front().further) line += " " + name.text.text;
+    for (const DeclaredName& name : object.resources.front().names) line += " " + name.text.text;
     log_.push_back(std::move(line));
     if (decision.allowed) things_.insert_or_assign(slot, next);
   }
@@ -182,11 +179,11 @@ class NamesWorld {
     config.known = true;
     log_.push_back("account of " + name + " is " + config.account);
     registry_.RunOnAll([&](const AllFacts& facts, Ledger& ledger) {
-      std::vector<KeyText> keys = facts.KeysAfter({}, 1000);
       if (!learns) return;
       Queue queue;
       queue.config = name;
-      (void)LocateResources(keys, {queue.ProvisionalAccount(), config.account}, ledger);
+      (void)LocateResources(facts.ResourcesAfter({}, 1000),
+                            {queue.ProvisionalAccount(), config.account}, ledger);
     });
     // Then all of it is read anew.
     for (auto& [slot, thing] : things_) {
@@ -208,8 +205,9 @@ class NamesWorld {
         const bool same_id = thing.id != 0 && thing.id == other.id;
         EXPECT_FALSE(same_id) << "S1: " << thing.uid << " and " << other.uid << " have id "
                               << thing.id;
-        const bool same = thing.queue.config == other.queue.config && a.key == b.key;
-        EXPECT_FALSE(same) << "S1: " << thing.uid << " and " << other.uid << " are " << a.key.text;
+        const bool same = thing.queue.config == other.queue.config && a.key() == b.key();
+        EXPECT_FALSE(same) << "S1: " << thing.uid << " and " << other.uid << " are "
+                           << a.key().text;
       }
     }
     for (const Row& row : contents.rows) {

@@ -24,7 +24,7 @@ KeyText BucketKey(const std::string& name) { return {"s3/Bucket|aws|||name=" + n
 DeclaredResource Bucket(const std::string& name, Intent intent) {
   DeclaredResource resource;
   resource.identity = {"s3/Bucket", "aws", "", "us-west-2", {{"name", name}}};
-  resource.key = BucketKey(name);
+  resource.names = {{BucketKey(name), false}};
   resource.intent = intent;
   resource.name = name;
   resource.arn = "arn:aws:s3:::" + name;
@@ -71,10 +71,10 @@ ObjectFacts ManagedQueue(const Slot& slot, const std::string& uid, const Queue& 
   const bool known = !queue.account.empty();
   const std::string account = known ? queue.account : queue.ProvisionalAccount();
   resource.identity = {"sqs/Queue", "aws", account, "eu-west-1", {{"name", queue.name}}};
-  resource.key = QueueName(queue.name, account);
+  resource.names = {{QueueName(queue.name, account), false}};
   resource.further_account = known ? queue.ProvisionalAccount() : queue.observed;
   if (!resource.further_account.empty()) {
-    resource.further.push_back({QueueName(queue.name, resource.further_account), !known});
+    resource.names.push_back({QueueName(queue.name, resource.further_account), !known});
   }
   resource.intent = intent;
   resource.name = queue.name;
@@ -102,6 +102,16 @@ ObjectFacts Composite(const Slot& slot, const std::string& uid, const std::strin
 
 ObjectRef RefTo(const Slot& slot, const std::string& uid) {
   return {slot.group, slot.kind, slot.ns, slot.name, {uid}};
+}
+
+ResourceId IdNamed(const KeyText& name, const Facts& facts) {
+  const auto named = facts.Named(name);
+  return named ? named->resource : ResourceId();
+}
+
+ResourceId IdNamed(const KeyText& name, const Ledger& ledger) {
+  const auto named = ledger.Named(name);
+  return named ? named->resource : ResourceId();
 }
 
 Decision Registry::Create(const ObjectFacts& object, const std::string& user, Mode mode) {
@@ -166,11 +176,12 @@ void Registry::Absent(const RowId& row) {
   Run([&](Ledger& ledger) { truce::Absent(row, ledger); });
 }
 
-ReleaseOutcome Registry::Release(const KeyText& key, bool watched) {
+ReleaseOutcome Registry::Release(const KeyText& name, bool watched) {
   ReleaseOutcome outcome;
   const IsShown is_shown = [watched](const Slot& /*slot*/) { return watched; };
   Run([&](Ledger& ledger) {
-    outcome = ReleaseByOperator(key, {"operator", "moved away"}, is_shown, ledger);
+    outcome = ReleaseByOperator(scene::IdNamed(name, ledger), {"operator", "moved away"}, is_shown,
+                                ledger);
   });
   return outcome;
 }
@@ -201,28 +212,34 @@ StoreContents Registry::Contents() const {
   return contents.ok() ? std::move(contents).value() : StoreContents{};
 }
 
-std::optional<Owner> Registry::OwnerOf(const std::string& bucket) const {
-  std::optional<Owner> owner;
-  EXPECT_TRUE(
-      store_.Read([&](const Facts& facts) { owner = facts.OwnerOf(BucketKey(bucket)); }, Soon())
-          .ok());
-  return owner;
+ResourceId Registry::IdNamed(const KeyText& name) const {
+  ResourceId id;
+  Read([&](const Facts& facts) { id = scene::IdNamed(name, facts); });
+  return id;
 }
 
 std::optional<Owner> Registry::OwnerNamed(const KeyText& name) const {
   std::optional<Owner> owner;
-  EXPECT_TRUE(
-      store_.Read([&](const Facts& facts) { owner = OwnerByName(name, facts); }, Soon()).ok());
+  Read([&](const Facts& facts) { owner = OwnerByName(name, facts); });
   return owner;
 }
 
-std::vector<Row> Registry::RowsOf(const std::string& bucket) const {
+std::vector<Row> Registry::RowsNamed(const KeyText& name) const {
   std::vector<Row> rows;
-  EXPECT_TRUE(
-      store_.Read([&](const Facts& facts) { rows = facts.RowsOfKey(BucketKey(bucket)); }, Soon())
-          .ok());
+  Read([&](const Facts& facts) {
+    const auto named = facts.Named(name);
+    rows = named ? facts.RowsOf(named->resource) : std::vector<Row>();
+  });
   return rows;
 }
+
+std::vector<ResourceName> Registry::NamesOf(const ResourceId& id) const {
+  std::vector<ResourceName> names;
+  Read([&](const Facts& facts) { names = facts.NamesOf(id); });
+  return names;
+}
+
+void Registry::Read(const ReadFn& read) const { EXPECT_TRUE(store_.Read(read, Soon()).ok()); }
 
 void Registry::Apply(const DecideFn& decide) {
   const std::uint64_t ids = ids_;

@@ -55,6 +55,10 @@ ObjectFacts Composite(const Slot& slot, const std::string& uid, const std::strin
 
 ObjectRef RefTo(const Slot& slot, const std::string& uid);
 
+// The resource to which the name belongs; empty: nobody has it.
+ResourceId IdNamed(const KeyText& name, const Facts& facts);
+ResourceId IdNamed(const KeyText& name, const Ledger& ledger);
+
 // A store, a clock that the test moves, and the calls that the webhook and the watch would make.
 // Checks the invariants after every call. External synchronization.
 class Registry {
@@ -71,8 +75,8 @@ class Registry {
   void SeeDeleted(const ObjectFacts& last, const Ending& ending = {});
   void Prove(const RowId& row, const Proof& proof);
   void Absent(const RowId& row);
-  // An operator releases it; `watched`: a watch shows the objects of all clusters.
-  ReleaseOutcome Release(const KeyText& key, bool watched = true);
+  // An operator releases what has the name; `watched`: a watch shows the objects of all clusters.
+  ReleaseOutcome Release(const KeyText& name, bool watched = true);
   void Run(const std::function<void(Ledger&)>& change);
   // The same for a change that passes over the whole registry.
   void RunOnAll(const std::function<void(const AllFacts&, Ledger&)>& change);
@@ -83,10 +87,17 @@ class Registry {
   void Advance(std::chrono::milliseconds time) { now_ += time; }
   Timestamp now() const { return now_; }
   StoreContents Contents() const;
-  std::optional<Owner> OwnerOf(const std::string& bucket) const;
-  // The owner of the resource to which the name belongs.
+  // The resource to which the name belongs: its id (empty: nobody has the name), owner and rows;
+  // the same of a bucket.
+  ResourceId IdNamed(const KeyText& name) const;
   std::optional<Owner> OwnerNamed(const KeyText& name) const;
-  std::vector<Row> RowsOf(const std::string& bucket) const;
+  std::vector<Row> RowsNamed(const KeyText& name) const;
+  ResourceId IdOf(const std::string& bucket) const { return IdNamed(BucketKey(bucket)); }
+  std::optional<Owner> OwnerOf(const std::string& bucket) const {
+    return OwnerNamed(BucketKey(bucket));
+  }
+  std::vector<Row> RowsOf(const std::string& bucket) const { return RowsNamed(BucketKey(bucket)); }
+  std::vector<ResourceName> NamesOf(const ResourceId& id) const;
   // The request of the last Create or Update, to be sent again.
   const ReviewRequest& last_request() const { return last_request_; }
 
@@ -97,6 +108,7 @@ class Registry {
 
  private:
   void Apply(const DecideFn& decide);
+  void Read(const ReadFn& read) const;
   PublicId NewId();
 
   Store& store_;

@@ -4,6 +4,7 @@
 #include <set>
 #include <utility>
 
+#include "registry/identity/key_accounts.h"
 #include "registry/identity/uids.h"
 #include "registry/ownership/brake.h"
 #include "registry/store/memory/memory_store.h"
@@ -17,11 +18,21 @@
 
 namespace truce {
 namespace {
-std::string Describe(const Row& row) {
-  return row.id.key.text + " " + row.id.uid.text + " " + std::string(Name(row.id.state)) + " " +
-         ForPeople(row.slot) + " below " + ForPeople(row.root) + " " +
-         std::string(Name(row.intent)) + (row.terminating ? " terminating" : "") +
-         (row.managed ? " managed" : "");
+
+// What each resource is called, but for its account: what told that may be gone.
+using NamesById = std::map<ResourceId, KeyText>;
+NamesById NamesIn(const StoreContents& contents) {
+  NamesById names;
+  for (const Owner& owner : contents.owners) names[owner.id] = WithAccount(owner.key, {});
+  for (const ObservedResource& each : contents.observed) names[each.id] = WithAccount(each.key, {});
+  return names;
+}
+
+std::string Describe(const Row& row, const NamesById& names) {
+  return names.at(row.id.resource).text + " " + row.id.uid.text + " " +
+         std::string(Name(row.id.state)) + " " + ForPeople(row.slot) + " below " +
+         ForPeople(row.root) + " " + std::string(Name(row.intent)) +
+         (row.terminating ? " terminating" : "") + (row.managed ? " managed" : "");
 }
 // `real` is left out: what a process has not seen since its start may have come true meanwhile.
 std::string Describe(const Owner& owner) {
@@ -33,6 +44,19 @@ std::string Describe(const Owner& owner) {
 std::string Describe(const Object& object) {
   return object.uid.text + " " + ForPeople(object.slot) + " below " +
          (object.parent ? ForPeople(*object.parent) : "none") + " root " + ForPeople(object.root);
+}
+
+using Lines = std::set<std::string>;
+Lines LinesOf(const std::vector<Row>& rows, const NamesById& names) {
+  Lines lines;
+  for (const Row& row : rows) lines.insert(Describe(row, names));
+  return lines;
+}
+template <typename T>
+Lines LinesOf(const std::vector<T>& items) {
+  Lines lines;
+  for (const T& item : items) lines.insert(Describe(item));
+  return lines;
 }
 
 }  // namespace
@@ -94,29 +118,31 @@ std::optional<std::string> WatchSimulation::CheckHeldBack(const StoreContents& c
     if (live != nullptr && live->uid == MetadataUid(row.id.uid)) continue;
     if (absence.nominations().contains(row.id.uid)) continue;
     if (!absence.FrozenFor(GroupKindOf(row.slot)).empty()) continue;
-    return "Q0: phantom row that nobody holds back: " + Describe(row);
+    return "Q0: phantom row that nobody holds back: " + Describe(row, NamesIn(contents));
   }
   return std::nullopt;
 }
 
 namespace {
 
-bool IsKeyOf(const KeyText& key, const SimulatedObject& object) {
-  if (object.kind != kTableKind) return key == scene::BucketKey(object.bucket);
-  return key.text.starts_with("dynamodb/Table|") && key.text.ends_with("|name=" + object.bucket);
+bool IsNameOf(const KeyText& name, const SimulatedObject& object) {
+  if (object.kind != kTableKind) return name == scene::BucketKey(object.bucket);
+  return name.text.starts_with("dynamodb/Table|") && name.text.ends_with("|name=" + object.bucket);
 }
 
 }  // namespace
 
 std::optional<std::string> WatchSimulation::CheckRows(const StoreContents& contents) {
+  const NamesById names = NamesIn(contents);
   std::set<std::pair<std::string, std::string>> rows;  // uid, bucket
   for (const Row& row : contents.rows) {
+    const KeyText& name = names.at(row.id.resource);
     const SimulatedObject* live =
         cluster_.Find({row.slot.group, row.slot.kind}, row.slot.ns, row.slot.name);
-    if (live == nullptr || live->uid != MetadataUid(row.id.uid) || !IsKeyOf(row.id.key, *live) ||
+    if (live == nullptr || live->uid != MetadataUid(row.id.uid) || !IsNameOf(name, *live) ||
         row.id.state != RowState::kSeen) {
-      return "Q1: phantom row " + row.id.key.text + " of " + ForPeople(row.slot) + " " +
-             row.id.uid.text + " " + std::string(Name(row.id.state));
+      return "Q1: phantom row " + name.text + " of " + ForPeople(row.slot) + " " + row.id.uid.text +
+             " " + std::string(Name(row.id.state));
     }
     rows.emplace(live->uid, live->bucket);
   }
@@ -133,12 +159,7 @@ std::optional<std::string> WatchSimulation::CheckRows(const StoreContents& conte
 }
 namespace {
 
-template <typename T>
-std::optional<std::string> Difference(const std::vector<T>& actual, const std::vector<T>& rebuilt) {
-  std::set<std::string> ours;
-  std::set<std::string> theirs;
-  for (const T& item : actual) ours.insert(Describe(item));
-  for (const T& item : rebuilt) theirs.insert(Describe(item));
+std::optional<std::string> Difference(const Lines& ours, const Lines& theirs) {
   for (const std::string& item : ours) {
     if (theirs.contains(item)) continue;
     std::string text = "ours only: " + item;
@@ -185,21 +206,21 @@ std::optional<std::string> WatchSimulation::CheckRebuild(const StoreContents& co
       if (IsOfRecord(object)) of_record.insert(object.uid);
     }
   }
-  const auto rows_of = [&](std::vector<Row> rows) {
+  const auto rows_of = [&](const StoreContents& state) {
+    std::vector<Row> rows = state.rows;
     for (Row& row : rows) {
       if (of_record.contains(std::string(MetadataUid(row.id.uid)))) row.root = {};
     }
-    return rows;
+    return LinesOf(rows, NamesIn(state));
   };
-  if (const auto rows = Difference(rows_of(contents.rows), rows_of(rebuilt.rows)))
-    return "Q3: row " + *rows;
+  if (const auto rows = Difference(rows_of(contents), rows_of(rebuilt))) return "Q3: row " + *rows;
   const auto objects_of = [&](std::vector<Object> objects) {
     for (Object& object : objects) {
       if (!of_record.contains(std::string(MetadataUid(object.uid)))) continue;
       object.root = {};
       object.parent.reset();
     }
-    return objects;
+    return LinesOf(objects);
   };
   if (const auto objects = Difference(objects_of(contents.objects), objects_of(rebuilt.objects)))
     return "Q3: object " + *objects;
@@ -210,23 +231,24 @@ std::optional<std::string> WatchSimulation::CheckOwners(const StoreContents& con
                                                         const StoreContents& rebuilt,
                                                         const std::set<std::string>& of_record) {
   // Which of several managers is the incumbent is recorded, and who is above an object of record.
-  std::map<KeyText, std::set<Slot>> managers;
-  std::set<KeyText> unsettled;
+  std::map<ResourceId, std::set<Slot>> managers;
+  std::set<ResourceId> unsettled;
   for (const Row& row : contents.rows) {
-    if (Manages(row)) managers[row.id.key].insert(row.root);
-    if (of_record.contains(std::string(MetadataUid(row.id.uid)))) unsettled.insert(row.id.key);
+    const ResourceId& id = row.id.resource;
+    if (Manages(row)) managers[id].insert(row.root);
+    if (of_record.contains(std::string(MetadataUid(row.id.uid)))) unsettled.insert(id);
   }
   std::map<KeyText, const Owner*> theirs;
-  for (const Owner& owner : rebuilt.owners) theirs[owner.key] = &owner;
+  for (const Owner& owner : rebuilt.owners) theirs[WithAccount(owner.key, {})] = &owner;
   for (const Owner& owner : contents.owners) {
-    const auto other = theirs.find(owner.key);
+    const auto other = theirs.find(WithAccount(owner.key, {}));
     if (other == theirs.end()) {
       if (owner.record == Record::kNone) return "Q3: owned without declaration: " + owner.name;
       continue;
     }
     const bool same = owner.root == other->second->root && owner.party == other->second->party;
-    const bool recorded = owner.record != Record::kNone || managers[owner.key].size() > 1 ||
-                          unsettled.contains(owner.key);
+    const bool recorded = owner.record != Record::kNone || managers[owner.id].size() > 1 ||
+                          unsettled.contains(owner.id);
     if (!same && !recorded) {
       return "Q3: " + owner.name + " is owned by " + ForPeople(owner.root) +
              ", in the rebuild by " + ForPeople(other->second->root);
@@ -243,11 +265,15 @@ std::optional<std::string> WatchSimulation::CheckReplay(const StoreContents& con
   Restart();
   process_->Advance(kTtl);
   const StoreContents again = ContentsOf(real_store_).value();
-  if (const auto rows = Difference(contents.rows, again.rows)) return "Q4: row " + *rows;
-  if (const auto owners = Difference(contents.owners, again.owners)) return "Q4: owner " + *owners;
-  if (const auto objects = Difference(contents.objects, again.objects))
+  if (const auto rows = Difference(LinesOf(contents.rows, NamesIn(contents)),
+                                   LinesOf(again.rows, NamesIn(again)))) {
+    return "Q4: row " + *rows;
+  }
+  if (const auto owners = Difference(LinesOf(contents.owners), LinesOf(again.owners)))
+    return "Q4: owner " + *owners;
+  if (const auto objects = Difference(LinesOf(contents.objects), LinesOf(again.objects)))
     return "Q4: object " + *objects;
-  std::set<PublicId> real;
+  std::set<ResourceId> real;
   for (const Owner& owner : again.owners) {
     if (owner.real) real.insert(owner.id);
   }
@@ -263,7 +289,8 @@ std::string WatchSimulation::Told(const std::string& what) const {
   const StoreContents contents = ContentsOf(real_store_).value();
   for (const Owner& owner : contents.owners)
     text += "\n    owner " + Describe(owner) + (owner.real ? " real" : "");
-  for (const Row& row : contents.rows) text += "\n    row " + Describe(row);
+  const NamesById names = NamesIn(contents);
+  for (const Row& row : contents.rows) text += "\n    row " + Describe(row, names);
   for (const Object& object : contents.objects) text += "\n    object " + Describe(object);
   return text;
 }

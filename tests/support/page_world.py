@@ -155,8 +155,11 @@ class PageWorld:
                                            **{name: each[name] for name in ("uid", "namespace", "identity", "digest")}})
                 put("objects", known | {"name": each["object"],
                                         **{name: each[name] for name in ("uid", "namespace", "service", "contact")}})
+                names = {each["key"]: "located" if each["place"][1] else "declared"}
                 if "former" in each:
-                    put("names", {"name": each["former"], "resource": made, "sort": "former-id", "observed": 0, "at": 0})
+                    names[each["former"]] = "former-id"
+                for text, sort in names.items():
+                    put("names", {"name": text, "spelling": 0, "resource": made, "sort": sort, "observed": 0, "at": 0})
         rows.close()
         self.start()
 

@@ -9,14 +9,16 @@
 #include <utility>
 #include <vector>
 
+#include "registry/ownership/names.h"
 #include "registry/ownership/rows.h"
 #include "registry/store/store.h"
 
 namespace truce {
 
-// Everything at one moment, each list in key order.
+// Everything at one moment, each list in the order of what identifies its entries.
 struct StoreContents {
   std::vector<Owner> owners;
+  std::vector<ObservedResource> observed;  // those with rows and without owner, by their best name
   std::vector<Row> rows;
   std::vector<Object> objects;
   std::vector<Agreement> agreements;
@@ -37,10 +39,12 @@ inline Result<StoreContents> ContentsOf(const Store& store) {
   };
   const auto look = [&](const AllFacts& facts) {
     all = {};
-    for (const KeyText& key : facts.KeysAfter({}, kAll)) {
-      if (auto owner = facts.OwnerOf(key)) all.owners.push_back(*std::move(owner));
-      append(facts.RowsOfKey(key), all.rows);
-      append(facts.FurtherNamesOf(key), all.names);
+    for (const ResourceId& id : facts.ResourcesAfter({}, kAll)) {
+      auto owner = facts.OwnerOf(id);
+      if (!owner) all.observed.push_back({id, BestOf(facts.NamesOf(id))});
+      if (owner) all.owners.push_back(*std::move(owner));
+      append(facts.RowsOf(id), all.rows);
+      append(facts.NamesOf(id), all.names);
     }
     all.objects = facts.ObjectsAfter({}, kAll);
     for (const AgreementKind kind :
@@ -53,7 +57,7 @@ inline Result<StoreContents> ContentsOf(const Store& store) {
     all.settings = facts.SettingsAfter("", kAll);
   };
   TRUCE_RETURN_IF_ERROR(store.Read(look, std::chrono::steady_clock::now() + kWithin));
-  std::ranges::sort(all.names, {}, &ResourceName::name);
+  std::ranges::sort(all.names, {}, IdOf);
   std::ranges::sort(all.agreements, {}, &Agreement::id);
   return all;
 }

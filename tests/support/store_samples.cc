@@ -1,7 +1,9 @@
 #include "tests/support/store_samples.h"
 
+#include <algorithm>
 #include <array>
 #include <optional>
+#include <set>
 #include <utility>
 
 #include "registry/base/assert.h"
@@ -28,7 +30,9 @@ std::string NameOf(std::mt19937_64& random) {
   return std::string(1, static_cast<char>('a' + Below(random, 5)));
 }
 
-std::string UidOf(std::mt19937_64& random) { return "u" + std::to_string(Below(random, 7)); }
+constexpr std::size_t kUids = 7;
+
+std::string UidOf(std::mt19937_64& random) { return "u" + std::to_string(Below(random, kUids)); }
 
 Row RandomRow(std::mt19937_64& random) {
   Row row = SampleRow(NameOf(random), UidOf(random));
@@ -94,13 +98,15 @@ Slot SampleSlot(std::string_view name) {
   return {"local", "s3.aws.upbound.io", "Bucket", "team-artifacts", std::string(name)};
 }
 
+ResourceId SampleId(std::string_view name) { return ResourceId{"k7m2xq-" + std::string(name)}; }
+
 KeyText SampleKey(std::string_view name) {
   return KeyText{"s3/Bucket|aws|||name=" + std::string(name)};
 }
 
 Row SampleRow(std::string_view name, std::string_view uid) {
   Row row;
-  row.id = {SampleKey(name), Uid{std::string(uid)}, RowState::kReserved};
+  row.id = {SampleId(name), Uid{std::string(uid)}, RowState::kReserved};
   row.slot = SampleSlot(std::string(name) + "-" + std::string(uid));
   row.root = row.slot;
   row.identity = {"s3/Bucket", "aws", "", "us-west-2", {{"name", std::string(name)}}};
@@ -113,8 +119,8 @@ Row SampleRow(std::string_view name, std::string_view uid) {
 
 Owner SampleOwner(std::string_view name, std::string_view uid) {
   Owner owner;
+  owner.id = SampleId(name);
   owner.key = SampleKey(name);
-  owner.id = PublicId{"k7m2xq4ztn5ba"};
   owner.root = SampleSlot(std::string(name) + "-" + std::string(uid));
   owner.party = PartyId{"local/" + owner.root.ns};
   owner.service = "artifact-service";
@@ -157,46 +163,97 @@ Changes SampleCreate(std::string_view name, std::string_view uid) {
   object.slot = changes.put_rows.front().slot;
   object.root = object.slot;
   changes.put_objects.push_back(std::move(object));
+  changes.put_names = {SampleKeyName(name)};
   changes.audit.push_back(SampleGrant(changes.put_owners.front()));
   return changes;
 }
 
+ResourceName SampleKeyName(std::string_view name) {
+  ResourceName declared;
+  declared.name = SampleKey(name);
+  declared.resource = SampleId(name);
+  declared.at = At(kEpoch);
+  return declared;
+}
+
 ResourceName SampleName(std::string_view name) {
-  ResourceName further;
-  further.name = KeyText{"s3/Bucket|aws|123456789012||name=" + std::string(name)};
-  further.key = SampleKey(name);
-  further.sort = NameSort::kLocated;
-  further.observed = true;
-  further.at = At(kEpoch);
-  return further;
+  ResourceName located;
+  located.name = KeyText{"s3/Bucket|aws|123456789012||name=" + std::string(name)};
+  located.resource = SampleId(name);
+  located.sort = NameSort::kLocated;
+  located.observed = true;
+  located.at = At(kEpoch);
+  return located;
 }
 
 Changes SampleNamedCreate(std::string_view name, std::string_view uid) {
   Changes changes = SampleCreate(name, uid);
-  changes.put_names = {SampleName(name)};
+  changes.put_names.push_back(SampleName(name));
+  return changes;
+}
+
+Changes SampleObserve(std::string_view name, std::string_view uid) {
+  Changes changes = SampleCreate(name, uid);
+  changes.put_observed = {{SampleId(name), SampleKey(name)}};
+  changes.put_owners.clear();
+  changes.audit.clear();
+  changes.put_rows[0].intent = Intent::kObserves;
+  return changes;
+}
+
+Changes SampleEnd(std::string_view name, std::string_view uid) {
+  Changes end;
+  end.drop_rows = {SampleRow(name, uid).id};
+  end.drop_owners = {SampleId(name)};
+  end.drop_objects = {Uid{std::string(uid)}};
+  end.drop_names = {IdOf(SampleKeyName(name)), IdOf(SampleName(name))};
+  return end;
+}
+
+Changes WithObjects(Changes changes, const Facts& facts) {
+  std::set<Uid> declaring;
+  for (const Row& row : changes.put_rows) {
+    declaring.insert(row.id.uid);
+    const bool is_put = std::ranges::count(changes.put_objects, row.id.uid, &Object::uid) != 0;
+    if (is_put || facts.ObjectByUid(row.id.uid)) continue;
+    changes.put_objects.push_back(SampleObject(row.id.uid.text));
+    changes.put_objects.back().slot = row.slot;
+    changes.put_objects.back().root = row.root;
+  }
+  std::erase_if(changes.drop_objects, [&](const Uid& uid) {
+    return declaring.contains(uid) ||
+           std::ranges::any_of(facts.RowsOfUid(uid), [&](const Row& row) {
+             return std::ranges::count(changes.drop_rows, row.id) == 0;
+           });
+  });
   return changes;
 }
 
 Result<void> Write(Store& store, const Changes& changes) {
   return store.Apply(
-      {}, [&changes](const Facts& /*facts*/) { return changes; }, Soon());
+      {}, [&changes](const Facts& facts) { return WithObjects(changes, facts); }, Soon());
 }
 
-std::optional<Owner> OwnerIn(const Store& store, const KeyText& key) {
+std::optional<Owner> OwnerIn(const Store& store, const ResourceId& id) {
   std::optional<Owner> owner;
   const Result<void> read =
-      store.Read([&](const Facts& facts) { owner = facts.OwnerOf(key); }, Soon());
+      store.Read([&](const Facts& facts) { owner = facts.OwnerOf(id); }, Soon());
   TRUCE_ASSERT(read.ok());
   return owner;
 }
 
 namespace {
 
+constexpr std::size_t kAgreements = 9;
+constexpr std::uint32_t kSpellings = 2;
+
+PublicId AgreementId(std::size_t number) { return {"g" + std::to_string(number)}; }
+
 Agreement RandomAgreement(std::mt19937_64& random) {
   Agreement agreement;
-  agreement.id = {"g" + std::to_string(Below(random, 9))};
+  agreement.id = AgreementId(Below(random, kAgreements));
   agreement.kind = static_cast<AgreementKind>(Below(random, 3));
-  agreement.key = SampleKey(NameOf(random));
+  agreement.resource = SampleId(NameOf(random));
   agreement.party = {OddText(random)};
   agreement.level = static_cast<ShareLevel>(Below(random, 2));
   agreement.accepted = OneIn(random, 2);
@@ -208,32 +265,37 @@ Agreement RandomAgreement(std::mt19937_64& random) {
   return agreement;
 }
 
-}  // namespace
-
-namespace {
-
 ResourceName RandomName(std::mt19937_64& random) {
   ResourceName name = SampleName(NameOf(random));
-  if (OneIn(random, 25)) name.name = SampleKey(NameOf(random));
-  name.key = SampleKey(NameOf(random));
+  name.resource = SampleId(NameOf(random));
   name.sort = static_cast<NameSort>(Below(random, 4));
   name.observed = OneIn(random, 2);
+  name.spelling = static_cast<std::uint32_t>(Below(random, kSpellings));
   name.at = At(static_cast<std::int64_t>(Below(random, 1000)));
   return name;
 }
 
-void AddRandomNames(std::mt19937_64& random, Changes& changes) {
+// Most names and agreements come with their resource, as the ledger makes them, and go with it.
+void AddWhatRefers(std::mt19937_64& random, Changes& changes) {
   for (const Owner& owner : changes.put_owners) {
-    if (!OneIn(random, 3)) continue;
-    changes.put_names.push_back(RandomName(random));
-    // Most names come with their resource, as the ledger makes them.
-    if (!OneIn(random, 8)) changes.put_names.back().key = owner.key;
+    if (OneIn(random, 3)) {
+      changes.put_names.push_back(RandomName(random));
+      if (!OneIn(random, 4)) changes.put_names.back().resource = owner.id;
+    }
+    if (OneIn(random, 3)) {
+      changes.put_agreements.push_back(RandomAgreement(random));
+      if (!OneIn(random, 4)) changes.put_agreements.back().resource = owner.id;
+    }
   }
-  if (OneIn(random, 3)) changes.drop_names.push_back(RandomName(random).name);
-  if (changes.drop_owners.empty() || OneIn(random, 8)) return;
+  if (OneIn(random, 3)) changes.drop_names.push_back(IdOf(RandomName(random)));
+  if (OneIn(random, 5)) changes.drop_agreements.push_back(RandomAgreement(random).id);
+  if (changes.drop_owners.empty() || OneIn(random, 4)) return;
   for (const char* name : {"a", "b", "c", "d", "e"}) {
-    changes.drop_names.push_back(SampleName(name).name);
+    for (std::uint32_t spelling = 0; spelling < kSpellings; ++spelling) {
+      changes.drop_names.push_back({SampleName(name).name, spelling});
+    }
   }
+  for (std::size_t i = 0; i < kAgreements; ++i) changes.drop_agreements.push_back(AgreementId(i));
 }
 
 }  // namespace
@@ -248,14 +310,28 @@ Changes RandomChanges(std::mt19937_64& random) {
   for (std::size_t i = Below(random, 2); i > 0; --i) {
     changes.put_owners.push_back(RandomOwner(random));
   }
-  // Most reservations come with an owner, as the ledger makes them.
+  // Most rows come with their resource, as the ledger makes them.
   for (const Row& row : changes.put_rows) {
-    if (OneIn(random, 6)) continue;
+    if (OneIn(random, 4)) continue;
+    if (!Manages(row) && OneIn(random, 2)) {
+      changes.put_observed.push_back({row.id.resource, SampleKey(NameOf(random))});
+      continue;
+    }
     Owner owner = RandomOwner(random);
-    owner.key = row.id.key;
+    owner.id = row.id.resource;
     changes.put_owners.push_back(std::move(owner));
   }
-  if (OneIn(random, 3)) changes.drop_owners.push_back(SampleKey(NameOf(random)));
+  if (OneIn(random, 9)) {
+    changes.put_observed.push_back({SampleId(NameOf(random)), SampleKey(NameOf(random))});
+  }
+  if (OneIn(random, 2)) {
+    const ResourceId id = SampleId(NameOf(random));
+    changes.drop_owners.push_back(id);
+    for (std::size_t uid = 0; uid < kUids && !OneIn(random, 9); ++uid) {
+      changes.drop_rows.push_back({id, Uid{"u" + std::to_string(uid)}, RowState::kReserved});
+      changes.drop_rows.push_back({id, Uid{"u" + std::to_string(uid)}, RowState::kSeen});
+    }
+  }
   for (std::size_t i = Below(random, 3); i > 0; --i) {
     changes.put_objects.push_back(RandomObject(random));
   }
@@ -266,10 +342,8 @@ Changes RandomChanges(std::mt19937_64& random) {
     entry.cause = OddText(random);
     changes.audit.push_back(std::move(entry));
   }
-  if (OneIn(random, 3)) changes.put_agreements.push_back(RandomAgreement(random));
-  if (OneIn(random, 5)) changes.drop_agreements.push_back(RandomAgreement(random).id);
   if (OneIn(random, 4)) changes.put_settings.emplace_back("s" + NameOf(random), OddText(random));
-  AddRandomNames(random, changes);
+  AddWhatRefers(random, changes);
   return changes;
 }
 

@@ -25,8 +25,8 @@ struct AskFacts {
   void operator()(const AgreementsQuery& query) {
     answer.agreements = facts.AgreementsAfter(query.kind, query.after, query.limit);
   }
-  void operator()(const KeysQuery& query) {
-    answer.keys = facts.KeysAfter(query.after, query.limit);
+  void operator()(const ResourcesQuery& query) {
+    answer.resources = facts.ResourcesAfter(query.after, query.limit);
   }
   void operator()(const ObjectsOfKindQuery& query) {
     answer.objects = facts.ObjectsOfKind(query.of_kind, query.after, query.limit);
@@ -51,9 +51,11 @@ struct AskFacts {
   void operator()(const ObserversQuery& query) {
     answer.rows = facts.ObserversAfter(query.after, query.limit);
   }
+  void operator()(const KeysQuery& query) {
+    answer.keys = facts.KeysAfter(query.after, query.limit);
+  }
   void operator()(const KeysWithQuery& query) {
     switch (query.word) {
-      case OwnerWord::kId: answer.keys = facts.KeysWithId({query.text}, query.limit); break;
       case OwnerWord::kName: answer.keys = facts.KeysWithName(query.text, query.limit); break;
       case OwnerWord::kArn: answer.keys = facts.KeysWithArn(query.text, query.limit); break;
     }
@@ -108,9 +110,11 @@ class MemorySource final : public FactSource {
   void Bring(const FactNeeds& needs, FactStock& stock) const {
     stock.Expect(needs);
     for (const KeyText& name : needs.names) {
-      stock.names[name] = {facts_.FurtherName(name), facts_.OwnerOf(name), facts_.RowsOfKey(name),
-                           facts_.FurtherNamesOf(name), facts_.AgreementsOf(name)};
+      auto spelt = facts_.Spelt(name);
+      for (const ResourceName& each : spelt) BringResource(each.resource, stock);
+      stock.names[name] = {std::move(spelt)};
     }
+    for (const ResourceId& id : needs.resources) BringResource(id, stock);
     for (const Uid& uid : needs.uids) {
       stock.uids[uid] = {facts_.ObjectByUid(uid), facts_.RowsOfUid(uid)};
     }
@@ -126,7 +130,12 @@ class MemorySource final : public FactSource {
       std::visit(ask, query);
       stock.queries[query] = std::move(ask.answer);
     }
-    stock.Sort(needs);
+    stock.Sort();
+  }
+
+  void BringResource(const ResourceId& id, FactStock& stock) const {
+    stock.resources[id] = {facts_.OwnerOf(id), facts_.RowsOf(id), facts_.NamesOf(id),
+                           facts_.AgreementsOf(id)};
   }
 
   const AllFacts& facts_;

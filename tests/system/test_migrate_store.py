@@ -63,7 +63,7 @@ def test_it_moves_to_postgresql_and_back_with_ids_times_and_audit_log(cli, postg
     assert first.stop() == 0
     moved = migrate(cli, first.data, url)
     assert moved.returncode == OK, moved.stderr
-    assert "11 keys\n" in moved.stdout and "sha256 " in moved.stdout
+    assert "11 resources\n" in moved.stdout and "sha256 " in moved.stdout
     lines = audit_of(first.data)
     assert postgres.sql(database, f"SELECT number, {AUDIT} truce.audit ORDER BY number").splitlines() == lines
     assert migrate(cli, first.data, url).returncode == NO, "it is not empty any more"
@@ -132,7 +132,7 @@ def test_killed_it_goes_on_where_it_was_and_no_server_starts_meanwhile(cli, post
         assert server.stop() == CANNOT_RUN and "has not ended" in server.log.read_text()
     done = migrate(cli, source.data, url)
     assert done.returncode == OK, done.stderr
-    assert f"{MANY + 1} keys\n" in done.stdout
+    assert f"{MANY + 1} resources\n" in done.stdout
     assert postgres.sql(database, "SELECT number FROM truce.audit ORDER BY number").splitlines() == \
         [line.split("|")[0] for line in audit_of(source.data)]
     server.start()

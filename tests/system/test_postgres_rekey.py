@@ -60,7 +60,8 @@ def test_time_and_memory_are_in_proportion_and_other_versions_stand_aside_meanwh
 def test_who_comes_after_an_end_in_the_middle_leaves_every_key_its_own(postgres, database, versions, next_one):
     old, new = versions
     assert old.stop() == 0
-    everything = "SELECT count(*), count(DISTINCT public_id), count(DISTINCT name) FROM truce.owners"
+    everything = ("SELECT count(*), count(DISTINCT r.public_id), count(DISTINCT o.name) FROM truce.owners o "
+                  "JOIN truce.resources r ON r.id = o.resource")
     before = postgres.sql(database, everything)
     # It sleeps in the third part.
     postgres.sql(database, """

@@ -202,7 +202,7 @@ def test_when_one_of_two_is_killed_under_load_the_other_answers_and_nothing_is_l
     assert load.unknown[0] > 0 and load.unknown[1] == 0, "unknown is only what was asked of the one that died"
     granted = load.allowed[0] + load.allowed[1]
     assert len(granted) == len(set(granted)), "a name with two managers"
-    names = set(postgres.sql(database, "SELECT split_part(name, 'name=', 2) FROM truce.names WHERE sort = 'key'").split())
+    names = set(postgres.sql(database, "SELECT split_part(key, 'name=', 2) FROM truce.resources").split())
     assert set(granted) <= names
     # What was written and whose answer died with its server: one for each of its clients and kill.
     assert len(names - set(granted)) <= 2 * kills

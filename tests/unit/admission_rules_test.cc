@@ -368,7 +368,7 @@ TEST_F(AdmissionRulesTest, AShareLetsAnAttachmentIn) {
   ASSERT_TRUE(Send(Claim("team-a", "files", "prod-artifacts", "service-a")).allowed);
   Agreement share;
   share.id = {"aaaaaaaaaaaaa"};
-  share.key = Contents().owners.at(0).key;
+  share.resource = Contents().owners.at(0).id;
   share.party = {"ns:local/team-b"};
   Changes changes;
   changes.put_agreements = {share};

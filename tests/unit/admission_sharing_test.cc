@@ -48,7 +48,7 @@ class AdmissionSharingTest : public AdmissionFixture {
     Agreement agreement;
     agreement.id = {"aaaaaaaaaaaaa"};
     agreement.kind = kind;
-    agreement.key = Contents().owners.at(0).key;
+    agreement.resource = Contents().owners.at(0).id;
     if (kind == AgreementKind::kShare) agreement.party = {"ns:local/team-b"};
     agreement.level = level;
     agreement.until = until;
@@ -282,7 +282,7 @@ TEST_F(AdmissionSharingTest, TheDeletionOfWhatAListOwnsIsTold) {
     const IdSource ids = RandomIds();
     Ledger ledger(facts, clock_.Now(), ids, parties);
     ImportedResource item;
-    item.resource.key = owner.key;
+    item.resource.names = {{owner.key, false}};
     item.resource.identity = owner.identity;
     const ImportList list{"terraform:net", {item}};
     ApplyImport(list, PlanImport(list, facts), "ann", ledger);

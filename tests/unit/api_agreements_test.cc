@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "registry/ownership/names.h"
 #include "registry/ownership/rows.h"
 #include "tests/support/rest_fixture.h"
 
@@ -65,10 +66,11 @@ TEST_F(RestTest, ListsWhatAServiceObserves) {
       const Slot slot{"local", "s3.aws.upbound.io", "Bucket", "", "reader-" + uid};
       changes.put_objects.push_back({.uid = {uid}, .slot = slot, .root = slot, .service = service});
       for (const RowState state : {RowState::kReserved, RowState::kSeen}) {
-        Row row{.id = {{"s3/Bucket|aws|||name=artifacts"}, {uid}, state}, .slot = slot};
+        const auto owner = OwnerByName({"s3/Bucket|aws|||name=artifacts"}, facts);
+        Row row{.id = {owner->id, {uid}, state}, .slot = slot};
         row.root = slot;
         row.intent = Intent::kObserves;
-        row.identity = facts.OwnerOf(row.id.key)->identity;
+        row.identity = owner->identity;
         changes.put_rows.push_back(row);
       }
       return changes;

@@ -32,6 +32,13 @@ class ImportsTest : public AdmissionFixture {
     }
     return {{"source", "terraform:net"}, {"resources", resources}};
   }
+  // Empty when nobody owns it.
+  Owner OwnerOf(const std::string& bucket) const {
+    for (Owner& owner : Contents().owners) {
+      if (owner.name == bucket) return std::move(owner);
+    }
+    return {};
+  }
   HttpResponse Apply(json body) {
     body["apply"] = true;
     return Give(body, "*");
@@ -83,13 +90,13 @@ TEST_F(ImportsTest, ConflictsRefuseTheWholeListUnlessSkipped) {
   list["skip"] = {"conflicting"};
   EXPECT_EQ(Apply(list).status, 200);
   EXPECT_EQ(Contents().owners.size(), 2U);
-  EXPECT_TRUE(Contents().owners.at(0).contested) << "the list claims it";
+  EXPECT_TRUE(OwnerOf("prod-a").contested) << "the list claims it";
   EXPECT_EQ(memory_.Counts().conflicts, 1U);
   json none = ListOf({"prod-b"});
   none["retire"] = true;
   EXPECT_EQ(Plan(none).at("counts").at("retired"), 1);
   EXPECT_EQ(Apply(none).status, 200);
-  EXPECT_FALSE(Contents().owners.at(0).contested);
+  EXPECT_FALSE(OwnerOf("prod-a").contested);
   json other = ListOf({"prod-b"});
   other["source"] = "terraform:other";
   EXPECT_EQ(Plan(other).at("counts").at("conflicting"), 1);
@@ -167,7 +174,7 @@ TEST_F(ImportsTest, WhatIsProtectedIsNotRetired) {
   Agreement mark;
   mark.id = {"aaaaaaaaaaaaa"};
   mark.kind = AgreementKind::kProtection;
-  mark.key = Contents().owners.at(0).key;
+  mark.resource = OwnerOf("prod-a").id;
   mark.reason = "customer data";
   const auto protect = [&](const Facts&) {
     Changes changes;
@@ -189,7 +196,7 @@ TEST_F(ImportsTest, WhatIsProtectedIsNotRetired) {
 TEST_F(ImportsTest, AChangeIsWrittenAndKeepsTheId) {
   json list = ListOf({"prod-a"});
   ASSERT_EQ(Apply(list).status, 200);
-  const PublicId id = Contents().owners.at(0).id;
+  const ResourceId id = Contents().owners.at(0).id;
   list["resources"][0]["service"] = "storage";
   EXPECT_EQ(Plan(list).at("counts").at("changed"), 1);
   ASSERT_EQ(Apply(list).status, 200);

@@ -1,4 +1,4 @@
-// GET /api/v1/registry: everything that the registry keeps of each key.
+// GET /api/v1/registry: everything that the registry keeps of each resource.
 #include <gtest/gtest.h>
 
 #include <nlohmann/json.hpp>
@@ -63,11 +63,11 @@ class RegistryTest : public AdmissionFixture {
       Change(store, [&](Ledger& ledger) {
         const std::optional<Timestamp> until = ledger.now() + std::chrono::hours(random() % 99 + 1);
         if (random() % 2 == 0) {
-          (void)GiveShare(owner.key, {{"ns:local/z"}, ShareLevel::kAttach, until}, by, ledger);
+          (void)GiveShare(owner.id, {{"ns:local/z"}, ShareLevel::kAttach, until}, by, ledger);
         }
-        if (random() % 2 == 0) (void)Protect(owner.key, by, ledger);
+        if (random() % 2 == 0) (void)Protect(owner.id, by, ledger);
         if (random() % 2 == 0) {
-          (void)OfferTransfer(owner.key, {{"ns:local/z"}, "Bucket/z/next", random() % 2 == 0}, by,
+          (void)OfferTransfer(owner.id, {{"ns:local/z"}, "Bucket/z/next", random() % 2 == 0}, by,
                               ledger);
         }
       });
@@ -128,15 +128,17 @@ TEST_F(RegistryTest, ChainsAndObserversComeAlong) {
     Object reader{.uid = {"local/uid-reader"}, .slot = scene::SlotOf("Bucket", "team-b", "reader")};
     reader.root = reader.slot;
     const DeclaredResource bucket = scene::Bucket("files", Intent::kDeletes);
-    Row row{.id = {bucket.key, leaf.uid, RowState::kSeen}, .slot = leaf.slot, .root = claim};
+    const ResourceId id{"abcdefghijklm"};
+    const ResourceId other{"bcdefghijklmn"};
+    Row row{.id = {id, leaf.uid, RowState::kSeen}, .slot = leaf.slot, .root = claim};
     row.identity = bucket.identity;
     row.base = 18'446'744'073'709'551'615ULL;
     row.created = ledger.now();
-    Row reads{.id = {scene::BucketKey("other"), reader.uid, RowState::kSeen}, .slot = reader.slot};
+    Row reads{.id = {other, reader.uid, RowState::kSeen}, .slot = reader.slot};
     reads.root = reader.slot;
     reads.intent = Intent::kObserves;
     reads.identity = scene::Bucket("other", Intent::kObserves).identity;
-    Owner owner{.key = bucket.key, .id = {"abcdefghijklm"}, .root = claim};
+    Owner owner{.id = id, .root = claim};
     owner.party = PartyOf(claim);
     owner.identity = bucket.identity;
     owner.since = ledger.now();
@@ -144,8 +146,10 @@ TEST_F(RegistryTest, ChainsAndObserversComeAlong) {
     ledger.PutRow(row);
     ledger.PutRow(reads);
     ledger.PutOwner(owner);
+    ledger.PutName({.name = bucket.key(), .resource = id, .at = ledger.now()});
+    ledger.PutName({.name = scene::BucketKey("other"), .resource = other, .at = ledger.now()});
     ledger.Audit({.action = AuditAction::kGranted,
-                  .key = owner.key,
+                  .key = bucket.key(),
                   .id = owner.id,
                   .root = owner.root,
                   .cause = "a test's"});

@@ -36,11 +36,12 @@ class ReleasesTest : public AdmissionFixture {
       owner.record = record;
       Changes changes;
       changes.put_owners.push_back(owner);
+      changes.put_names.push_back({.name = owner.key, .resource = owner.id});
       if (is_protected) {
         Agreement mark;
-        mark.id = owner.id;
+        mark.id.text = owner.id.text;
         mark.kind = AgreementKind::kProtection;
-        mark.key = owner.key;
+        mark.resource = owner.id;
         mark.reason = "customer data";
         changes.put_agreements.push_back(mark);
       }

@@ -64,6 +64,7 @@ TEST_F(RestTest, FindsByTheBeginningOrAPartOfAName) {
     owner.key = {"sqs/Queue|aws||us-west-2|name=" + owner.name};
     owner.root.ns = "far";
     owner.identity.type = "sqs/Queue";
+    changes.put_names.push_back({.name = owner.key, .resource = owner.id});
     changes.put_owners.push_back(std::move(owner));
   }
   ASSERT_TRUE(testing::Write(store_, changes).ok());
@@ -100,7 +101,8 @@ TEST_F(RestTest, FindsByTheBeginningOrAPartOfAName) {
   EXPECT_EQ(Get("/api/v1/resources", {{"name", "*"}}).at("items").size(), 100U);
   // Other lists than that of all are short.
   Changes fewer;
-  for (const Owner& owner : changes.put_owners) fewer.drop_owners.push_back(owner.key);
+  for (const Owner& owner : changes.put_owners) fewer.drop_owners.push_back(owner.id);
+  for (const ResourceName& name : changes.put_names) fewer.drop_names.push_back(truce::IdOf(name));
   ASSERT_TRUE(testing::Write(store_, fewer).ok());
   EXPECT_EQ(found({{"name", "*ders-*"}}), (Names{"orders-a", "orders-b", "orders-of-b"}));
 }
@@ -307,7 +309,7 @@ TEST_F(RestTest, AnIdFromBeforeAMergeFindsTheResource) {
   const auto keep = [&](const Facts& facts) {
     static const PartyRules kRules;
     Ledger ledger(facts, clock_.Now(), random_ids_, kRules);
-    KeepFormerId({former}, {"s3/Bucket|aws|||name=prod-artifacts"}, ledger);
+    KeepFormerId({former}, {id}, ledger);
     return ledger.Take();
   };
   ASSERT_TRUE(store_.Apply({}, keep, std::chrono::steady_clock::now() + 5s).ok());
@@ -398,7 +400,7 @@ TEST_F(RestTest, AReleaseOfWhatLivesOrIsProtectedIsRefused) {
   const auto confirm = [&](const Facts& facts) {
     const PartyRules parties;
     Ledger ledger(facts, clock_.Now(), random_ids_, parties);
-    ConfirmByOperator(facts.RowsOfKey(key).at(0).slot, "watch", ledger);
+    ConfirmByOperator(facts.RowsOf(facts.Named(key)->resource).at(0).slot, "watch", ledger);
     return ledger.Take();
   };
   ASSERT_TRUE(store_.Apply({}, confirm, std::chrono::steady_clock::now() + 5s).ok());

@@ -176,9 +176,10 @@ TEST_P(AuditRetentionTest, NumbersForAlerts) {
     const std::vector<std::optional<Timestamp>> ends = {
         std::nullopt, clock_.Now() - std::chrono::hours(1), clock_.Now() + std::chrono::hours(1),
         clock_.Now() + std::chrono::hours(24 * 8)};
+    changes.put_owners.push_back({.id = {"a"}, .key = {"s3/Bucket|aws|||name=a"}});
     for (std::size_t i = 0; i < ends.size(); ++i) {
       changes.put_agreements.push_back({.id = {"share-" + std::to_string(i)},
-                                        .key = KeyText{"s3/Bucket|aws|||name=a"},
+                                        .resource = {"a"},
                                         .party = {"prod/" + std::to_string(i)},
                                         .until = ends[i]});
     }

@@ -1,4 +1,4 @@
-// Re-keying in parts leaves what one decision would, wherever it is cut.
+// Names that are spelt anew in parts are those that one decision would leave, wherever it is cut.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -6,6 +6,7 @@
 #include <map>
 #include <random>
 #include <set>
+#include <tuple>
 
 #include "registry/ownership/ledger.h"
 #include "registry/ownership/names.h"
@@ -46,9 +47,9 @@ class EndingStore final : public Store {
   int left_;
 };
 
-// A catalogue that spells the name `n` as another one of the same few, so that keys merge, split,
-// and take each other's places.
-struct Spelling {
+// A catalogue that spells the name `n` as another one of the same few, so that resources merge,
+// split, and take each other's names.
+struct Dialect {
   std::uint32_t seed = 0;
   std::uint32_t names = kNames;
 
@@ -58,30 +59,30 @@ struct Spelling {
     if (seed != 0) name = static_cast<std::uint32_t>(dice() % names);
     return {"t/T|aws|" + identity.account + "||name=" + std::to_string(name)};
   }
-  NewKey ToKeys() const {
-    return [spelling = *this](const ResourceIdentity& identity) -> std::optional<KeyText> {
-      return spelling(identity);
+  Spelling ToSpelling() const {
+    return [dialect = *this](const ResourceIdentity& identity) -> std::optional<KeyText> {
+      return dialect(identity);
     };
   }
-  std::string version() const { return "spelling " + std::to_string(seed); }
+  std::string version() const { return "dialect " + std::to_string(seed); }
 };
 
 class World {
  public:
   explicit World(std::uint32_t seed) : dice_(seed) {}
 
-  // Objects, each with some declarations; records; shares; further names.
-  StoreContents Make(const Spelling& spelling) {
+  // Objects, each with some declarations; records; shares; ids.
+  StoreContents Make(const Dialect& dialect) {
     StoreContents made;
-    std::map<KeyText, std::vector<const Row*>> managers;
-    for (std::uint32_t i = 0; i < 30; ++i) AddObject(i, spelling, made);
+    std::map<ResourceId, std::vector<const Row*>> managers;
+    for (std::uint32_t i = 0; i < 30; ++i) AddObject(i, dialect, made);
     for (const Row& row : made.rows) {
-      if (Manages(row)) managers[row.id.key].push_back(&row);
+      if (Manages(row)) managers[row.id.resource].push_back(&row);
     }
-    for (const auto& [key, rows] : managers) AddOwner(*rows[Pick(rows.size())], made);
+    for (const auto& [id, rows] : managers) AddOwner(*rows[Pick(rows.size())], made);
     for (std::uint32_t i = 0; i < 8; ++i) {
-      Row row = RowOf(SlotOf(100 + i), {}, spelling);
-      if (!managers.contains(row.id.key) && managers.try_emplace(row.id.key).second) {
+      const Row row = RowOf(SlotOf(100 + i), {}, dialect);
+      if (managers.try_emplace(row.id.resource).second) {
         AddOwner(row, made);
         made.owners.back().record = Record::kOrphaned;
       }
@@ -97,18 +98,22 @@ class World {
     return {"c", "g", "Kind", "ns", "o" + std::to_string(number)};
   }
 
-  Row RowOf(const Slot& slot, const Uid& uid, const Spelling& spelling) {
+  ResourceId Named(const KeyText& name) {
+    return ids_.try_emplace(name, ResourceId{"id" + std::to_string(ids_.size())}).first->second;
+  }
+
+  Row RowOf(const Slot& slot, const Uid& uid, const Dialect& dialect) {
     Row row;
     const std::string account = Pick(2) == 0 ? "" : "111111111111";
     row.identity = {"t/T", "aws", account, "", {{"name", std::to_string(Pick(kNames))}}};
-    row.id = {spelling(row.identity), uid, RowState::kSeen};
+    row.id = {Named(dialect(row.identity)), uid, RowState::kSeen};
     row.slot = row.root = slot;
     row.at = kNow - std::chrono::milliseconds{1 + Pick(50)};
     row.managed = true;
     return row;
   }
 
-  void AddObject(std::uint32_t number, const Spelling& spelling, StoreContents& made) {
+  void AddObject(std::uint32_t number, const Dialect& dialect, StoreContents& made) {
     Object object;
     object.uid = {"u" + std::to_string(number)};
     object.slot = object.root = SlotOf(number);
@@ -116,7 +121,7 @@ class World {
     made.objects.push_back(object);
     std::set<RowId> ids;
     for (std::uint32_t rows = 1 + Pick(3); rows > 0; --rows) {
-      Row row = RowOf(object.slot, object.uid, spelling);
+      Row row = RowOf(object.slot, object.uid, dialect);
       row.intent = Pick(4) == 0 ? Intent::kObserves : Intent::kDeletes;
       if (ids.insert(row.id).second) made.rows.push_back(std::move(row));
     }
@@ -124,45 +129,45 @@ class World {
 
   void AddOwner(const Row& row, StoreContents& made) {
     Owner owner;
-    owner.key = row.id.key;
-    owner.id = {"id" + std::to_string(made.owners.size())};
+    owner.id = row.id.resource;
     owner.root = row.root;
     owner.party = PartyOf(row.root);
     owner.identity = row.identity;
     owner.since = row.at;
-    AuditEntry granted;
-    granted.key = owner.key;
-    granted.id = owner.id;
-    granted.root = owner.root;
-    granted.cause = "made";
-    made.audit.push_back(granted);
     if (Pick(3) == 0) {
       Agreement share;
       share.id = {"s" + std::to_string(made.owners.size())};
-      share.key = owner.key;
+      share.resource = owner.id;
       share.party = {"ns:c/other"};
       made.agreements.push_back(share);
     }
     made.owners.push_back(std::move(owner));
   }
 
-  // Spelt as keys are, and so in the way of some of those to come.
+  // Each resource has the name that it is declared by, some owned ones another one, which may be in
+  // the way of some of those to come.
   void AddNames(StoreContents& made) {
+    std::set<ResourceId> owned;
+    std::set<ResourceId> known;
+    for (const Owner& owner : made.owners) owned.insert(owner.id);
+    for (const Row& row : made.rows) known.insert(row.id.resource);
+    known.insert(owned.begin(), owned.end());
     std::set<KeyText> taken;
-    for (const Row& row : made.rows) taken.insert(row.id.key);
-    for (const Owner& owner : made.owners) taken.insert(owner.key);
-    for (const Owner& owner : made.owners) {
-      if (Pick(2) == 0) continue;
-      const bool is_located = AccountIn(owner.key).empty();
-      ResourceName name;
-      name.name = WithAccount(owner.key, is_located ? "111111111111" : "?config");
-      name.key = owner.key;
-      name.sort = is_located ? NameSort::kLocated : NameSort::kDeclared;
-      if (taken.insert(name.name).second) made.names.push_back(std::move(name));
+    const auto add = [&](const KeyText& name, const ResourceId& id) {
+      if (!taken.insert(name).second) return;
+      made.names.push_back({.name = name, .resource = id, .sort = SortOf(name)});
+    };
+    for (const auto& [name, id] : ids_) {
+      if (known.contains(id)) add(name, id);
+    }
+    for (const auto& [name, id] : ids_) {
+      if (!owned.contains(id) || Pick(2) == 0) continue;
+      add(WithAccount(name, AccountIn(name).empty() ? "111111111111" : "?config"), id);
     }
   }
 
   std::mt19937 dice_;
+  std::map<KeyText, ResourceId> ids_;
 };
 
 class CataloguePartsTest : public ::testing::TestWithParam<std::uint32_t> {
@@ -175,7 +180,7 @@ class CataloguePartsTest : public ::testing::TestWithParam<std::uint32_t> {
       for (const Owner& owner : contents.owners) {
         ledger.PutOwner(owner);
         ledger.Audit({.action = AuditAction::kGranted,
-                      .key = owner.key,
+                      .key = {"made"},
                       .id = owner.id,
                       .root = owner.root,
                       .cause = "made"});
@@ -187,40 +192,75 @@ class CataloguePartsTest : public ::testing::TestWithParam<std::uint32_t> {
     ASSERT_TRUE(store.Apply({}, decide, Soon()).ok());
   }
 
-  Result<std::size_t> InParts(Store& store, const Spelling& spelling) {
-    return RekeyForCatalogue(store, {spelling.ToKeys(), spelling.version(), kParties, ids_, kNow,
-                                     /*on_part=*/{}, /*part=*/3});
+  Result<std::size_t> InParts(Store& store, const Dialect& dialect) {
+    return RespellForCatalogue(store, {dialect.ToSpelling(), dialect.version(), kParties, ids_,
+                                       kNow, /*on_part=*/{}, /*part=*/3});
   }
 
-  void InOneDecision(Store& store, const Spelling& spelling) {
+  void AllAtOnce(Store& store, const Dialect& dialect) {
+    std::size_t changed = 0;
     const auto decide = [&](const AllFacts& facts) {
       Ledger ledger(facts, kNow, ids_, kParties);
-      Rekey(facts.KeysAfter({}, 1000), spelling.ToKeys(), "catalogue " + spelling.version(),
-            ledger);
-      ledger.PutSetting("catalogue", spelling.version());
+      changed = Respell(facts.ResourcesAfter({}, 1000), dialect.ToSpelling(), /*pass=*/1,
+                        "catalogue " + dialect.version(), ledger);
       return ledger.Take();
     };
-    ASSERT_TRUE(store.Apply({}, decide, Soon()).ok());
+    do {
+      ASSERT_TRUE(store.Apply({}, decide, Soon()).ok());
+    } while (changed > 0);
   }
 
-  // Without what differs between equals: fresh ids, and what the audit log tells of the way.
+  // Without what differs between equals: fresh ids, and what the audit log and settings tell of the
+  // way.
   StoreContents Seen(const Store& store) const {
     StoreContents contents = ContentsOf(store).value();
     EXPECT_EQ(CheckInvariants(contents), std::vector<std::string>());
     contents.audit.clear();
-    for (Owner& owner : contents.owners) {
-      if (owner.id.text.starts_with("fresh")) owner.id.text = "fresh";
+    contents.settings.clear();
+    std::map<ResourceId, KeyText> keys;
+    for (const Owner& owner : contents.owners) keys[owner.id] = owner.key;
+    for (const ObservedResource& resource : contents.observed) keys[resource.id] = resource.key;
+    const auto settle = [&](ResourceId& id) {
+      if (id.text.starts_with("fresh")) id.text = "fresh: " + keys[id].text;
+    };
+    for (Owner& owner : contents.owners) settle(owner.id);
+    for (ObservedResource& resource : contents.observed) settle(resource.id);
+    for (Row& row : contents.rows) settle(row.id.resource);
+    for (ResourceName& name : contents.names) {
+      settle(name.resource);
+      if (name.name.text.starts_with("id:fresh")) name.name.text = "id:fresh";
     }
+    for (Agreement& agreement : contents.agreements) {
+      settle(agreement.resource);
+      if (agreement.id.text.starts_with("fresh")) agreement.id.text = "fresh";
+    }
+    std::ranges::sort(contents.owners, {}, &Owner::id);
+    std::ranges::sort(contents.observed, {}, &ObservedResource::id);
+    std::ranges::sort(contents.rows, {}, &Row::id);
+    std::ranges::sort(contents.names, {}, [](const ResourceName& name) {
+      return std::tuple(IdOf(name), name.resource);
+    });
+    std::ranges::sort(contents.agreements, {}, [](const Agreement& agreement) {
+      return std::tuple(agreement.id, agreement.resource);
+    });
     return contents;
   }
 
-  static std::vector<std::string> TextsOf(const std::vector<ResourceName>& names) {
-    std::vector<std::string> texts;
-    for (const ResourceName& name : names) {
-      texts.push_back(name.name.text + " of " + name.key.text + ", " +
-                      std::string(Name(name.sort)));
+  // For who reads why two differ.
+  static std::string TextOf(const StoreContents& contents) {
+    std::string text;
+    for (const Owner& owner : contents.owners) {
+      text += owner.id.text + " is " + owner.root.name + "'s, " + owner.key.text + "\n";
     }
-    return texts;
+    for (const Row& row : contents.rows) {
+      text += row.id.uid.text + " declares " + row.id.resource.text + " as " +
+              ToText(row.identity) + "\n";
+    }
+    for (const ResourceName& name : contents.names) {
+      text += name.name.text + " of " + name.resource.text + ", spelling " +
+              std::to_string(name.spelling) + "\n";
+    }
+    return text;
   }
 
   int last_id_ = 0;
@@ -228,18 +268,18 @@ class CataloguePartsTest : public ::testing::TestWithParam<std::uint32_t> {
 };
 
 TEST_P(CataloguePartsTest, PartsLeaveWhatOneDecisionLeaves) {
-  const Spelling after{.seed = GetParam() + 1};
+  const Dialect after{.seed = GetParam() + 1};
   const StoreContents contents = World(GetParam()).Make({});
   MemoryStore whole;
   testing::StrictStore parts;
   Fill(whole, contents);
   Fill(parts, contents);
-  InOneDecision(whole, after);
+  AllAtOnce(whole, after);
   const auto in_parts = InParts(parts, after);
   ASSERT_TRUE(in_parts.ok()) << in_parts.error().message;
   const StoreContents left = Seen(parts);
   const StoreContents wanted = Seen(whole);
-  EXPECT_EQ(TextsOf(left.names), TextsOf(wanted.names));
+  EXPECT_EQ(TextOf(left), TextOf(wanted));
   EXPECT_EQ(left, wanted);
   const StoreContents once = ContentsOf(parts).value();
   EXPECT_EQ(InParts(parts, after).value(), 0U);
@@ -247,7 +287,7 @@ TEST_P(CataloguePartsTest, PartsLeaveWhatOneDecisionLeaves) {
 }
 
 TEST_P(CataloguePartsTest, WhereverItIsCutTheNextOneLeavesTheSame) {
-  const Spelling after{.seed = GetParam() + 1};
+  const Dialect after{.seed = GetParam() + 1};
   const StoreContents contents = World(GetParam()).Make({});
   MemoryStore uncut;
   Fill(uncut, contents);
@@ -260,13 +300,14 @@ TEST_P(CataloguePartsTest, WhereverItIsCutTheNextOneLeavesTheSame) {
     is_done = InParts(ending, after).ok();
     EXPECT_EQ(CheckInvariants(ContentsOf(store).value()), std::vector<std::string>());
     ASSERT_TRUE(InParts(store, after).ok());
+    EXPECT_EQ(TextOf(Seen(store)), TextOf(Seen(uncut))) << "after " << writes << " writes";
     EXPECT_EQ(Seen(store), Seen(uncut)) << "after " << writes << " writes";
   }
 }
 
-// Who goes back to the former catalogue in the middle finds each resource under its former key.
+// Who goes back to the former catalogue in the middle finds each resource by its former name.
 TEST_P(CataloguePartsTest, WhereverItIsCutTheFormerCatalogueTakesItBack) {
-  const Spelling after{.seed = GetParam() + 1};
+  const Dialect after{.seed = GetParam() + 1};
   const StoreContents contents = World(GetParam()).Make({});
   for (const int writes : {1, 2, 3, 4, 5}) {
     MemoryStore store;
@@ -280,12 +321,35 @@ TEST_P(CataloguePartsTest, WhereverItIsCutTheFormerCatalogueTakesItBack) {
     const StoreContents back = ContentsOf(store).value();
     EXPECT_EQ(CheckInvariants(back), std::vector<std::string>());
     EXPECT_LE(back.rows.size(), rows.size());
-    for (const Row& row : back.rows) EXPECT_EQ(row.id.key, Spelling{}(row.identity));
-    for (const Row& row : back.rows) {
-      const auto owner = std::find_if(back.owners.begin(), back.owners.end(),
-                                      [&](const Owner& o) { return o.key == row.id.key; });
-      EXPECT_TRUE(!Manages(row) || owner != back.owners.end()) << row.id.key.text;
+    std::set<std::pair<ResourceId, KeyText>> named;  // whatever the account
+    for (const ResourceName& name : back.names) {
+      if (FormerIdOf(name)) continue;
+      named.emplace(name.resource, WithAccount(name.name, ""));
     }
+    for (const Row& row : back.rows) {
+      const KeyText name = WithAccount(Dialect{}(row.identity), "");
+      EXPECT_TRUE(named.contains({row.id.resource, name})) << name.text;
+    }
+  }
+}
+
+// What one catalogue made one, the next one splits again.
+TEST_P(CataloguePartsTest, OneAfterAnotherLeavesNothingThatIsSpeltOtherwise) {
+  const Dialect few{.seed = GetParam() + 100, .names = 12};
+  const Dialect after{.seed = GetParam() + 1};
+  MemoryStore store;
+  Fill(store, World(GetParam()).Make({}));
+  for (const Dialect& dialect : {few, after}) {
+    const auto changed = InParts(store, dialect);
+    ASSERT_TRUE(changed.ok()) << changed.error().message;
+    EXPECT_EQ(CheckInvariants(ContentsOf(store).value()), std::vector<std::string>());
+    const auto look = [&](const AllFacts& facts) {
+      const Ledger ledger(facts, kNow, ids_, kParties);
+      for (const ResourceId& id : facts.ResourcesAfter({}, 1000)) {
+        EXPECT_FALSE(IsSpeltOtherwise(id, dialect.ToSpelling(), ledger)) << id.text;
+      }
+    };
+    ASSERT_TRUE(store.Read(look, Soon()).ok());
   }
 }
 

@@ -10,11 +10,9 @@
 #include "policies/policy.h"
 #include "registry/catalogue/catalogue.h"
 #include "registry/ownership/facts.h"
-#include "registry/ownership/ledger.h"
 #include "registry/ownership/names.h"
 #include "registry/ownership/review.h"
 #include "registry/ownership/rows.h"
-#include "registry/ownership/sight.h"
 #include "registry/store/memory/memory_store.h"
 #include "tests/support/fake_clock.h"
 
@@ -44,7 +42,7 @@ class ConfiguredAccountsTest : public ::testing::Test {
     DeclaredResource& queue = request.object.resources.emplace_back();
     const std::string provisional_account = ProvisionalAccountFor(kProd, "test");
     queue.identity = {"sqs/Queue", "aws", provisional_account, "eu-west-1", {{"name", name}}};
-    queue.key = NameOf(name, provisional_account);
+    queue.names = {{NameOf(name, provisional_account), false}};
     queue.name = name;
     request.modes = {Mode::kEnforce};
     const auto decide = [&](const Facts& facts) {
@@ -54,33 +52,6 @@ class ConfiguredAccountsTest : public ::testing::Test {
       return decision.changes;
     };
     ASSERT_TRUE(store_.Apply({}, decide, Soon()).ok());
-  }
-
-  // The queue "jobs", whose status shows where it is; or its end, which nobody witnessed.
-  void Sees(const std::string& account, bool ends = false) {
-    ObjectFacts object;
-    object.slot = {"test", "sqs.aws.upbound.io", "Queue", "", "jobs"};
-    object.uid = {"u-jobs"};
-    object.managed = object.real = true;
-    DeclaredResource& queue = object.resources.emplace_back();
-    const std::string provisional_account = ProvisionalAccountFor(kProd, "test");
-    queue.identity = {"sqs/Queue", "aws", provisional_account, "eu-west-1", {{"name", "jobs"}}};
-    queue.key = NameOf("jobs", provisional_account);
-    queue.further_account = account;
-    queue.further_observed = true;
-    queue.further = {{NameOf("jobs", account), true}};
-    const auto see = [&](const Facts& facts) {
-      const IdSource ids = [&] { return PublicId{"id-" + std::to_string(++ids_)}; };
-      const PartyRules no_parties;
-      Ledger ledger(facts, clock_.Now(), ids, no_parties);
-      if (ends) {
-        SeeDeleted(object, {}, ledger);
-      } else {
-        See(object, false, ledger);
-      }
-      return ledger.Take();
-    };
-    ASSERT_TRUE(store_.Apply({}, see, Soon()).ok());
   }
 
   void LeadsTo(const std::string& account) {
@@ -108,7 +79,6 @@ class ConfiguredAccountsTest : public ::testing::Test {
   }
 
   MemoryStore store_;
-  int ids_ = 0;
   FakeClock clock_{Timestamp(std::chrono::hours(1000))};
   std::shared_ptr<const AdmissionPolicy> policy_;
   std::unique_ptr<ConfiguredAccounts> accounts_ =
@@ -125,27 +95,6 @@ TEST_F(ConfiguredAccountsTest, WhatWasDeclaredBeforeHasItsNameInEachAccountItLay
   EXPECT_EQ(Bring(), 1);
   EXPECT_TRUE(IsOwned(NameOf("jobs", kTwo)));
   EXPECT_TRUE(IsOwned(NameOf("jobs", kOne))) << "it may have been made there";
-}
-
-// What a status told before it told another one is kept aside its ProviderConfig's name.
-TEST_F(ConfiguredAccountsTest, WhatIsLeftAsideIsConfirmed) {
-  Sees(kOne);
-  Sees(kTwo);
-  Sees(kTwo, true);
-  const auto is_observed = [&] {
-    bool observed = false;
-    const auto look = [&](const AllFacts& facts) {
-      const auto name = facts.FurtherName(NameOf("jobs", kOne));
-      observed = name && name->observed;
-    };
-    EXPECT_TRUE(store_.Read(look, Soon()).ok());
-    return observed;
-  };
-  ASSERT_TRUE(is_observed());
-  LeadsTo(kOne);
-  EXPECT_GE(Bring(), 1);
-  EXPECT_TRUE(IsOwned(NameOf("jobs", kOne)));
-  EXPECT_FALSE(is_observed()) << "configuration tells it, too";
 }
 
 TEST_F(ConfiguredAccountsTest, ManyAreBroughtInPortionsAndNothingTwice) {

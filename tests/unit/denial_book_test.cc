@@ -9,6 +9,7 @@
 #include <iterator>
 #include <list>
 #include <random>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -79,10 +80,10 @@ TEST_F(DenialBookTest, EachResourceAndObjectIsAnEntryOfItsOwn) {
   Refuse({Refusal("a"), Refusal("b"), warned, by_rule}, "one");
   Refuse({Refusal("a")}, "two");
   EXPECT_EQ(book_.All().size(), 4U);
-  const std::vector<Denial> of_a = book_.OfKey(KeyText{"a"}, 9);
+  const std::vector<Denial> of_a = book_.OfNames(std::set<KeyText>{KeyText{"a"}}, 9);
   ASSERT_EQ(of_a.size(), 2U);
   EXPECT_EQ(of_a[0].name, "two");
-  EXPECT_EQ(book_.OfKey(KeyText{"a"}, 1).size(), 1U);
+  EXPECT_EQ(book_.OfNames(std::set<KeyText>{KeyText{"a"}}, 1).size(), 1U);
 }
 
 TEST_F(DenialBookTest, TheOneSeenLongestAgoGivesWay) {
@@ -94,10 +95,10 @@ TEST_F(DenialBookTest, TheOneSeenLongestAgoGivesWay) {
   refuse(0);
   for (std::size_t i = 2; i <= kDenialsKept; ++i) refuse(i);
   EXPECT_EQ(book_.All().size(), kDenialsKept);
-  EXPECT_TRUE(book_.OfKey(KeyText{"key 1"}, 1).empty());
+  EXPECT_TRUE(book_.OfNames(std::set<KeyText>{KeyText{"key 1"}}, 1).empty());
   refuse(1);
-  EXPECT_EQ(book_.OfKey(KeyText{"key 1"}, 1).front().count, 1U);
-  EXPECT_TRUE(book_.OfKey(KeyText{"key 0"}, 1).empty());
+  EXPECT_EQ(book_.OfNames(std::set<KeyText>{KeyText{"key 1"}}, 1).front().count, 1U);
+  EXPECT_TRUE(book_.OfNames(std::set<KeyText>{KeyText{"key 0"}}, 1).empty());
 }
 
 TEST_F(DenialBookTest, ARootHidesNoOther) {
@@ -107,7 +108,7 @@ TEST_F(DenialBookTest, ARootHidesNoOther) {
     Refuse({Refusal("key " + std::to_string(i))}, "bucket", &root);
   }
   EXPECT_EQ(book_.All().size(), kDenialsOfRoot + 1);
-  EXPECT_EQ(book_.OfKey(KeyText{"another team's"}, 1).size(), 1U);
+  EXPECT_EQ(book_.OfNames(std::set<KeyText>{KeyText{"another team's"}}, 1).size(), 1U);
   EXPECT_EQ(book_.All().front().key.text, "key " + std::to_string(3 * kDenialsKept - 1));
 }
 

@@ -256,6 +256,7 @@ TEST_F(ConflictsTest, PagesShowEachOnce) {
 
 TEST_F(ConflictsTest, TwoBranchesOfOneRootAreTwoSides) {
   Owner owner;
+  owner.id = {"logs"};
   owner.key = scene::BucketKey("logs");
   owner.identity.type = "s3/Bucket";
   owner.name = "logs";
@@ -265,13 +266,13 @@ TEST_F(ConflictsTest, TwoBranchesOfOneRootAreTwoSides) {
   changes.put_owners = {owner};
   for (const char* name : {"one", "two"}) {
     Row row;
-    row.id = {owner.key, {name}, RowState::kSeen};
+    row.id = {owner.id, {name}, RowState::kSeen};
     row.slot = scene::SlotOf("Bucket", "", name);
     row.root = claim;
     changes.put_rows.push_back(row);
   }
   Row mapped;
-  mapped.id = {owner.key, {"claim"}, RowState::kSeen};
+  mapped.id = {owner.id, {"claim"}, RowState::kSeen};
   mapped.slot = claim;
   mapped.root = claim;
   mapped.managed = false;

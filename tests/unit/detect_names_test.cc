@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "registry/ownership/ledger.h"
-#include "registry/ownership/rekey.h"
+#include "registry/ownership/names.h"
 #include "registry/store/memory/memory_store.h"
 #include "tests/model/scene.h"
 #include "tests/support/store_samples.h"
@@ -70,11 +70,10 @@ TEST(DisagreementsTest, WhatTheStatusShowsMayBeAnothers) {
   const std::string shown = "222222222222";
   registry.Run([&](Ledger& ledger) {
     Owner owner;
-    owner.key = scene::QueueName("jobs", shown);
     owner.identity = {"sqs/Queue", "aws", shown, "eu-west-1", {{"name", "jobs"}}};
     owner.root = ImportRoot("terraform:hub");
     owner.party = PartyOf(owner.root);
-    ASSERT_TRUE(Import(owner, "ann", ledger));
+    ASSERT_TRUE(Import(scene::QueueName("jobs", shown), owner, "ann", ledger));
   });
   const scene::Queue queue{"jobs", "prod", "111111111111", ""};
   Disagreements known;
@@ -82,7 +81,7 @@ TEST(DisagreementsTest, WhatTheStatusShowsMayBeAnothers) {
   const auto look = [&](const std::string& name) {
     ObjectFacts object =
         scene::ManagedQueue(SlotOf("Queue", "team-a", name), name, queue, Intent::kDeletes, 1);
-    object.resources[0].key = scene::QueueName(name, "111111111111");
+    object.resources[0].names = {{scene::QueueName(name, "111111111111"), false}};
     object.account_disagreement = "status.atProvider.arn names account 222222222222";
     object.shown_account = shown;
     known = {};
@@ -152,8 +151,8 @@ TEST(MovedTest, OneFindingForEachMoveWhileSomethingIsLeftBehind) {
   registry.See(scene::ManagedQueue(SlotOf("Queue", "team-a", "jobs"), "u-jobs",
                                    {"jobs", "prod", "222222222222", ""}, Intent::kDeletes, 11));
   registry.RunOnAll([&](const AllFacts& facts, Ledger& ledger) {
-    const std::vector<KeyText> keys = facts.KeysAfter({}, 100);
-    (void)LocateResources(keys, {in_one.ProvisionalAccount(), "222222222222"}, ledger);
+    const std::vector<ResourceId> ids = facts.ResourcesAfter({}, 100);
+    (void)LocateResources(ids, {in_one.ProvisionalAccount(), "222222222222"}, ledger);
   });
   const auto find = [&] {
     Moves moves;

@@ -69,10 +69,7 @@ class Replay {
   void Bucket(const Document& document, Timestamp at) {
     const IdentityRules rules{.cluster = "prod", .catalogue = &Catalogue::BuiltIn()};
     const ObjectFacts object = Identify(document.root(), {"s3.aws.crossplane.io", "Bucket"}, rules);
-    int ids = 0;
-    const IdSource source = [&ids, this] {
-      return PublicId{std::to_string(now.time_since_epoch().count() + ids++)};
-    };
+    const IdSource source = [this] { return PublicId{std::to_string(++ids_)}; };
     const auto decide = [&](const Facts& facts) {
       Ledger ledger(facts, at, source, parties_);
       See(object, false, ledger);
@@ -101,6 +98,7 @@ class Replay {
  private:
   MemoryStore store_;
   PartyRules parties_;
+  int ids_ = 0;
 };
 
 TEST(TagWarRecorded, TheLoneBucketIsNeverAtWar) {

@@ -70,8 +70,8 @@ std::vector<std::string> NamesOf(const ObjectFacts& facts) {
   };
   for (const DeclaredResource& resource : facts.resources) {
     if (!names.empty()) names.emplace_back("--");
-    add("", resource.key.text);
-    for (const FurtherName& name : resource.further) add(name.observed ? "~" : "", name.text.text);
+    if (resource.names.empty()) add("", "");
+    for (const DeclaredName& name : resource.names) add(name.observed ? "~" : "", name.text.text);
   }
   return names;
 }
@@ -91,7 +91,7 @@ void Check(const std::vector<Row>& rows) {
     EXPECT_EQ(facts.name_finding, row.finding);
     EXPECT_TRUE(facts.bad_names.empty());
     for (const DeclaredResource& resource : facts.resources) {
-      EXPECT_LE(resource.further.size(), kFurtherNamesMax);
+      EXPECT_LE(resource.names.size(), kDeclaredNamesMax);
     }
   }
 }
@@ -249,7 +249,7 @@ TEST(IdentityExternalName, WhatIsNoneIsNoName) {
     const ObjectFacts facts = Read({kQueue, R"("name":"jobs")", bad.text, "", bad.account});
     ASSERT_EQ(facts.resources.size(), 1U);
     const bool known = *bad.account != '\0';
-    EXPECT_EQ(facts.resources.front().further.size(), known ? 1U : 0U);
+    EXPECT_EQ(facts.resources.front().names.size(), known ? 2U : 1U);
     if (!known) {
       EXPECT_EQ(NamesOf(facts), std::vector<std::string>{queue});
     }
@@ -347,9 +347,9 @@ TEST(IdentityExternalName, AReferenceThatIsFilledMakesTheFieldsTheKey) {
   ASSERT_EQ(resource.references.size(), 1U);
   const Reference reference = resource.references.front();
   Resolve(resource, reference, "vpc-1", *Catalogue::BuiltIn().FindType("ec2/SecurityGroup"));
-  ASSERT_EQ(resource.further.size(), 1U);
-  EXPECT_TRUE(IsAssignedName(resource.further.front().text));
-  EXPECT_FALSE(IsAssignedName(resource.key));
+  ASSERT_EQ(resource.names.size(), 2U);
+  EXPECT_TRUE(IsAssignedName(resource.names.back().text));
+  EXPECT_FALSE(IsAssignedName(resource.key()));
 }
 
 // Whoever may write a status would else take a name of any account, by a reference.
@@ -364,10 +364,10 @@ TEST(IdentityExternalName, AnAccountThatAStatusTellsStaysObservedWhenAReferenceI
   ASSERT_EQ(resource.references.size(), 1U);
   const Reference reference = resource.references.front();
   Resolve(resource, reference, "prod", *Catalogue::BuiltIn().FindType("eks/NodeGroup"));
-  ASSERT_EQ(resource.further.size(), 1U);
-  EXPECT_EQ(resource.further.front().text.text,
+  ASSERT_EQ(resource.names.size(), 2U);
+  EXPECT_EQ(resource.names.back().text.text,
             "eks/NodeGroup|aws|111111111111|us-east-1|clusterName=prod|name=workers");
-  EXPECT_TRUE(resource.further.front().observed);
+  EXPECT_TRUE(resource.names.back().observed);
 }
 
 // "ARN names another resource" is asked when the reference is a value, and when it becomes one.
@@ -382,11 +382,10 @@ TEST(IdentityExternalName, AStatusOfAnotherResourceTellsNothingOnceTheReferenceI
     const Reference reference = resource.references.front();
     EXPECT_EQ(Resolve(resource, reference, "prod", *Catalogue::BuiltIn().FindType("ecs/Service")),
               its_own);
-    EXPECT_EQ(resource.further.size(), its_own ? 1U : 0U);
+    EXPECT_EQ(resource.names.size(), its_own ? 2U : 1U);
     EXPECT_EQ(resource.further_account, its_own ? kOne : "");
     const ObjectFacts written = Read({service, R"("cluster":"prod")", "web", shown, ""});
-    EXPECT_EQ(resource.further, written.resources.at(0).further);
-    EXPECT_EQ(resource.key, written.resources.at(0).key);
+    EXPECT_EQ(resource.names, written.resources.at(0).names);
     EXPECT_EQ(resource.identity, written.resources.at(0).identity) << "in one order";
     EXPECT_EQ(resource.name, written.resources.at(0).name);
   }

@@ -139,12 +139,12 @@ void ExpectRow(const Row& row, const GroupKind& kind, const char* part) {
   ASSERT_EQ(facts.resources.size(), 1U);
   if (row.why == nullptr) {
     EXPECT_TRUE(facts.bad_names.empty());
-    EXPECT_FALSE(facts.resources[0].key.empty());
-    const std::string& key = facts.resources[0].key.text;
+    EXPECT_FALSE(facts.resources[0].key().empty());
+    const std::string& key = facts.resources[0].key().text;
     for (const char c : key) EXPECT_TRUE(c > ' ' && c < 0x7F) << key;
     return;
   }
-  EXPECT_TRUE(facts.resources[0].key.empty());
+  EXPECT_TRUE(facts.resources[0].key().empty());
   ASSERT_FALSE(facts.bad_names.empty());
   EXPECT_EQ(facts.bad_names.back().part, part);
   EXPECT_EQ(facts.bad_names.back().reason, row.why);
@@ -170,7 +170,7 @@ TEST(IdentityNames, ObjectKeysMayBeAnythingThatCanBeSeen) {
     SCOPED_TRACE(row.reason);
     const ObjectFacts facts = Identify(document.root(), {"s3.aws.upbound.io", "Object"}, Rules());
     ASSERT_EQ(facts.resources.size(), 1U);
-    EXPECT_EQ(facts.resources[0].key.empty(), row.why != nullptr);
+    EXPECT_EQ(facts.resources[0].key().empty(), row.why != nullptr);
     ASSERT_EQ(facts.bad_names.size(), row.why == nullptr ? 0U : 1U);
     if (row.why == nullptr) continue;
     EXPECT_EQ(facts.bad_names[0].reason, row.why);
@@ -199,14 +199,16 @@ TEST(IdentityNames, AssignedIdsAndRegionsAreAscii) {
   ASSERT_EQ(facts.bad_names.size(), 1U);
   EXPECT_EQ(facts.bad_names[0], (BadName{"dynamodb/Table", "region", "us-west-2\\u{200B}",
                                          "contains U+200B (zero width space)"}));
-  EXPECT_TRUE(facts.resources.at(0).key.empty());
+  EXPECT_TRUE(facts.resources.at(0).key().empty());
 }
 
 TEST(IdentityNames, LengthIsBounded) {
   const std::string longest(kPartBytesMax, 'a');
   const Document good = BucketNamed(longest);
-  EXPECT_FALSE(
-      Identify(good.root(), {"s3.aws.upbound.io", "Bucket"}, Rules()).resources.at(0).key.empty());
+  EXPECT_FALSE(Identify(good.root(), {"s3.aws.upbound.io", "Bucket"}, Rules())
+                   .resources.at(0)
+                   .key()
+                   .empty());
   const std::string longer = longest + "a";
   const Document bad = BucketNamed(longer);
   const ObjectFacts facts = Identify(bad.root(), {"s3.aws.upbound.io", "Bucket"}, Rules());

@@ -108,7 +108,7 @@ TEST(IdentityIntent, APausedObjectGoesOnOwning) {
   const ObjectFacts facts =
       Read(TableJson(R"(,"annotations":{"crossplane.io/paused":"true"})", "}"), kTable, Rules());
   EXPECT_EQ(facts.resources.at(0).intent, Intent::kDeletes);
-  EXPECT_FALSE(facts.resources.at(0).key.empty());
+  EXPECT_FALSE(facts.resources.at(0).key().empty());
 }
 
 TEST(IdentityAccount, UnknownOnesHaveAProvisionalAccountPerProviderConfig) {
@@ -143,7 +143,8 @@ TEST(IdentityAccount, UnknownOnesHaveAProvisionalAccountPerProviderConfig) {
         Read(TableJson(row.metadata, std::string(row.spec) + "}"), row.kind, Rules());
     const DeclaredResource& resource = facts.resources.at(0);
     EXPECT_EQ(resource.identity.account, row.account);
-    EXPECT_TRUE(resource.key.text.starts_with("dynamodb/Table|aws|?local/")) << resource.key.text;
+    EXPECT_TRUE(resource.key().text.starts_with("dynamodb/Table|aws|?local/"))
+        << resource.key().text;
     EXPECT_TRUE(resource.arn.empty());
     EXPECT_EQ(IdentityFromText(ToText(resource.identity)), resource.identity);
   }
@@ -155,10 +156,10 @@ TEST(IdentityAccount, EvidenceIsTakenStrongestFirst) {
   IdentityRules rules = Rules();
 
   const ObjectFacts by_arn = Read(TableJson("", status), kTable, rules);
-  EXPECT_EQ(by_arn.resources.at(0).further.at(0).text.text,
+  EXPECT_EQ(by_arn.resources.at(0).names.at(1).text.text,
             "dynamodb/Table|aws|222222222222|us-west-2|name=orders")
       << "beside the declared name";
-  EXPECT_TRUE(by_arn.resources.at(0).key.text.starts_with("dynamodb/Table|aws|?local/"));
+  EXPECT_TRUE(by_arn.resources.at(0).key().text.starts_with("dynamodb/Table|aws|?local/"));
   EXPECT_EQ(by_arn.resources.at(0).arn, arn);
   EXPECT_TRUE(by_arn.account_disagreement.empty());
 
@@ -166,7 +167,7 @@ TEST(IdentityAccount, EvidenceIsTakenStrongestFirst) {
   rules.accounts = {{config, "333333333333"}};
   const ObjectFacts disputed = Read(TableJson("", status), kTable, rules);
   EXPECT_EQ(disputed.resources.at(0).identity.account, "333333333333");
-  EXPECT_EQ(disputed.resources.at(0).further.at(0).text, by_arn.resources.at(0).key);
+  EXPECT_EQ(disputed.resources.at(0).names.at(1).text, by_arn.resources.at(0).key());
   EXPECT_EQ(disputed.account_disagreement,
             "status.atProvider.arn names account 222222222222, the configuration of its "
             "ProviderConfig names 333333333333");
@@ -181,7 +182,7 @@ TEST(IdentityAccount, EvidenceIsTakenStrongestFirst) {
     EXPECT_TRUE(
         Read(TableJson("", odd), kTable, rules).resources.at(0).identity.account.starts_with("?"))
         << other;
-    EXPECT_TRUE(Read(TableJson("", odd), kTable, rules).resources.at(0).further.empty()) << other;
+    EXPECT_EQ(Read(TableJson("", odd), kTable, rules).resources.at(0).names.size(), 1U) << other;
   }
 }
 
@@ -192,12 +193,13 @@ TEST(IdentityAccount, AnEndpointOutsideOfAwsShowsNoNames) {
       R"(},"status":{"atProvider":{"arn":"arn:aws:dynamodb:us-west-2:222222222222:table/orders"}})";
   const ProviderConfigName config{"aws.upbound.io", "ProviderConfig", "", "default"};
   rules.outside = {{{"aws.upbound.io", "ProviderConfig", "", "localstack"}, {"localstack", {}}}};
-  EXPECT_FALSE(Read(TableJson("", status), kTable, rules).resources.at(0).further.empty());
+  EXPECT_EQ(Read(TableJson("", status), kTable, rules).resources.at(0).names.size(), 2U);
   rules.outside[config].host = "aws.evil:4566";
   const ObjectFacts facts = Read(TableJson("", status), kTable, rules);
   ASSERT_EQ(facts.resources.size(), 1U);
-  EXPECT_TRUE(facts.resources.at(0).key.text.starts_with("dynamodb/Table|@aws.evil:4566|?local/"));
-  EXPECT_TRUE(facts.resources.at(0).further.empty());
+  EXPECT_TRUE(
+      facts.resources.at(0).key().text.starts_with("dynamodb/Table|@aws.evil:4566|?local/"));
+  EXPECT_EQ(facts.resources.at(0).names.size(), 1U);
   EXPECT_TRUE(facts.resources.at(0).arn.empty());
   EXPECT_EQ(facts.shown_account, "") << "nor does it witness an end";
   rules.accounts = {{config, "333333333333"}};
@@ -225,7 +227,7 @@ TEST(IdentityAccount, AnEndpointOutsideOfAwsIsANameSpaceOfItsOwn) {
   const auto key = [&](const std::string& json, const GroupKind& kind) {
     const ObjectFacts facts = Read(json, kind, rules);
     EXPECT_EQ(facts.name_finding, "");
-    return facts.resources.at(0).key.text;
+    return facts.resources.at(0).key().text;
   };
   EXPECT_EQ(key(bucket, kBucket), "s3/Bucket|aws|||name=data-x");
   OutsideEndpoint& endpoint = rules.outside[{"aws.upbound.io", "ProviderConfig", "", "default"}];
@@ -259,12 +261,12 @@ TEST(IdentityAccount, AnArnOfAnotherResourceIsAFinding) {
         "arn:aws-cn:dynamodb:us-west-2:222222222222:table/orders",
         "arn:aws:sqs:us-west-2:222222222222:orders", "arn:aws:dynamodb:us-west-2:222222222222:"}) {
     const ObjectFacts facts = read(other);
-    EXPECT_TRUE(facts.resources.at(0).further.empty()) << other;
+    EXPECT_EQ(facts.resources.at(0).names.size(), 1U) << other;
     EXPECT_EQ(facts.account_disagreement,
               "status.atProvider.arn names another resource: " + std::string(other));
   }
   const ObjectFacts below = read("arn:aws:dynamodb:us-west-2:222222222222:table/team/orders");
-  EXPECT_FALSE(below.resources.at(0).further.empty()) << "a path that the fields do not tell";
+  EXPECT_EQ(below.resources.at(0).names.size(), 2U) << "a path that the fields do not tell";
 }
 
 TEST(IdentityAccount, AnIdentityIsKeyedAgainWhenItsAccountBecomesKnown) {
@@ -272,7 +274,7 @@ TEST(IdentityAccount, AnIdentityIsKeyedAgainWhenItsAccountBecomesKnown) {
   ResourceIdentity identity = facts.resources.at(0).identity;
   const TypeSpec* type = Catalogue::BuiltIn().FindType(identity.type);
   ASSERT_NE(type, nullptr);
-  EXPECT_EQ(KeyOf(identity, *type), facts.resources.at(0).key);
+  EXPECT_EQ(KeyOf(identity, *type), facts.resources.at(0).key());
   identity.account = "111111111111";
   EXPECT_EQ(KeyOf(identity, *type)->text, "dynamodb/Table|aws|111111111111|us-west-2|name=orders");
   identity.account.clear();
@@ -281,7 +283,7 @@ TEST(IdentityAccount, AnIdentityIsKeyedAgainWhenItsAccountBecomesKnown) {
 
 TEST(IdentityAccount, ABucketNeedsNone) {
   const ObjectFacts facts = Read(TableJson("", "}"), kBucket, Rules());
-  EXPECT_EQ(facts.resources.at(0).key.text, "s3/Bucket|aws|||name=orders");
+  EXPECT_EQ(facts.resources.at(0).key().text, "s3/Bucket|aws|||name=orders");
   EXPECT_TRUE(facts.resources.at(0).identity.account.empty());
   EXPECT_EQ(facts.resources.at(0).identity.region, "us-west-2");
 }
@@ -318,7 +320,7 @@ TEST(IdentityFields, InitProviderStandsInForWhatForProviderLeavesOut) {
     const ObjectFacts facts =
         Read(std::string(R"({"metadata":{"name":"x"},"spec":)") + row.spec + "}", policy, Rules());
     const DeclaredResource& resource = facts.resources.at(0);
-    EXPECT_EQ(resource.key.text, row.key);
+    EXPECT_EQ(resource.key().text, row.key);
     const std::vector<std::string> missing =
         *row.missing == '\0' ? std::vector<std::string>() : std::vector<std::string>{row.missing};
     EXPECT_EQ(resource.missing, missing);
@@ -337,7 +339,7 @@ TEST(IdentityFields, AReferenceIsResolvedByWhatTheRegistryKnows) {
   EXPECT_EQ(reference, (Reference{"clusterName", "eks/Cluster", "spec.forProvider.clusterNameRef",
                                   "main", ""}));
   Resolve(resource, reference, "prod", *Catalogue::BuiltIn().FindType("eks/NodeGroup"));
-  EXPECT_EQ(resource.key.text,
+  EXPECT_EQ(resource.key().text,
             "eks/NodeGroup|aws|?local/aws.upbound.io/ProviderConfig//prod|us-west-2|"
             "clusterName=prod|name=workers");
   EXPECT_TRUE(resource.missing.empty());
@@ -373,7 +375,7 @@ TEST(IdentityFields, MoreResourcesThanAnyObjectHasAreRefused) {
   ASSERT_EQ(refused.bad_names.size(), 1U);
   EXPECT_EQ(refused.bad_names[0].reason, "declares more than 1024 resources");
   ASSERT_EQ(refused.resources.size(), 1U);
-  EXPECT_TRUE(refused.resources[0].key.empty());
+  EXPECT_TRUE(refused.resources[0].key().empty());
 }
 
 struct ServiceRow {

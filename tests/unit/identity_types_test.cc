@@ -96,11 +96,11 @@ Outcome OutcomeOf(const Vector& vector, const IdentityRules& rules) {
   EXPECT_TRUE(facts.bad_names.empty());
   Outcome outcome;
   for (const DeclaredResource& resource : facts.resources) {
-    EXPECT_EQ(resource.key.empty(), !resource.missing.empty());
+    EXPECT_EQ(resource.key().empty(), !resource.missing.empty());
     EXPECT_FALSE(resource.name.find('\n') != std::string::npos);
     EXPECT_EQ(IdentityFromText(ToText(resource.identity)), resource.identity);
     if (!outcome.keys.empty()) outcome.keys += ' ';
-    outcome.keys += resource.key.empty() ? "?" : resource.key.text;
+    outcome.keys += resource.key().empty() ? "?" : resource.key().text;
   }
   if (outcome.keys.empty()) outcome.keys = "-";
   if (!facts.resources.empty() && !facts.resources.front().arn.empty()) {
@@ -146,10 +146,10 @@ TEST(IdentityTypes, EveryKindOfTheCatalogueIsReadable) {
       const DeclaredResource& resource = facts.resources.front();
       EXPECT_EQ(resource.identity.type, type.name);
       EXPECT_EQ(resource.late, type.Late(kind.flavour));
-      EXPECT_EQ(resource.key.empty(), !resource.missing.empty());
+      EXPECT_EQ(resource.key().empty(), !resource.missing.empty());
       const std::optional<KeyText> again = KeyOf(resource.identity, type);
-      EXPECT_TRUE(resource.key.empty() || again == resource.key);
-      EXPECT_TRUE(resource.key.empty() || resource.key.text.starts_with(type.space + "|aws|"));
+      EXPECT_TRUE(resource.key().empty() || again == resource.key());
+      EXPECT_TRUE(resource.key().empty() || resource.key().text.starts_with(type.space + "|aws|"));
       ++kinds;
     }
   }

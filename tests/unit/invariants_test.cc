@@ -1,4 +1,4 @@
-// Breaches of what is true of names are found (I13, I17).
+// Breaches of what is true of resources and their names are found (I1, I13, I14, I17).
 #include "tests/support/invariants.h"
 
 #include <gtest/gtest.h>
@@ -14,20 +14,26 @@
 namespace truce::testing {
 namespace invariants_test {
 
-// "a" owned, "b" observed only; "a" has a located name and one that AWS gave.
+const std::string kA = SampleId("a").text;
+const std::string kB = SampleId("b").text;
+const std::string kAssigned = "ec2/VPC|aws|||@id=vpc-1";
+
+// "a" owned, "b" observed only; "a" is declared, has a located name and one that AWS gave.
 StoreContents Sound() {
   const Changes create = SampleNamedCreate("a", "u1");
-  const Changes other = SampleCreate("b", "u2");
+  const Changes observe = SampleObserve("b", "u2");
   StoreContents contents;
   contents.owners = create.put_owners;
-  contents.rows = {create.put_rows[0], other.put_rows[0]};
-  contents.rows[1].intent = Intent::kObserves;
-  contents.objects = {create.put_objects[0], other.put_objects[0]};
+  contents.owners[0].key = SampleName("a").name;
+  contents.owners[0].shape = ShapeOf(contents.owners[0].key);
+  contents.observed = observe.put_observed;
+  contents.rows = {create.put_rows[0], observe.put_rows[0]};
+  contents.objects = {create.put_objects[0], observe.put_objects[0]};
   contents.audit = create.audit;
   ResourceName assigned = SampleName("a");
-  assigned.name.text = "ec2/VPC|aws|123456789012|us-west-2|id=vpc-1";
+  assigned.name.text = kAssigned;
   assigned.sort = NameSort::kAssigned;
-  contents.names = {assigned, create.put_names[0]};
+  contents.names = {assigned, SampleName("a"), SampleKeyName("a"), SampleKeyName("b")};
   return contents;
 }
 
@@ -38,54 +44,74 @@ struct Case {
 };
 
 std::vector<Case> Cases() {
-  const std::string located = SampleName("a").name.text;
+  const std::string shown = "shown by another name than its best one: ";
+  const std::string nameless = "I14: resource without a name: " + kB;
   return {
       {"sound", [](StoreContents&) {}, {}},
+      {"two owners",
+       [](StoreContents& contents) { contents.owners.push_back(contents.owners[0]); },
+       {"I1: a resource has two owners"}},
       {"rows alone are enough",
-       [](StoreContents& contents) { contents.names[0].key = SampleKey("b"); },
+       [](StoreContents& contents) { contents.names[0].resource = SampleId("b"); },
        {}},
       {"its resource is gone",
-       [](StoreContents& contents) { contents.names[1].key = SampleKey("c"); },
-       {"I13: name without resource: " + located}},
-      {"it is an owned key",
-       [](StoreContents& contents) { contents.names[1].name = SampleKey("a"); },
-       {"I13: a name is a key too: " + SampleKey("a").text}},
-      {"it is the key of rows",
-       [](StoreContents& contents) { contents.names[1].name = SampleKey("b"); },
-       {"I13: a name is a key too: " + SampleKey("b").text}},
+       [](StoreContents& contents) { contents.names[0].resource = SampleId("c"); },
+       {"I13: name without resource: " + kAssigned}},
       {"two resources have it",
        [](StoreContents& contents) {
-         contents.names.push_back(contents.names[1]);
-         contents.names.back().key = SampleKey("b");
+         contents.names.push_back(contents.names[0]);
+         contents.names.back().resource = SampleId("b");
        },
-       {"I13: name twice: " + located}},
+       {"I13: name twice: " + kAssigned}},
+      {"two resources have it, each in a spelling",
+       [](StoreContents& contents) {
+         contents.names.push_back(contents.names[0]);
+         contents.names.back().resource = SampleId("b");
+         contents.names.back().spelling = 1;
+       },
+       {}},
+      {"no name",
+       [](StoreContents& contents) { contents.names.pop_back(); },
+       {nameless, shown + kB + " (" + SampleKey("b").text + ")"}},
+      {"a former id is no name",
+       [](StoreContents& contents) { contents.names.back().sort = NameSort::kFormerId; },
+       {nameless, shown + kB + " (" + SampleKey("b").text + ")"}},
+      {"managed without owner",
+       [](StoreContents& contents) { contents.rows[1].intent = Intent::kManages; },
+       {"I14: managed resource without owner: " + kB + " of u2"}},
       {"two located names",
-       [](StoreContents& contents) { contents.names[0].sort = NameSort::kLocated; },
-       {"I17: two located names: " + SampleKey("a").text}},
-      {"a located name beside a key that is one",
        [](StoreContents& contents) {
-         const KeyText key = {"s3/Bucket|aws|210987654321||name=a"};
-         contents.owners[0].key = contents.rows[0].id.key = key;
-         for (ResourceName& name : contents.names) name.key = key;
+         contents.names.push_back(SampleName("x"));
+         contents.names.back().resource = SampleId("a");
        },
-       {"I17: two located names: s3/Bucket|aws|210987654321||name=a"}},
-      {"an account that is no number is not located",
+       {"I17: two located names: " + kA}},
+      {"one located name in two spellings",
        [](StoreContents& contents) {
-         const KeyText key = {"s3/Bucket|aws|prod-account||name=a"};
-         contents.owners[0].key = contents.rows[0].id.key = key;
-         for (ResourceName& name : contents.names) name.key = key;
+         contents.names.push_back(SampleName("a"));
+         contents.names.back().spelling = 1;
        },
        {}},
-      {"a name without fields",
+      {"shown as declared",
        [](StoreContents& contents) {
-         contents.owners[0].key = contents.rows[0].id.key = {"123456789012"};
-         for (ResourceName& name : contents.names) name.key = {"123456789012"};
+         contents.owners[0].key = SampleKey("a");
+         contents.owners[0].shape = ShapeOf(SampleKey("a"));
        },
-       {}},
+       {shown + kA + " (" + SampleKey("a").text + ")"}},
+      {"owned and observed",
+       [](StoreContents& contents) {
+         contents.observed.push_back({SampleId("a"), contents.owners[0].key});
+       },
+       {"owned and only observed: " + kA + " (" + SampleName("a").name.text + ")"}},
+      {"rows of nothing",
+       [](StoreContents& contents) { contents.observed.clear(); },
+       {"rows of neither an owner's nor an observed resource: " + kB}},
+      {"an agreement without owner",
+       [](StoreContents& contents) { contents.agreements.emplace_back().resource = SampleId("b"); },
+       {"agreement without owner: " + kB}},
   };
 }
 
-TEST(Invariants, I13AndI17BreachesOfNamesAreFound) {
+TEST(Invariants, BreachesAreFound) {
   for (const Case& each : Cases()) {
     SCOPED_TRACE(each.reason);
     StoreContents contents = Sound();

@@ -112,7 +112,7 @@ TEST_F(RotatingLeaderInbox, ItStaysBoundedWhileNobodyLeads) {
     ReviewNews news;
     for (int i = from; i < from + count; ++i) {
       news.reviews.prove.insert(
-          RowId{.key = {std::string(1000, 'k') + std::to_string(i)}, .uid = {"uid"}});
+          RowId{.resource = {std::string(1000, 'k') + std::to_string(i)}, .uid = {"uid"}});
     }
     EXPECT_TRUE(LeaderInbox::Tell(store_, news, Soon()).ok());
   };

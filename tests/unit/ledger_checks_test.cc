@@ -6,6 +6,7 @@
 
 #include "registry/ownership/ledger.h"
 #include "registry/store/memory/memory_store.h"
+#include "tests/support/ledger_samples.h"
 #include "tests/support/store_contents.h"
 #include "tests/support/store_samples.h"
 
@@ -17,8 +18,8 @@ class LedgerChecks : public ::testing::Test {
   void SetUp() override {
     Changes changes = SampleNamedCreate("a", "u1");
     changes.put_owners.front().real = true;
-    ASSERT_TRUE(Write(store_, changes).ok());
-    ASSERT_TRUE(Write(store_, SampleCreate("b", "u2")).ok());
+    ASSERT_TRUE(WriteDecided(store_, changes).ok());
+    ASSERT_TRUE(WriteDecided(store_, SampleCreate("b", "u2")).ok());
   }
 
   // What Take says of `act`; that the store refuses it, and is as before.
@@ -47,11 +48,11 @@ class LedgerChecks : public ::testing::Test {
     ledger.Audit({.action = action, .key = owner.key, .id = owner.id, .cause = "a test's"});
   }
   static Owner OwnerOf(const char* name, const Ledger& ledger) {
-    return ledger.OwnerOf(SampleKey(name)).value();
+    return ledger.OwnerOf(SampleId(name)).value();
   }
-  // The rows of the key, by whoever asks.
+  // The rows of the resource, by whoever asks.
   static void EndRows(const char* name, Ledger& ledger) {
-    for (const Row& row : ledger.RowsOfKey(SampleKey(name))) {
+    for (const Row& row : ledger.RowsOf(SampleId(name))) {
       ledger.MayEnd(row.id.uid);
       ledger.DropRow(row.id);
     }
@@ -70,6 +71,14 @@ TEST_F(LedgerChecks, AnOwnerHasRowsOrARecord) {
               ledger.PutOwner(owner);
             }),
             "I1");
+  EXPECT_EQ(BreachOf([](Ledger& ledger) {
+              Owner owner = OwnerOf("a", ledger);
+              owner.id = {};
+              owner.record = Record::kOrphaned;
+              ledger.PutOwner(owner);
+            }),
+            "I1")
+      << "and an id";
 }
 
 TEST_F(LedgerChecks, WhatIsPromisedHasNoOtherOwner) {
@@ -84,10 +93,10 @@ TEST_F(LedgerChecks, WhatIsPromisedHasNoOtherOwner) {
   EXPECT_EQ(BreachOf(add(false)), "");
 }
 
-TEST_F(LedgerChecks, AManagedKeyHasAnOwner) {
+TEST_F(LedgerChecks, AManagedResourceHasAnOwner) {
   EXPECT_EQ(BreachOf([](Ledger& ledger) {
               ledger.MayFree(OwnerOf("a", ledger).id);
-              ledger.DropOwner(SampleKey("a"));
+              ledger.DropOwner(SampleId("a"));
             }),
             "I14");
 }
@@ -97,7 +106,7 @@ TEST_F(LedgerChecks, ALifeEndsItsOwnRowsOnly) {
               ledger.MayEnd({"u2"});
               Owner owner = OwnerOf("a", ledger);
               owner.record = Record::kOrphaned;
-              for (const Row& row : ledger.RowsOfKey(owner.key)) ledger.DropRow(row.id);
+              for (const Row& row : ledger.RowsOf(owner.id)) ledger.DropRow(row.id);
               ledger.PutOwner(owner);
             }),
             "I7");
@@ -114,7 +123,7 @@ TEST_F(LedgerChecks, GrantAndReleaseHaveACause) {
             "I12");
   EXPECT_EQ(BreachOf([](Ledger& ledger) {
               EndRows("b", ledger);
-              ledger.DropOwner(SampleKey("b"));
+              ledger.DropOwner(SampleId("b"));
             }),
             "I12");
 }
@@ -142,7 +151,7 @@ TEST_F(LedgerChecks, ARealResourceIsFreedByAWitnessOnly) {
       EndRows("a", ledger);
       Say(AuditAction::kReleased, OwnerOf("a", ledger), ledger);
       if (witnessed) ledger.MayFree(OwnerOf("a", ledger).id);
-      ledger.DropOwner(SampleKey("a"));
+      ledger.DropOwner(SampleId("a"));
     };
   };
   EXPECT_EQ(BreachOf(release(false)), "I16");
@@ -150,31 +159,42 @@ TEST_F(LedgerChecks, ARealResourceIsFreedByAWitnessOnly) {
 }
 
 TEST_F(LedgerChecks, ANameBelongsToOneResource) {
-  const auto put = [](const char* name, const char* key) {
+  const auto put = [](const char* name, const char* resource) {
     return [=](Ledger& ledger) {
-      ResourceName further;
-      further.name = SampleKey(name);
-      further.key = SampleKey(key);
-      ledger.PutName(further);
+      ResourceName other = SampleKeyName(name);
+      other.resource = SampleId(resource);
+      ledger.PutName(other);
     };
   };
-  EXPECT_EQ(BreachOf(put("b", "a")), "I13") << "a key of its own";
-  EXPECT_EQ(BreachOf(put("x", "nothing")), "I13");
+  EXPECT_EQ(BreachOf(put("x", "nothing")), "") << "it goes with what is not there";
   EXPECT_EQ(BreachOf(put("x", "a")), "");
+  EXPECT_EQ(BreachOf(put("x", "b")), "") << "it moves";
 }
 
 TEST_F(LedgerChecks, NoNameIsLostWhileItsResourceLives) {
-  EXPECT_EQ(BreachOf([](Ledger& ledger) { ledger.DropName(SampleName("a").name); }), "I14");
+  const auto drop = [](const ResourceName& name, bool may_lose) {
+    return [=](Ledger& ledger) {
+      if (may_lose) ledger.MayLose(name.name);
+      ledger.DropName(IdOf(name));
+    };
+  };
+  EXPECT_EQ(BreachOf(drop(SampleName("a"), false)), "I14");
+  EXPECT_EQ(BreachOf(drop(SampleName("a"), true)), "");
+  EXPECT_EQ(BreachOf(drop(SampleKeyName("b"), true)), "I14") << "it has no other";
+  EXPECT_EQ(BreachOf([](Ledger& ledger) {
+              ResourceName taken = SampleKeyName("b");
+              taken.resource = SampleId("a");
+              ledger.PutName(taken);
+            }),
+            "I14")
+      << "nor by being taken";
 }
 
 TEST_F(LedgerChecks, AResourceHasOneLocatedName) {
   EXPECT_EQ(BreachOf([](Ledger& ledger) {
-              for (const char* name : {"x", "y"}) {
-                ResourceName further = SampleName(name);
-                further.key = SampleKey("a");
-                further.sort = NameSort::kLocated;
-                ledger.PutName(further);
-              }
+              ResourceName second = SampleName("x");
+              second.resource = SampleId("a");
+              ledger.PutName(second);
             }),
             "I17");
 }

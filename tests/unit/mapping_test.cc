@@ -376,10 +376,10 @@ TEST(Mapping, DeclaresWhatItsPathsFind) {
     for (const DeclaredResource& resource : facts.resources) {
       EXPECT_TRUE(resource.mapped);
       EXPECT_FALSE(resource.late);
-      EXPECT_EQ(resource.partial, resource.key.empty());
+      EXPECT_EQ(resource.partial, resource.key().empty());
       EXPECT_EQ(resource.partial, !resource.missing.empty());
       if (!declared.empty()) declared += ' ';
-      declared += resource.partial ? "~" + resource.name : resource.key.text;
+      declared += resource.partial ? "~" + resource.name : resource.key().text;
     }
     for (const BadName& name : facts.bad_names) declared += " !" + name.part;
     EXPECT_EQ(declared, row.declared);
@@ -422,8 +422,8 @@ TEST(Mapping, ReadsChartValues) {
   const MappedFacts facts = ReadMapping(values.root(), *rule, Catalogue::BuiltIn());
   EXPECT_EQ(facts.service, "svc");
   ASSERT_EQ(facts.resources.size(), 2U);
-  EXPECT_EQ(facts.resources[0].key.text, "s3/Bucket|aws|||name=a");
-  EXPECT_EQ(facts.resources[1].key.text, "s3/Bucket|aws|||name=b");
+  EXPECT_EQ(facts.resources[0].key().text, "s3/Bucket|aws|||name=a");
+  EXPECT_EQ(facts.resources[1].key().text, "s3/Bucket|aws|||name=b");
 }
 
 TEST(Mapping, MoreElementsThanAreReadAreRefused) {
@@ -437,7 +437,7 @@ TEST(Mapping, MoreElementsThanAreReadAreRefused) {
   };
   const MappedFacts all = read(FieldPath::kMatchesMax - 1);
   ASSERT_EQ(all.resources.size(), 1U);
-  EXPECT_EQ(all.resources[0].key.text, "s3/Bucket|aws|||name=victim");
+  EXPECT_EQ(all.resources[0].key().text, "s3/Bucket|aws|||name=victim");
   // Nameless elements in front must not hide the one that names a victim.
   const MappedFacts refused = read(FieldPath::kMatchesMax);
   EXPECT_TRUE(refused.resources.empty());

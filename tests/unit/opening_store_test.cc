@@ -62,7 +62,7 @@ TEST_F(OpeningStoreTest, PassesOnToTheStoreThatItOwns) {
   EXPECT_TRUE(store_.Apply({}, OneOwner, Soon()).ok());
   EXPECT_TRUE(Submitted(Nothing).ok());
   std::optional<Owner> owner;
-  const auto look = [&](const Facts& facts) { owner = facts.OwnerOf(SampleOwner("n", "u").key); };
+  const auto look = [&](const Facts& facts) { owner = facts.OwnerOf(SampleOwner("n", "u").id); };
   EXPECT_TRUE(store_.Read(look, Soon()).ok());
   EXPECT_EQ(owner, SampleOwner("n", "u"));
   EXPECT_TRUE(store_.Health().ok());

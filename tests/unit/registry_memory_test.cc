@@ -14,7 +14,7 @@ namespace registry_memory_test {
 
 using testing::Soon;
 
-const AuditWitness kWitness{"4vzq3r7k2m5n6", 17, Timestamp(std::chrono::seconds(3)), PublicId{}};
+const AuditWitness kWitness{"4vzq3r7k2m5n6", 17, Timestamp(std::chrono::seconds(3)), ResourceId{}};
 
 TEST(RegistryMemory, TheLeaseKeepsMarkAndWitnessApart) {
   MemoryClusterApi api;

@@ -40,7 +40,7 @@ class ResolveTest : public ::testing::Test {
       ResolveReferences(Catalogue::BuiltIn(), facts, object);
     };
     EXPECT_TRUE(store_.Read(look, std::chrono::steady_clock::now() + std::chrono::seconds{5}).ok());
-    return object.resources.at(0).key.text;
+    return object.resources.at(0).key().text;
   }
 
   IdentityRules rules_;

@@ -29,22 +29,24 @@ TEST(SqlitePlans, WhatPeopleFindByIndexPassesOverNoTable) {
   for (const Among among : {Among::kBeginning, Among::kService, Among::kNamespace, Among::kType}) {
     facts.KeysNamed({among, "orders", "dlq"}, 10);
   }
-  facts.KeysWithId({"id"}, 10);
+  facts.OwnerOf({"id"});
   facts.KeysWithName("orders", 10);
   facts.KeysWithArn("arn", 10);
   facts.KeysOfService("orders", {}, 10);
   facts.OwnersIn(OwnerList::kAll, {}, 10);
+  facts.OwnersIn(OwnerList::kContested, {}, 10);
+  facts.KeysAfter({}, 10);
   ASSERT_FALSE(facts.error()) << facts.error()->message;
   std::vector<std::string> questions;
   for (sqlite3_stmt* each = sqlite3_next_stmt(connection.handle(), nullptr); each != nullptr;
        each = sqlite3_next_stmt(connection.handle(), each)) {
     const std::string sql = sqlite3_sql(each);
-    if (sql.find(" FROM resources") != std::string::npos ||
-        sql.find(" FROM places") != std::string::npos) {
+    const auto is_of = [&](const char* table) { return sql.find(table) != std::string::npos; };
+    if (is_of(" FROM resources") || is_of(" FROM names") || is_of(" FROM places")) {
       questions.push_back(sql);
     }
   }
-  EXPECT_EQ(questions.size(), 9U);
+  EXPECT_EQ(questions.size(), 11U);
   for (const std::string& sql : questions) {
     auto plan = connection.Prepare("EXPLAIN QUERY PLAN " + sql);
     ASSERT_TRUE(plan.ok()) << sql;
@@ -55,7 +57,7 @@ TEST(SqlitePlans, WhatPeopleFindByIndexPassesOverNoTable) {
   }
 }
 
-TEST(SqlitePlans, WhatADecisionAsksOfAKeyIsReadOnce) {
+TEST(SqlitePlans, WhatADecisionAsksOfAResourceIsReadOnce) {
   TemporaryFolder folder;
   SqliteOptions options;
   options.data_dir = folder.path().string();
@@ -64,9 +66,8 @@ TEST(SqlitePlans, WhatADecisionAsksOfAKeyIsReadOnce) {
   ASSERT_TRUE(opened.ok());
   const SqliteFacts facts(*opened.value());
   for (int i = 0; i < 3; ++i) {
-    EXPECT_FALSE(facts.HasOwner({"key"}));
-    EXPECT_FALSE(facts.OwnerOf({"key"}));
-    EXPECT_TRUE(facts.RowsOfKey({"key"}).empty());
+    EXPECT_FALSE(facts.OwnerOf({"id"}));
+    EXPECT_TRUE(facts.RowsOf({"id"}).empty());
   }
   int runs = 0;
   sqlite3* const database = opened.value()->handle();

@@ -130,6 +130,7 @@ TEST_F(WatcherRulesTest, AGapVoidsAlsoInASpaceOfAnotherTypesName) {
   gone.record = Record::kImported;
   Changes changes;
   changes.put_owners = {gone};
+  changes.put_names = {{.name = gone.key, .resource = gone.id, .sort = NameSort::kLocated}};
   changes.audit = {SampleGrant(gone)};
   ASSERT_TRUE(Write(store_, changes).ok());
   Start();

@@ -43,7 +43,7 @@ TEST_F(WitnessTest, IsTheNewestLine) {
   AddLine(store_, "c", 3000);
   const auto look = ReadWitness(store_, std::nullopt, Soon()).value();
   EXPECT_EQ(look.newest,
-            (AuditWitness{"registry1", 3, Timestamp(std::chrono::seconds(3)), PublicId{"c"}}));
+            (AuditWitness{"registry1", 3, Timestamp(std::chrono::seconds(3)), ResourceId{"c"}}));
   EXPECT_EQ(look.loss, "");
   const auto nothing = ReadWitness(MemoryStore(), std::nullopt, Soon()).value();
   EXPECT_FALSE(nothing.newest.has_value());
@@ -86,7 +86,7 @@ TEST_F(WitnessTest, OfAnotherRegistryNothingIsMissed) {
 
 TEST_F(WitnessTest, ItsTextCanBeReadAgain) {
   for (const char* id : {"", "4vzq3r7k2m5n6"}) {
-    const AuditWitness witness{id, 7, Timestamp(std::chrono::seconds(3)), PublicId{id}};
+    const AuditWitness witness{id, 7, Timestamp(std::chrono::seconds(3)), ResourceId{id}};
     EXPECT_EQ(AuditWitnessFromText(ToText(witness) + "\n"), witness);
   }
   for (const char* text :

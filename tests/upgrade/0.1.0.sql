@@ -4,7 +4,7 @@ BEGIN TRANSACTION;
 CREATE TABLE agreements (
   id        TEXT    PRIMARY KEY CHECK (id <> ''),
   kind      TEXT    NOT NULL CHECK (kind IN ('share', 'transfer', 'protection')),
-  key       TEXT    NOT NULL CHECK (key <> ''),
+  resource  INTEGER NOT NULL REFERENCES resources (id) ON DELETE RESTRICT DEFERRABLE INITIALLY DEFERRED,
   party     TEXT    NOT NULL,
   level     TEXT    NOT NULL CHECK (level IN ('observe', 'attach')),
   accepted  INTEGER NOT NULL CHECK (accepted IN (0, 1)),
@@ -14,16 +14,16 @@ CREATE TABLE agreements (
   at        INTEGER NOT NULL,
   until     INTEGER
 ) STRICT, WITHOUT ROWID;
-INSERT INTO "agreements" VALUES('aq4pi4ojj67tg','protection','s3/Bucket|aws|||name=prod-artifacts','','observe',1,'','customer data','operator',1795862037712,NULL);
-INSERT INTO "agreements" VALUES('aq4pi4ojj7lyb','share','s3/Bucket|aws|||name=prod-artifacts','ns:local/team-d','observe',1,'','ticket 1','operator',1795862037769,1803638037000);
+INSERT INTO "agreements" VALUES('aq4svqwqu3fil','protection',1,'','observe',1,'','customer data','operator',1795890103591,NULL);
+INSERT INTO "agreements" VALUES('aq4svqwqu4ks7','share',1,'ns:local/team-d','observe',1,'','ticket 1','operator',1795890103623,1803666103000);
 CREATE TABLE audit (
   seq    INTEGER PRIMARY KEY,
   at     INTEGER NOT NULL,
   action TEXT    NOT NULL CHECK (action = 'granted' OR action = 'conflict' OR action = 'released'
                                  OR action = 'passed' OR action = 'orphaned' OR action = 'transferred'
                                  OR action = 'moved' OR action = 'administered'),
-  key    TEXT    NOT NULL,
-  id     TEXT,
+  key    TEXT    NOT NULL,  -- as it was on that day
+  id     TEXT,              -- of the resource
   root   TEXT    NOT NULL,
   slot   TEXT    NOT NULL,
   uid    TEXT    NOT NULL,
@@ -31,23 +31,23 @@ CREATE TABLE audit (
   actor  TEXT    NOT NULL,
   review TEXT    NOT NULL
 ) STRICT;
-INSERT INTO "audit" VALUES(1,1795862037593,'granted','s3/Bucket|aws|||name=prod-artifacts','aq4pi4ojj5ban','local/platform.example.org/ObjectStorage/team-a/artifacts','local/platform.example.org/ObjectStorage/team-a/artifacts','local/0f1c6f6e-5a34-4d0c-8a38-6c2f8f3d1a01','review 5b9d0c1e-6f0a-4a7e-9c56-0d4f6a1b2c01 CREATE','system:serviceaccount:argocd:argocd-application-controller','5b9d0c1e-6f0a-4a7e-9c56-0d4f6a1b2c01');
-INSERT INTO "audit" VALUES(2,1795862037628,'granted','s3/Bucket|aws|||name=payments-prod-bucket','aq4pi4ojj5qjb','local/platform.example.org/ObjectStorage/team-c/statements','local/platform.example.org/ObjectStorage/team-c/statements','local/0f1c6f6e-5a34-4d0c-8a38-6c2f8f3d1a05','review 5b9d0c1e-6f0a-4a7e-9c56-0d4f6a1b2c05 CREATE','system:serviceaccount:argocd:argocd-application-controller','5b9d0c1e-6f0a-4a7e-9c56-0d4f6a1b2c05');
-INSERT INTO "audit" VALUES(3,1795862037664,'administered','s3/Bucket|aws|||name=prod-artifacts','aq4pi4ojj5ban','local/platform.example.org/ObjectStorage/team-a/artifacts','local/platform.example.org/ObjectStorage/team-a/artifacts','local/0f1c6f6e-5a34-4d0c-8a38-6c2f8f3d1a01','confirmed by operator','operator','');
-INSERT INTO "audit" VALUES(4,1795862037712,'administered','s3/Bucket|aws|||name=prod-artifacts','aq4pi4ojj5ban','local/platform.example.org/ObjectStorage/team-a/artifacts','////','','protected against deletion: customer data','operator','');
-INSERT INTO "audit" VALUES(5,1795862037769,'administered','s3/Bucket|aws|||name=prod-artifacts','aq4pi4ojj5ban','local/platform.example.org/ObjectStorage/team-a/artifacts','////','','shared with namespace team-d at level observe until 2027-02-26T10:33:57Z: ticket 1','operator','');
-INSERT INTO "audit" VALUES(6,1795862037836,'administered','',NULL,'////','////','','override of namespace team-z until 2026-11-28T11:33:57Z: ticket 2','operator','');
-INSERT INTO "audit" VALUES(7,1795862037917,'released','s3/Bucket|aws|||name=payments-prod-bucket','aq4pi4ojj5qjb','local/platform.example.org/ObjectStorage/team-c/statements','////','','released by operator: ticket 3','operator','');
+INSERT INTO "audit" VALUES(1,1795890103497,'granted','s3/Bucket|aws|||name=prod-artifacts','aq4svqwqtzxsg','local/platform.example.org/ObjectStorage/team-a/artifacts','local/platform.example.org/ObjectStorage/team-a/artifacts','local/0f1c6f6e-5a34-4d0c-8a38-6c2f8f3d1a01','review 5b9d0c1e-6f0a-4a7e-9c56-0d4f6a1b2c01 CREATE','system:serviceaccount:argocd:argocd-application-controller','5b9d0c1e-6f0a-4a7e-9c56-0d4f6a1b2c01');
+INSERT INTO "audit" VALUES(2,1795890103518,'granted','s3/Bucket|aws|||name=payments-prod-bucket','aq4svqwqu2cxs','local/platform.example.org/ObjectStorage/team-c/statements','local/platform.example.org/ObjectStorage/team-c/statements','local/0f1c6f6e-5a34-4d0c-8a38-6c2f8f3d1a05','review 5b9d0c1e-6f0a-4a7e-9c56-0d4f6a1b2c05 CREATE','system:serviceaccount:argocd:argocd-application-controller','5b9d0c1e-6f0a-4a7e-9c56-0d4f6a1b2c05');
+INSERT INTO "audit" VALUES(3,1795890103549,'administered','s3/Bucket|aws|||name=prod-artifacts','aq4svqwqtzxsg','local/platform.example.org/ObjectStorage/team-a/artifacts','local/platform.example.org/ObjectStorage/team-a/artifacts','local/0f1c6f6e-5a34-4d0c-8a38-6c2f8f3d1a01','confirmed by operator','operator','');
+INSERT INTO "audit" VALUES(4,1795890103591,'administered','s3/Bucket|aws|||name=prod-artifacts','aq4svqwqtzxsg','local/platform.example.org/ObjectStorage/team-a/artifacts','////','','protected against deletion: customer data','operator','');
+INSERT INTO "audit" VALUES(5,1795890103623,'administered','s3/Bucket|aws|||name=prod-artifacts','aq4svqwqtzxsg','local/platform.example.org/ObjectStorage/team-a/artifacts','////','','shared with namespace team-d at level observe until 2027-02-26T18:21:43Z: ticket 1','operator','');
+INSERT INTO "audit" VALUES(6,1795890103642,'administered','',NULL,'////','////','','override of namespace team-z until 2026-11-28T19:21:43Z: ticket 2','operator','');
+INSERT INTO "audit" VALUES(7,1795890103669,'released','s3/Bucket|aws|||name=payments-prod-bucket','aq4svqwqu2cxs','local/platform.example.org/ObjectStorage/team-c/statements','////','','released by operator: ticket 3','operator','');
 CREATE TABLE commits (
   one   INTEGER PRIMARY KEY CHECK (one = 1),
   count INTEGER NOT NULL
 ) STRICT;
 INSERT INTO "commits" VALUES(1,9);
 CREATE TABLE declarations (
-  -- Deferred: checked when the transaction ends, so that no statement needs a journal of its own.
-  resource    INTEGER NOT NULL REFERENCES resources (id) DEFERRABLE INITIALLY DEFERRED,
+  resource    INTEGER NOT NULL REFERENCES resources (id) ON DELETE RESTRICT DEFERRABLE INITIALLY DEFERRED,
   uid         TEXT    NOT NULL CHECK (uid <> ''),  -- "cluster/metadata.uid"
   state       TEXT    NOT NULL CHECK (state IN ('reserved', 'seen')),
+  object      INTEGER NOT NULL REFERENCES objects (id) ON DELETE RESTRICT DEFERRABLE INITIALLY DEFERRED,  -- of the uid
   slot        TEXT    NOT NULL,
   namespace   TEXT    NOT NULL,  -- of the slot, for limits
   root        TEXT,              -- NULL: the slot itself
@@ -64,17 +64,20 @@ CREATE TABLE declarations (
   account_fields TEXT NOT NULL,  -- a digest
   PRIMARY KEY (resource, uid, state)
 ) STRICT, WITHOUT ROWID;
-INSERT INTO "declarations" VALUES(1,'local/0f1c6f6e-5a34-4d0c-8a38-6c2f8f3d1a01','seen','local/platform.example.org/ObjectStorage/team-a/artifacts','team-a',NULL,'deletes',0,0,'s3/Bucket|aws||us-west-2|name=prod-artifacts','','',NULL,'',1795862037593,NULL,'');
+INSERT INTO "declarations" VALUES(1,'local/0f1c6f6e-5a34-4d0c-8a38-6c2f8f3d1a01','seen',1,'local/platform.example.org/ObjectStorage/team-a/artifacts','team-a',NULL,'deletes',0,0,'s3/Bucket|aws||us-west-2|name=prod-artifacts','','',NULL,'',1795890103497,NULL,'');
 CREATE TABLE migrations (version INTEGER PRIMARY KEY, name TEXT NOT NULL, checksum TEXT NOT NULL, at INTEGER NOT NULL) STRICT;
-INSERT INTO "migrations" VALUES(1,'0001_ownership','3f09fc312cec6057eee4182b5f22817676b0843d33b2fb44fb1b6bc1ea120765',1795862037500);
+INSERT INTO "migrations" VALUES(1,'0001_ownership','abc8f2f3a98ec989f098d5a819b22365a8396130e37b192ce426cf1764ea0cee',1795890103444);
 CREATE TABLE names (
-  name     TEXT    PRIMARY KEY CHECK (name <> ''),
-  resource INTEGER NOT NULL REFERENCES resources (id) DEFERRABLE INITIALLY DEFERRED,
+  name     TEXT    NOT NULL CHECK (name <> ''),
+  spelling INTEGER NOT NULL,
+  resource INTEGER NOT NULL REFERENCES resources (id) ON DELETE RESTRICT DEFERRABLE INITIALLY DEFERRED,
   sort     TEXT    NOT NULL CHECK (sort = 'declared' OR sort = 'located' OR sort = 'assigned'
                                   OR sort = 'former-id'),
   observed INTEGER NOT NULL CHECK (observed IN (0, 1)),  -- 1: known from a status only
-  at       INTEGER NOT NULL
+  at       INTEGER NOT NULL,
+  PRIMARY KEY (name, spelling)
 ) STRICT, WITHOUT ROWID;
+INSERT INTO "names" VALUES('s3/Bucket|aws|||name=prod-artifacts',0,1,'declared',0,1795890103497);
 CREATE TABLE objects (
   id          INTEGER PRIMARY KEY,
   uid         TEXT    NOT NULL UNIQUE CHECK (uid <> ''),
@@ -95,8 +98,8 @@ CREATE TABLE objects (
   stripped    INTEGER,           -- an unsigned 64-bit number, by its bits
   at          INTEGER NOT NULL
 ) STRICT;
-INSERT INTO "objects" VALUES(1,'local/0f1c6f6e-5a34-4d0c-8a38-6c2f8f3d1a01','local/platform.example.org/ObjectStorage','team-a','artifacts',NULL,'',NULL,'','','service-a','',0,1,'','',NULL,1795862037593);
-INSERT INTO "objects" VALUES(2,'local/0f1c6f6e-5a34-4d0c-8a38-6c2f8f3d1a05','local/platform.example.org/ObjectStorage','team-c','statements',NULL,'',NULL,'','','payments','',0,1,'','',NULL,1795862037628);
+INSERT INTO "objects" VALUES(1,'local/0f1c6f6e-5a34-4d0c-8a38-6c2f8f3d1a01','local/platform.example.org/ObjectStorage','team-a','artifacts',NULL,'',NULL,'','','service-a','',0,1,'','',NULL,1795890103497);
+INSERT INTO "objects" VALUES(2,'local/0f1c6f6e-5a34-4d0c-8a38-6c2f8f3d1a05','local/platform.example.org/ObjectStorage','team-c','statements',NULL,'',NULL,'','','payments','',0,1,'','',NULL,1795890103518);
 CREATE TABLE places (
   id        INTEGER PRIMARY KEY,
   type      TEXT    NOT NULL,
@@ -111,9 +114,9 @@ INSERT INTO "places" VALUES(1,'s3/Bucket','','us-west-2','local','team-a',1);
 INSERT INTO "places" VALUES(2,'s3/Bucket','','us-west-2','local','team-c',0);
 CREATE TABLE resources (
   id            INTEGER PRIMARY KEY,
-  key           TEXT    NOT NULL UNIQUE CHECK (key <> ''),
+  public_id     TEXT    NOT NULL UNIQUE CHECK (public_id <> ''),
+  key           TEXT    NOT NULL CHECK (key <> ''),        -- the name that people are shown; one of `names`
   owned         INTEGER NOT NULL CHECK (owned IN (0, 1)),  -- 0: all below is empty, observers only
-  public_id     TEXT,
   root          TEXT    NOT NULL,
   party         TEXT    NOT NULL,
   service       TEXT    NOT NULL,
@@ -136,16 +139,15 @@ CREATE TABLE resources (
   left_slots    TEXT    NOT NULL,  -- one a line
   CHECK (owned = (place IS NOT NULL))
 ) STRICT;
-INSERT INTO "resources" VALUES(1,'s3/Bucket|aws|||name=prod-artifacts',1,'aq4pi4ojj5ban','local/platform.example.org/ObjectStorage/team-a/artifacts','ns:local/team-a','service-a','','arn:aws:s3:::prod-artifacts','prod-artifacts','s3/Bucket|aws||us-west-2|name=prod-artifacts',NULL,1,1795862037593,1,'none','','','held',NULL,0,0,'');
+INSERT INTO "resources" VALUES(1,'aq4svqwqtzxsg','s3/Bucket|aws|||name=prod-artifacts',1,'local/platform.example.org/ObjectStorage/team-a/artifacts','ns:local/team-a','service-a','','arn:aws:s3:::prod-artifacts','prod-artifacts','s3/Bucket|aws||us-west-2|name=prod-artifacts',NULL,1,1795890103497,1,'none','','','held',NULL,0,0,'');
 CREATE TABLE settings (
   name  TEXT PRIMARY KEY CHECK (name <> ''),
   value TEXT NOT NULL
 ) STRICT, WITHOUT ROWID;
-INSERT INTO "settings" VALUES('catalogue','ab22592739be408f');
-INSERT INTO "settings" VALUES('overrides','[{"at":"2026-11-28T10:33:57Z","by":"operator","group":"","id":"aq4pi4ojj7xzm","name":"","namespace":"team-z","object":"","reason":"ticket 2","until":"2026-11-28T11:33:57Z"}]');
-INSERT INTO "settings" VALUES('store/opened','2026-11-28T10:33:57Z');
+INSERT INTO "settings" VALUES('catalogue','29886a24212832db');
+INSERT INTO "settings" VALUES('overrides','[{"at":"2026-11-28T18:21:43Z","by":"operator","group":"","id":"aq4svqwqu524w","name":"","namespace":"team-z","object":"","reason":"ticket 2","until":"2026-11-28T19:21:43Z"}]');
+INSERT INTO "settings" VALUES('store/opened','2026-11-28T18:21:43Z');
 CREATE INDEX places_by_namespace ON places (namespace);
-CREATE INDEX resources_by_id      ON resources (public_id)           WHERE public_id IS NOT NULL;
 CREATE INDEX resources_by_name    ON resources (name COLLATE NOCASE) WHERE name IS NOT NULL;
 CREATE INDEX resources_by_arn     ON resources (arn)                 WHERE arn IS NOT NULL;
 CREATE INDEX resources_by_shape   ON resources (shape)               WHERE shape IS NOT NULL;
@@ -165,7 +167,7 @@ BEGIN
   UPDATE places SET owned = owned - 1 WHERE id = OLD.place;
   UPDATE places SET owned = owned + 1 WHERE id = NEW.place;
 END;
-CREATE INDEX declarations_by_uid ON declarations (uid);
+CREATE INDEX declarations_by_object ON declarations (object);
 CREATE INDEX declarations_reserved ON declarations (namespace, (CASE WHEN namespace = '' THEN user ELSE '' END), at)
 WHERE state = 'reserved';
 CREATE INDEX declarations_observing ON declarations (resource) WHERE intent = 'observes';
@@ -188,25 +190,9 @@ BEGIN
   SELECT RAISE(ROLLBACK, 'a managing reservation has an owner');
 END;
 CREATE INDEX names_by_resource ON names (resource);
-CREATE TRIGGER name_is_no_key BEFORE INSERT ON names
-WHEN EXISTS (SELECT 1 FROM resources WHERE key = NEW.name
-             AND (owned = 1 OR EXISTS (SELECT 1 FROM declarations WHERE resource = resources.id)))
-BEGIN
-  SELECT RAISE(ROLLBACK, 'a name belongs to one resource');
-END;
-CREATE TRIGGER key_is_no_name BEFORE INSERT ON resources
-WHEN EXISTS (SELECT 1 FROM names WHERE name = NEW.key)
-BEGIN
-  SELECT RAISE(ROLLBACK, 'a name belongs to one resource');
-END;
-CREATE TRIGGER name_has_its_resource BEFORE DELETE ON resources
-WHEN EXISTS (SELECT 1 FROM names WHERE resource = OLD.id)
-BEGIN
-  SELECT RAISE(ROLLBACK, 'a name has its resource');
-END;
 CREATE INDEX objects_by_slot ON objects (kind, namespace, name);
 CREATE INDEX objects_by_parent ON objects (parent) WHERE parent IS NOT NULL;
-CREATE INDEX agreements_by_key ON agreements (key);
+CREATE INDEX agreements_by_resource ON agreements (resource);
 CREATE INDEX agreements_by_kind ON agreements (kind, id);
 CREATE INDEX audit_by_id ON audit (id) WHERE id IS NOT NULL;
 CREATE TRIGGER audit_is_not_changed BEFORE UPDATE ON audit

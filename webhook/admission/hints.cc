@@ -6,22 +6,24 @@
 
 #include "policies/quotas.h"
 #include "registry/identity/identity.h"
+#include "registry/ownership/names.h"
+#include "registry/ownership/rows.h"
 
 namespace truce {
 namespace {
 
 // The rule about attachments reads their parents' owners, which must not change meanwhile.
 void LockParents(const ObjectFacts& object, const Catalogue& catalogue,
-                 std::vector<KeyText>& keys) {
+                 std::vector<KeyText>& names) {
   for (const DeclaredResource& resource : object.resources) {
     const TypeSpec* type = catalogue.FindType(resource.identity.type);
     if (type == nullptr || !type->attachment) continue;
     if (auto parent = ParentKeyOf(resource.identity, *type, catalogue)) {
-      keys.push_back(*std::move(parent));
+      names.push_back(*std::move(parent));
     }
   }
-  std::sort(keys.begin(), keys.end());
-  keys.erase(std::unique(keys.begin(), keys.end()), keys.end());
+  std::sort(names.begin(), names.end());
+  names.erase(std::unique(names.begin(), names.end()), names.end());
 }
 
 }  // namespace
@@ -29,7 +31,7 @@ void LockParents(const ObjectFacts& object, const Catalogue& catalogue,
 Locks HintsOf(const Judgement& judgement, const AdmissionPolicy& policy) {
   const ReviewRequest& request = judgement.request();
   Locks locks = LocksOf(request);
-  LockParents(request.object, *policy.catalogue, locks.keys);
+  LockParents(request.object, *policy.catalogue, locks.names);
   if (policy.quotas != nullptr && request.operation == Operation::kCreate) {
     locks.counts = policy.quotas->RangesOf(request.object);
   }
@@ -44,12 +46,9 @@ bool ProbablyWrites(const AdmissionRequest& review, const ReviewRequest& request
   if (request.object.lineage.composite) return false;
   const auto& resources = request.object.resources;
   return std::none_of(resources.begin(), resources.end(), [&](const DeclaredResource& resource) {
-    const auto taken = [&](const KeyText& name) {
-      return !name.empty() && (facts.HasOwner(name) || facts.FurtherName(name).has_value());
-    };
-    return taken(resource.key) ||
-           std::any_of(resource.further.begin(), resource.further.end(),
-                       [&](const FurtherName& name) { return taken(name.text); });
+    return std::ranges::any_of(resource.names, [&](const DeclaredName& name) {
+      return OwnerByName(name.text, facts).has_value();
+    });
   });
 }
 

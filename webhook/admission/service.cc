@@ -125,7 +125,7 @@ std::string JudgedKeys(const ObjectFacts& object, const Decision& decision) {
   std::string out;
   out.reserve(kUsualBytes);
   for (std::size_t i = 0; i < std::min(count, kNamedMax); ++i) {
-    out.append(i == 0 ? "" : " ").append(object.resources[decision.added[i]].key.text);
+    out.append(i == 0 ? "" : " ").append(object.resources[decision.added[i]].key().text);
   }
   if (count > kNamedMax) {
     out.append(" and ").append(std::to_string(count - kNamedMax)).append(" more");

@@ -1,6 +1,7 @@
 // GET /denials and one of them.
 #include <algorithm>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -27,19 +28,20 @@ Aftermath AftermathOf(const Denial& denial, const Facts& facts) {
   const Slot slot{denial.root.cluster, denial.group, denial.kind, denial.ns, denial.name};
   const auto object = facts.ObjectBySlot(slot);
   if (!object) return {};
+  const auto meant = facts.Named(denial.key);
   std::optional<Row> other;
   for (Row& row : facts.RowsOfUid(object->uid)) {
     // What it declared before is no answer to the refusal.
     if (row.at < denial.last) continue;
-    if (row.id.key == denial.key) {
-      auto owner = facts.OwnerOf(row.id.key);
+    if (meant && row.id.resource == meant->resource) {
+      auto owner = facts.OwnerOf(row.id.resource);
       const bool is_own = owner && owner->root == row.root;
       return {is_own ? "owns" : "uses", std::move(owner)};
     }
     other = std::move(row);
   }
   if (!other) return {};
-  return {"another", facts.OwnerOf(other->id.key)};
+  return {"another", facts.OwnerOf(other->id.resource)};
 }
 
 struct ToldDenial {
@@ -76,11 +78,13 @@ class Denials final {
       return *std::move(refusal);
     }
     TRUCE_ASSIGN_OR_RETURN(const std::size_t limit, call.Limit());
-    const std::string key = call.Parameter("key");
+    const KeyText key{call.Parameter("key")};
     std::vector<Denial> denials = book_.All();
-    std::erase_if(denials, [&](const Denial& each) {
-      return (!ns.empty() && each.ns != ns) || (!key.empty() && each.key.text != key);
-    });
+    if (!key.empty()) {
+      TRUCE_ASSIGN_OR_RETURN(const auto names, NamesWith(key, call.deadline));
+      std::erase_if(denials, [&](const Denial& each) { return !names.contains(each.key); });
+    }
+    std::erase_if(denials, [&](const Denial& each) { return !ns.empty() && each.ns != ns; });
     if (denials.size() > limit) denials.resize(limit);
     TRUCE_ASSIGN_OR_RETURN(const auto told, WithAftermaths(denials, call.deadline));
     return ListResponse(told, Write);
@@ -107,6 +111,19 @@ class Denials final {
   }
 
  private:
+  // All names of what `name` names: it was refused by whichever was declared.
+  Result<std::set<KeyText>> NamesWith(const KeyText& name, Deadline deadline) const {
+    return ReadFrom(ports_.store, deadline, [&](const Facts& facts) {
+      std::set<KeyText> names = {name};
+      const auto named = facts.Named(name);
+      if (!named) return names;
+      for (ResourceName& each : facts.NamesOf(named->resource)) {
+        names.insert(std::move(each.name));
+      }
+      return names;
+    });
+  }
+
   // Each with what became of it, in one state of the registry.
   Result<std::vector<ToldDenial>> WithAftermaths(const std::vector<Denial>& denials,
                                                  Deadline deadline) const {

@@ -96,7 +96,8 @@ Result<HttpResponse> GetLineage(const OperationPorts& ports, RestCall& call) {
   const std::string_view id = std::string_view(call.request.path).substr(kLineagePath.size());
   if (!IsId(id)) return NoSuchId();
   TRUCE_ASSIGN_OR_RETURN(
-      const auto view, RegistryQueries(ports.store).ById(PublicId{std::string(id)}, call.deadline));
+      const auto view,
+      RegistryQueries(ports.store).ById(ResourceId{std::string(id)}, call.deadline));
   TRUCE_ASSIGN_OR_RETURN(const bool may_read, ports.rest.MayRead(call, view.owner.root.ns));
   if (!may_read) return NoSuchId();
   const auto climb = [&](const Facts& facts) {
@@ -128,7 +129,7 @@ Result<HttpResponse> GetEnding(const OperationPorts& ports, RestCall& call) {
   const std::string_view id = std::string_view(call.request.path).substr(kEndingsPath.size());
   if (!IsId(id)) return NoSuchId();
   const RegistryQueries queries(ports.store);
-  const PublicId wanted{std::string(id)};
+  const ResourceId wanted{std::string(id)};
   const auto present = queries.ById(wanted, call.deadline);
   if (present.ok()) return NoSuchId();
   if (present.error().code != ErrorCode::kNotFound) return present.error();

@@ -29,7 +29,7 @@ Result<std::string> OptionalText(const Json& json, const char* name) {
   return found->get<std::string>();
 }
 
-// Which reservations are meant: those of an object, or of a key.
+// Which reservations are meant: those of an object, or of what a name names.
 struct Reservations {
   std::string key;
   std::optional<Slot> slot;
@@ -70,7 +70,8 @@ Result<HttpResponse> Confirm(const OperationPorts& ports, RestCall& call) {
     std::set<Slot> slots;
     if (slot) slots.insert(*slot);
     if (!slot) {
-      for (const Row& row : ledger.RowsOfKey({key})) {
+      const auto named = ledger.Named({key});
+      for (const Row& row : named ? ledger.RowsOf(named->resource) : std::vector<Row>()) {
         if (row.id.state == RowState::kReserved) slots.insert(row.slot);
       }
     }
@@ -81,7 +82,7 @@ Result<HttpResponse> Confirm(const OperationPorts& ports, RestCall& call) {
   if (slot) {
     locks.slots.push_back(*slot);
   } else {
-    locks.keys.push_back({key});
+    locks.names.push_back({key});
   }
   TRUCE_RETURN_IF_ERROR(ports.store.Apply(locks, decide, call.deadline));
   if (confirmed == 0) {

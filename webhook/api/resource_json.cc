@@ -2,8 +2,6 @@
 
 #include <cstdint>
 
-#include "registry/ownership/names.h"
-
 #include "registry/base/clock.h"
 #include "registry/identity/uids.h"
 #include "registry/ownership/rows.h"
@@ -55,12 +53,13 @@ void WriteName(const ResourceName& name, JsonWriter& json) {
 
 }  // namespace
 
-void WriteNames(const Owner& owner, const std::vector<ResourceName>& further, JsonWriter& json) {
+void WriteNames(const Owner& owner, const std::vector<ResourceName>& names, JsonWriter& json) {
   json.BeginArray();
-  WriteName({.name = owner.key, .key = owner.key, .sort = SortOf(owner.key), .at = owner.since},
-            json);
-  for (const ResourceName& name : further) {
-    if (name.sort != NameSort::kFormerId) WriteName(name, json);
+  for (const ResourceName& name : names) {
+    if (name.name == owner.key) WriteName(name, json);
+  }
+  for (const ResourceName& name : names) {
+    if (name.sort != NameSort::kFormerId && name.name != owner.key) WriteName(name, json);
   }
   json.EndArray();
 }

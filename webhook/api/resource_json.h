@@ -29,8 +29,8 @@ std::string_view StateOf(const Owner& owner);
 // Each writes one value.
 void WriteObject(const Slot& slot, JsonWriter& json);
 void WriteDeclaration(const Row& row, JsonWriter& json);
-// Every name of the resource, its key first: {"name", "sort", "observed", "since"}.
-void WriteNames(const Owner& owner, const std::vector<ResourceName>& further, JsonWriter& json);
+// `names` but for former ids, the key first: {"name", "sort", "observed", "since"}.
+void WriteNames(const Owner& owner, const std::vector<ResourceName>& names, JsonWriter& json);
 void WriteOwner(const Owner& owner, JsonWriter& json);
 // Its members without the braces, so that a caller can add its own.
 void WriteResourceMembers(const Owner& owner, JsonWriter& json);

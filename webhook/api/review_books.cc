@@ -266,12 +266,12 @@ Result<void> DenialBook::Exchange(Store& store, Deadline deadline) {
 
 std::vector<Denial> DenialBook::All() const {
   return WithShortIds(
-      entries_.With([](const auto& entries) { return entries.all.Find(nullptr, kDenialsKept); }));
+      entries_.With([](const auto& entries) { return entries.all.All(kDenialsKept); }));
 }
 
-std::vector<Denial> DenialBook::OfKey(const KeyText& key, std::size_t limit) const {
+std::vector<Denial> DenialBook::OfNames(const std::set<KeyText>& names, std::size_t limit) const {
   return WithShortIds(
-      entries_.With([&](const auto& entries) { return entries.all.Find(&key, limit); }));
+      entries_.With([&](const auto& entries) { return entries.all.OfNames(names, limit); }));
 }
 
 void TrialBook::OnReview(const ReviewRecord& record) {

@@ -16,6 +16,7 @@
 #include <list>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -141,9 +142,13 @@ class LatestDenials final {
   void ForEach(Fn visit) const {
     entries_.ForEach([&](const std::string& /*id*/, const Denial& denial) { visit(denial); });
   }
-  // Those of `key`, or all, at most `count_max`, the latest first.
-  std::vector<Denial> Find(const KeyText* key, std::size_t count_max) const {
-    return entries_.Find([&](const Denial& denial) { return key == nullptr || denial.key == *key; },
+  // At most `count_max`, the latest first.
+  std::vector<Denial> All(std::size_t count_max) const {
+    return entries_.Find([](const Denial&) { return true; }, count_max);
+  }
+  // Those of a resource with these names.
+  std::vector<Denial> OfNames(const std::set<KeyText>& names, std::size_t count_max) const {
+    return entries_.Find([&](const Denial& denial) { return names.contains(denial.key); },
                          count_max);
   }
   bool empty() const { return entries_.empty(); }
@@ -180,8 +185,8 @@ class DenialBook final : public ReviewSink {
 
   // The latest first.
   std::vector<Denial> All() const;
-  // Of one resource, the latest first, at most `limit`.
-  std::vector<Denial> OfKey(const KeyText& key, std::size_t limit) const;
+  // Of the resource with these names, the latest first, at most `limit`.
+  std::vector<Denial> OfNames(const std::set<KeyText>& names, std::size_t limit) const;
 
  private:
   const Clock& clock_;

@@ -61,7 +61,9 @@ Result<std::vector<AnsweredItem>> ReadAnswer(const std::string& text, std::size_
       DeclaredResource declared;
       declared.identity.type = TextOf(resource, "type");
       declared.name = TextOf(resource, "name");
-      declared.key.text = TextOf(resource, "key");
+      if (std::string key = TextOf(resource, "key"); !key.empty()) {
+        declared.names = {{{std::move(key)}, false}};
+      }
       // A word that is not known counts as the strongest: better told of in vain than not at all.
       declared.intent = IntentFromName(TextOf(resource, "intent")).value_or(Intent::kDeletes);
       item.declares.push_back(std::move(declared));

@@ -405,7 +405,7 @@ void Checker::Impl::TakeAnswer(Pending& pending, AnsweredItem answer) {
       finding.location.at = FindName(pending.object, entry, name)->location;
     }
     for (const Declared& declared : subject.declared) {
-      const bool same_key = !finding.key.empty() && finding.key == declared.resource.key.text;
+      const bool same_key = !finding.key.empty() && finding.key == declared.resource.key().text;
       const bool same_name =
           finding.key.empty() && NamesIt(finding.resource, declared.resource.name);
       if (!same_key && !same_name) continue;
@@ -423,8 +423,8 @@ void Checker::Impl::Compare(std::size_t index,
   for (std::size_t i = 0; i < subject.declared.size(); ++i) {
     const Declared& declared = subject.declared[i];
     const DeclaredResource& resource = declared.resource;
-    if (resource.key.empty() || resource.intent == Intent::kObserves) continue;
-    const auto [found, is_new] = seen.try_emplace(resource.key.text, index, i);
+    if (resource.key().empty() || resource.intent == Intent::kObserves) continue;
+    const auto [found, is_new] = seen.try_emplace(resource.key().text, index, i);
     const auto [other_index, other_i] = found->second;
     const Subject& other = subjects[other_index];
     // One object may tell a resource by several fields; values that name it twice are two claims.
@@ -443,7 +443,7 @@ void Checker::Impl::Compare(std::size_t index,
                                 other.object + " at " + ForPeople(first),
                             kFindingTextMax);
     finding.remedy = "Give each its own name, or declare it once.";
-    finding.key = resource.key.text;
+    finding.key = resource.key().text;
     subject.own.push_back(std::move(finding));
   }
 }
@@ -499,7 +499,7 @@ void Checker::Impl::Collect() {
       location.at = declared.location;
       report.declarations.push_back({std::move(location), subject.object,
                                      declared.resource.identity.type, declared.resource.name,
-                                     declared.resource.key.text,
+                                     declared.resource.key().text,
                                      std::string(Name(declared.resource.intent))});
     }
     std::vector<CheckFinding>& rules = subject.answered ? subject.answers : subject.local;

@@ -59,7 +59,7 @@ std::string SpecOfDeclared(const std::string& service,
   std::string list = "[";
   for (const DeclaredResource& each : declared) {
     const ResourceIdentity& identity = each.identity;
-    if (each.partial || each.key.empty()) continue;
+    if (each.partial || each.key().empty()) continue;
     if (list.size() > 1) list += ',';
     std::string item = "{";
     AppendMember("type", JsonOf(identity.type), item);

@@ -6,6 +6,7 @@
 
 #include "registry/identity/values.h"
 #include "registry/ownership/facts.h"
+#include "registry/ownership/names.h"
 #include "registry/ownership/rows.h"
 
 namespace truce {
@@ -24,7 +25,7 @@ void AddConcerned(LiveFinding& finding, const Facts& facts) {
     if (!service.empty()) services.insert(service);
   };
   if (!finding.key.empty()) {
-    if (const auto owner = facts.OwnerOf(finding.key)) add(owner->root.ns, owner->service);
+    if (const auto owner = OwnerByName(finding.key, facts)) add(owner->root.ns, owner->service);
   }
   const std::size_t count = std::min(finding.objects.size(), kLookedAtMax);
   for (std::size_t i = 0; i < count; ++i) {

@@ -260,7 +260,7 @@ Conflict ConflictAt(const Owner& owner, const Facts& facts) {
   Conflict conflict;
   conflict.owner = owner;
   conflict.resource = ResourceForPeople(owner);
-  for (auto& [root, objects] : ManagersByRoot(facts.RowsOfKey(owner.key))) {
+  for (auto& [root, objects] : ManagersByRoot(facts.RowsOf(owner.id))) {
     for (std::vector<ConflictObject>& branch : Branches(std::move(objects))) {
       conflict.sides.push_back(SideOf(root, std::move(branch), facts));
     }

@@ -6,6 +6,7 @@
 
 #include "policies/policy.h"
 #include "registry/base/text.h"
+#include "registry/ownership/names.h"
 #include "webhook/findings/concerned.h"
 #include "webhook/findings/tag_war.h"
 
@@ -433,7 +434,7 @@ Result<void> Detectors::ExamineThrottling(Deadline deadline) {
     wars.clear();
     for (const Uid& uid : unplaced) places.push_back(PlaceOf(uid, facts));
     for (const TagWar& war : running) {
-      if (const auto owner = facts.OwnerOf(war.key)) wars.push_back(Located(war, *owner));
+      if (const auto owner = OwnerByName(war.key, facts)) wars.push_back(Located(war, *owner));
     }
   };
   if (!unplaced.empty() || !running.empty()) {

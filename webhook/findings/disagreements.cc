@@ -25,8 +25,8 @@ void Disagreements::OnObject(const ObjectFacts& object, Timestamp now) {
   KeyText shown = object.shown_key;
   if (!of_another && !object.account_disagreement.empty() && !object.shown_account.empty()) {
     for (const DeclaredResource& resource : object.resources) {
-      if (AccountIn(resource.key).empty()) continue;
-      shown = WithAccount(resource.key, object.shown_account);
+      if (AccountIn(resource.key()).empty()) continue;
+      shown = WithAccount(resource.key(), object.shown_account);
       break;
     }
   }

@@ -31,7 +31,7 @@ std::optional<Owner> ForeignParent(const Row& row, const Owner& owner,
       MayBeOneHand(*parent, row.root, *policy.catalogue)) {
     return std::nullopt;
   }
-  const std::vector<Agreement> agreements = facts.AgreementsOf(parent->key);
+  const std::vector<Agreement> agreements = facts.AgreementsOf(parent->id);
   const Agreement* share = ShareFor(agreements, party, ShareLevel::kAttach, policy.parties);
   if (share != nullptr && HoldsAt(*share, now)) return std::nullopt;
   return parent;
@@ -64,7 +64,7 @@ std::vector<LiveFinding> FindForeignAttachments(std::span<const Owner> owners,
   for (const Owner& owner : owners) {
     const TypeSpec* type = policy.catalogue->FindType(owner.identity.type);
     if (type == nullptr || !type->attachment) continue;
-    for (const Row& row : facts.RowsOfKey(owner.key)) {
+    for (const Row& row : facts.RowsOf(owner.id)) {
       // What is only reserved may never come.
       if (!Manages(row) || row.id.state != RowState::kSeen) continue;
       if (const auto parent = ForeignParent(row, owner, policy, facts, now)) {

@@ -115,8 +115,8 @@ void NameCensus::Add(Value object, const GroupKind& kind) {
     const AwsNameRule* rule = policy_->names->aws->Find(resource.identity.type);
     if (rule == nullptr || NameOf(resource, *rule).empty()) continue;
     // What a claim declares its managed resource declares again: one name.
-    if (!resource.key.empty() && !seen_.insert(resource.key).second) continue;
-    if (service.empty() && registry_ != nullptr) service = registry_->ServiceOf(resource.key);
+    if (!resource.key().empty() && !seen_.insert(resource.key()).second) continue;
+    if (service.empty() && registry_ != nullptr) service = registry_->ServiceOf(resource.key());
     Judged judged = Judge(c, resource, *rule);
     judged.violation.type = resource.identity.type;
     judged.violation.name = NameOf(resource, *rule);

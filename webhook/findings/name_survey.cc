@@ -9,6 +9,7 @@
 #include "policies/judge.h"
 #include "registry/base/text.h"
 #include "registry/ownership/facts.h"
+#include "registry/ownership/names.h"
 #include "registry/ownership/review.h"
 #include "registry/store/store.h"
 #include "webhook/wire/json_reader.h"
@@ -34,7 +35,7 @@ class StoredNames final : public NameRegistry {
   std::string ServiceOf(const KeyText& key) const override {
     std::string service;
     const auto read = [&](const Facts& facts) {
-      const auto owner = facts.OwnerOf(key);
+      const auto owner = OwnerByName(key, facts);
       service = owner ? owner->service : std::string();
     };
     if (key.empty() || !store_.Read(read, deadline_).ok()) service.clear();

@@ -11,7 +11,7 @@
 #include "registry/identity/evidence.h"
 #include "registry/identity/values.h"
 #include "registry/ownership/agreements.h"
-#include "registry/ownership/rekey.h"
+#include "registry/ownership/names.h"
 #include "webhook/findings/conflicts.h"
 
 namespace truce {
@@ -31,7 +31,7 @@ LiveFinding Begin(Detector detector, const Owner& owner) {
 // A row of the owner's chain whose object was seen: of a managed resource before another.
 std::optional<Row> SeenManager(const Owner& owner, const Facts& facts) {
   std::optional<Row> best;
-  for (Row& row : facts.RowsOfKey(owner.key)) {
+  for (Row& row : facts.RowsOf(owner.id)) {
     if (!Manages(row) || row.root != owner.root || row.id.state != RowState::kSeen) continue;
     if (!best || (row.managed && !best->managed)) best = std::move(row);
   }

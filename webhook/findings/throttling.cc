@@ -25,13 +25,6 @@ struct ThrottlingCode {
   std::string needs;  // in lower case; empty: nothing
 };
 
-std::string_view TakeUntil(std::string_view& text, char end) {
-  const std::size_t at = std::min(text.find(end), text.size());
-  const std::string_view out = text.substr(0, at);
-  text.remove_prefix(std::min(at + 1, text.size()));
-  return out;
-}
-
 const std::vector<ThrottlingCode>& Codes() {
   static const std::vector<ThrottlingCode> kCodes = [] {
     std::vector<ThrottlingCode> out;
@@ -194,7 +187,7 @@ LocatedWar Located(const TagWar& war, const Owner& owner) {
 
 std::optional<ThrottledPlace> PlaceOf(const Uid& uid, const Facts& facts) {
   for (const Row& row : facts.RowsOfUid(uid)) {
-    const auto owner = facts.OwnerOf(row.id.key);
+    const auto owner = facts.OwnerOf(row.id.resource);
     if (owner) return ThrottledPlace{row.slot, owner->identity.account, owner->identity.type};
   }
   return std::nullopt;

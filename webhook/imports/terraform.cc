@@ -203,10 +203,10 @@ class TerraformReader {
     for (const std::string& name : names) {
       if (name.empty()) continue;
       std::vector<DeclaredResource> found = Declared(spec, attributes, name);
-      if (!found.empty() && found.front().key.empty() && !found.front().missing.empty()) {
+      if (!found.empty() && found.front().key().empty() && !found.front().missing.empty()) {
         missing = found.front().missing.front();
       }
-      std::erase_if(found, [](const DeclaredResource& each) { return each.key.empty(); });
+      std::erase_if(found, [](const DeclaredResource& each) { return each.key().empty(); });
       if (found.empty()) continue;
       const bool exact = !entry.arn.empty() && found.front().arn == entry.arn;
       if (best.empty() || exact) best = std::move(found);

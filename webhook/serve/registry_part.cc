@@ -263,7 +263,7 @@ void RegistryPart::Stop() {
   KeepWitness();
 }
 
-std::function<void(std::size_t, std::size_t)> RegistryPart::RekeyProgress() {
+std::function<void(std::size_t, std::size_t)> RegistryPart::RespellProgress() {
   return [this, told = clock_.Now()](std::size_t done, std::size_t all) mutable {
     const Timestamp now = clock_.Now();
     if (now - told < kBetweenProgress) return;
@@ -286,8 +286,8 @@ Result<bool> RegistryPart::Open(const Config& config, const AdmissionPolicy& pol
   const IdSource ids = RandomIds();
   TRUCE_ASSIGN_OR_RETURN(
       const std::size_t changed,
-      RekeyForCatalogue(*store, {KeysOf(*policy.catalogue), policy.catalogue->version(),
-                                 policy.parties, ids, clock_.Now(), RekeyProgress()}));
+      RespellForCatalogue(*store, {SpellingOf(*policy.catalogue), policy.catalogue->version(),
+                                   policy.parties, ids, clock_.Now(), RespellProgress()}));
   if (changed > 0) {
     logger_.Log(LogLevel::kInfo, "keys follow the catalogue",
                 {{"changed", static_cast<std::int64_t>(changed)}});

@@ -120,8 +120,8 @@ class RegistryPart final {
   // False: that is not known yet.
   Result<bool> IsOurs(const Config& config, const KubeSystemFn& kube_system);
   void WaitFor(std::string what);
-  // Logs now and then how far re-keying is.
-  std::function<void(std::size_t done, std::size_t all)> RekeyProgress();
+  // Logs now and then how far the names follow the catalogue.
+  std::function<void(std::size_t done, std::size_t all)> RespellProgress();
   void KeepAudit(const Config& config);
   void KeepBooks();
   void LookAtRoom();

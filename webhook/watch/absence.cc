@@ -18,7 +18,7 @@ namespace truce {
 namespace {
 
 constexpr std::size_t kObjectsPage = 500;
-constexpr std::size_t kGoneKeysPage = 1000;
+constexpr std::size_t kOwnersPage = 1000;
 // The brake asks for the number of seen rows when an hour begins; older counts are taken anew.
 constexpr std::chrono::minutes kCountAge{1};
 
@@ -75,8 +75,8 @@ Result<void> Absence::MarkUids(const std::vector<Uid>& uids) {
 }
 
 // What claims still declare whose end a managed resource of the kind has witnessed.
-Result<std::vector<KeyText>> Absence::GoneKeys(const KindHistory& kind) const {
-  std::vector<KeyText> gone;
+Result<std::vector<ResourceId>> Absence::GoneResources(const KindHistory& kind) const {
+  std::vector<ResourceId> gone;
   const GroupKind name = kind.followed.group_kind();
   const KindEntry* entry = store_.rules().catalogue->FindKind(name.group, name.kind);
   if (kind.followed.role != Role::kManaged || entry == nullptr) return gone;
@@ -88,14 +88,13 @@ Result<std::vector<KeyText>> Absence::GoneKeys(const KindHistory& kind) const {
     gone.clear();
     KeyText after{prefix};
     for (bool more = true; more;) {
-      const std::vector<KeyText> page = facts.KeysAfter(after, kGoneKeysPage);
-      more = page.size() == kGoneKeysPage;
-      for (const KeyText& key : page) {
-        if (!key.text.starts_with(prefix)) return;
-        const auto owner = facts.OwnerOf(key);
-        if (owner && owner->managed_once && !owner->real) gone.push_back(key);
+      const std::vector<Owner> page = facts.OwnersIn(OwnerList::kAll, after, kOwnersPage);
+      more = page.size() == kOwnersPage;
+      for (const Owner& owner : page) {
+        if (!owner.key.text.starts_with(prefix)) return;
+        if (owner.managed_once && !owner.real) gone.push_back(owner.id);
       }
-      if (more) after = page.back();
+      if (more) after = page.back().key;
     }
   }));
   return gone;
@@ -103,9 +102,9 @@ Result<std::vector<KeyText>> Absence::GoneKeys(const KindHistory& kind) const {
 
 // One may have come and gone unseen: what was witnessed says nothing any more (E1).
 Result<void> Absence::VoidGone(const KindHistory& kind) {
-  TRUCE_ASSIGN_OR_RETURN(const std::vector<KeyText> gone, GoneKeys(kind));
-  return store_.WriteEach(gone, kObservedAtOnce, [](const KeyText& key, Ledger& ledger) {
-    auto owner = ledger.OwnerOf(key);
+  TRUCE_ASSIGN_OR_RETURN(const std::vector<ResourceId> gone, GoneResources(kind));
+  return store_.WriteEach(gone, kObservedAtOnce, [](const ResourceId& id, Ledger& ledger) {
+    auto owner = ledger.OwnerOf(id);
     if (!owner || owner->real) return;
     owner->real = true;
     ledger.PutOwner(*std::move(owner));
@@ -176,7 +175,7 @@ Result<std::vector<Absence::Missing>> Absence::FindMissing(const KindHistory& ki
 }
 
 Result<bool> Absence::HasGone(const KindHistory& kind) const {
-  TRUCE_ASSIGN_OR_RETURN(const std::vector<KeyText> gone, GoneKeys(kind));
+  TRUCE_ASSIGN_OR_RETURN(const std::vector<ResourceId> gone, GoneResources(kind));
   return !gone.empty();
 }
 

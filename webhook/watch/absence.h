@@ -98,7 +98,7 @@ class Absence final {
   Result<std::vector<Missing>> FindMissing(const KindHistory& kind) const;
   void AddNomination(const KindHistory& kind, const Object& object, bool commanded);
   Result<void> MarkUids(const std::vector<Uid>& uids);
-  Result<std::vector<KeyText>> GoneKeys(const KindHistory& kind) const;
+  Result<std::vector<ResourceId>> GoneResources(const KindHistory& kind) const;
   Result<void> VoidGone(const KindHistory& kind);
   Result<void> CountSeenRows();
   bool IsStrange(const KindHistory& kind, const Object& object, const Facts& facts) const;

@@ -13,7 +13,6 @@
 #include "registry/identity/evidence.h"
 #include "registry/ownership/ledger.h"
 #include "registry/ownership/names.h"
-#include "registry/ownership/rekey.h"
 #include "registry/ownership/rows.h"
 
 namespace truce {
@@ -343,25 +342,27 @@ OutsideEndpoints EndpointsFromText(std::string_view text) {
 
 namespace {
 
-constexpr std::size_t kKeysPage = 256;
+constexpr std::size_t kResourcesPage = 256;
 
 std::size_t RowsOf(const Changes& changes) {
   return changes.put_rows.size() + changes.drop_rows.size() + changes.put_owners.size() +
-         changes.drop_owners.size() + changes.put_objects.size() + changes.drop_objects.size() +
-         changes.put_agreements.size() + changes.drop_agreements.size() + changes.put_names.size() +
-         changes.drop_names.size() + changes.audit.size();
+         changes.drop_owners.size() + changes.put_observed.size() + changes.put_objects.size() +
+         changes.drop_objects.size() + changes.put_agreements.size() +
+         changes.drop_agreements.size() + changes.put_names.size() + changes.drop_names.size() +
+         changes.audit.size();
 }
 
 using AccountsByProvisionalAccount = std::map<std::string, std::string>;
 
-// Applies to the resource at `key` what concerns it.
-void LocateKey(const KeyText& key, const AccountsByProvisionalAccount& accounts, Ledger& ledger) {
-  std::set<std::string> own{ProvisionalAccountIn(key)};
-  for (const Row& row : ledger.RowsOfKey(key)) own.insert(row.identity.account);
+// Applies to the resource what concerns it.
+void LocateOne(const ResourceId& id, const AccountsByProvisionalAccount& accounts, Ledger& ledger) {
+  std::set<std::string> own;
+  for (const ResourceName& name : ledger.NamesOf(id)) own.insert(AccountIn(name.name));
+  for (const Row& row : ledger.RowsOf(id)) own.insert(row.identity.account);
   for (const std::string& provisional_account : own) {
     const auto account = accounts.find(provisional_account);
     if (account == accounts.end()) continue;
-    (void)LocateResources({&key, 1}, {account->first, account->second}, ledger);
+    (void)LocateResources({&id, 1}, {account->first, account->second}, ledger);
   }
 }
 
@@ -373,33 +374,35 @@ Result<void> AccountPass::Keep(Accounts accounts) {
   return {};
 }
 
-// One portion. Returns the last key that was looked at; empty: there are no more.
-Result<KeyText> AccountPass::Locate() {
+// One portion. Returns the last resource that was looked at; empty: there are no more.
+Result<ResourceId> AccountPass::Locate() {
   AccountsByProvisionalAccount accounts;
   for (const auto& [config, account] : moving_) {
     accounts.emplace(ProvisionalAccountFor(config, store_.cluster()), account);
   }
-  const auto locate = [&](const KeyText& key, Ledger& ledger) { LocateKey(key, accounts, ledger); };
-  std::vector<KeyText> concerned;
-  KeyText last;
+  const auto locate = [&](const ResourceId& id, Ledger& ledger) {
+    LocateOne(id, accounts, ledger);
+  };
+  std::vector<ResourceId> concerned;
+  ResourceId last;
   DecisionIds ids;
   TRUCE_RETURN_IF_ERROR(store_.Read([&](const AllFacts& facts) {
     concerned.clear();
     last = {};
     std::size_t rows = 0;
-    const std::vector<KeyText> page = facts.KeysAfter(until_, kKeysPage);
-    for (const KeyText& key : page) {
+    const std::vector<ResourceId> page = facts.ResourcesAfter(until_, kResourcesPage);
+    for (const ResourceId& id : page) {
       const Changes made = store_.Outcome(
-          facts, [&](Ledger& ledger) { locate(key, ledger); }, ids);
+          facts, [&](Ledger& ledger) { locate(id, ledger); }, ids);
       if (!made.empty()) {
         const std::size_t own = RowsOf(made);
         if (!concerned.empty() && rows + own > kPortion) return;
         rows += own;
-        concerned.push_back(key);
+        concerned.push_back(id);
       }
-      last = key;
+      last = id;
     }
-    if (page.size() < kKeysPage) last = {};
+    if (page.size() < kResourcesPage) last = {};
   }));
   TRUCE_RETURN_IF_ERROR(store_.WriteEach(concerned, concerned.size(), locate));
   return last;

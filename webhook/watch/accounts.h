@@ -111,8 +111,8 @@ std::string ToText(const OutsideEndpoints& endpoints);
 OutsideEndpoints EndpointsFromText(std::string_view text);
 
 // Gives resources under provisional accounts their names in the accounts that became known or
-// changed, records too: one pass over the keys of the registry, a portion at a time, since reviews
-// come first. External synchronization.
+// changed, records too: one pass over the resources of the registry, a portion at a time, since
+// reviews come first. External synchronization.
 class AccountPass final {
  public:
   // Both must outlive it.
@@ -120,7 +120,7 @@ class AccountPass final {
 
   // Whether some accounts have not all yet.
   bool wanted() const { return !accounts_.Moving().empty(); }
-  // Looks at some of the keys, and writes at most kPortion rows in one commit, or one resource that
+  // Looks at some resources, and writes at most kPortion rows in one commit, or one resource that
   // has more. True: the pass is through. Which accounts are through is kept in the registry with
   // the last portion: a pass that was cut off begins anew, and what is done is only read. Errors:
   // the store's; to be repeated.
@@ -128,12 +128,12 @@ class AccountPass final {
 
  private:
   Result<void> Keep(Accounts accounts);
-  Result<KeyText> Locate();
+  Result<ResourceId> Locate();
 
   Accounts& accounts_;
   ReconcileStore& store_;
   AccountMap moving_;  // Accounts::Moving when the pass that runs began
-  KeyText until_;      // the last key that it looked at
+  ResourceId until_;   // the last one that it looked at
 };
 
 }  // namespace truce

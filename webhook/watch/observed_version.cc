@@ -100,8 +100,9 @@ ObservedVersion ReadObservedVersion(Value object, const FollowedKind& kind,
   observed.paused = view.Annotation("crossplane.io/paused") == "true";
   observed.in_use = view.Label("crossplane.io/in-use") == "true";
   ReadTags(view.at_provider.Child("tags"), observed);
-  observed.config = ConfigOf(view, kind.group_kind(), *rules.catalogue);
-  if (observed.config) {
+  const GroupKind name = kind.group_kind();
+  if (const KindEntry* entry = rules.catalogue->FindKind(name.group, name.kind)) {
+    observed.config = ConfigOf(view, *entry);
     observed.status_digest = DigestOf(object.Child("status"));
     const auto outside = rules.outside.find(*observed.config);
     if (outside != rules.outside.end()) observed.endpoint = outside->second;

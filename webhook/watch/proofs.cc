@@ -76,7 +76,7 @@ Result<void> Proofs::Prove(std::span<const RowId> rows) {
   const auto find = [rows](const Facts& facts) {
     std::vector<Row> found;
     for (const RowId& id : rows) {
-      for (Row& row : facts.RowsOfKey(id.key)) {
+      for (Row& row : facts.RowsOf(id.resource)) {
         if (row.id == id) found.push_back(std::move(row));
       }
     }

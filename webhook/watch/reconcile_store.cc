@@ -10,7 +10,7 @@ namespace truce {
 void CountAsReal(const Uid& uid, Ledger& ledger) {
   ledger.MayEnd(uid);
   for (const Row& row : ledger.RowsOfUid(uid)) {
-    auto owner = ledger.OwnerOf(row.id.key);
+    auto owner = ledger.OwnerOf(row.id.resource);
     if (!owner || owner->real || owner->root != row.root || !Manages(row)) continue;
     owner->real = true;
     ledger.PutOwner(*std::move(owner));

@@ -13,10 +13,9 @@ namespace {
 bool StaysDeclared(const ObjectFacts& earlier, const ObjectFacts& later) {
   const auto stays = [](const DeclaredResource& a, const DeclaredResource& b) {
     const bool demoted = a.intent != Intent::kObserves && b.intent == Intent::kObserves;
-    return a.key == b.key && !demoted &&
-           std::all_of(a.further.begin(), a.further.end(), [&](const FurtherName& name) {
-             return std::any_of(b.further.begin(), b.further.end(),
-                                [&](const FurtherName& one) { return one.text == name.text; });
+    return a.key() == b.key() && !demoted &&
+           std::ranges::all_of(a.names, [&](const DeclaredName& name) {
+             return std::ranges::count(b.names, name.text, &DeclaredName::text) > 0;
            });
   };
   return std::equal(earlier.resources.begin(), earlier.resources.end(), later.resources.begin(),

@@ -32,19 +32,22 @@ bool HasLineage(const ObjectFacts& object) {
          !lineage.resources.empty();
 }
 
-bool LosesAKey(const ObjectFacts& object, const Ledger& ledger) {
+bool LosesAResource(const ObjectFacts& object, const Ledger& ledger) {
+  std::set<ResourceId> declared;
+  for (const DeclaredResource& resource : object.resources) {
+    if (resource.key().empty()) continue;
+    if (auto named = ledger.Named(resource.key())) declared.insert(std::move(named->resource));
+  }
   const std::vector<Row> rows = ledger.RowsOfUid(object.uid);
   return std::any_of(rows.begin(), rows.end(), [&](const Row& row) {
-    return row.id.state == RowState::kSeen &&
-           std::none_of(object.resources.begin(), object.resources.end(),
-                        [&](const DeclaredResource& one) { return one.key == row.id.key; });
+    return row.id.state == RowState::kSeen && !declared.contains(row.id.resource);
   });
 }
 
 // An object that is as it was and declares less: the rules changed, which says nothing of the
 // resource. What it owned counts as real, and is left orphaned instead of free.
 void SeeWhole(const ObjectFacts& object, const Sight& sight, Ledger& ledger) {
-  const bool keeps = (sight.reread || sight.told) && LosesAKey(object, ledger);
+  const bool keeps = (sight.reread || sight.told) && LosesAResource(object, ledger);
   if (keeps) CountAsReal(object.uid, ledger);
   See(object, sight.out_of_sight || keeps, ledger);
 }
@@ -67,9 +70,8 @@ template <typename Use>
 bool AnyName(const ObjectFacts& object, const Use& use) {
   return use(object.uid.text) ||
          std::any_of(object.resources.begin(), object.resources.end(), [&](const auto& resource) {
-           const auto use_name = [&](const FurtherName& name) { return use(name.text.text); };
-           return (!resource.key.empty() && use(resource.key.text)) ||
-                  std::any_of(resource.further.begin(), resource.further.end(), use_name);
+           return std::ranges::any_of(
+               resource.names, [&](const DeclaredName& name) { return use(name.text.text); });
          });
 }
 
@@ -95,7 +97,7 @@ Result<std::vector<Sight>> Sights::OnlyChanging(std::span<const Sight> sights) c
   DecisionIds ids;
   TRUCE_RETURN_IF_ERROR(store_.Read([&](const Facts& facts) {
     changing.clear();
-    std::unordered_set<std::string> touched;  // uids and keys that one before will change
+    std::unordered_set<std::string> touched;  // uids and names that one before will change
     const auto is_touched = [&](const std::string& name) { return touched.contains(name); };
     const auto touch = [&](const std::string& name) {
       touched.insert(name);

@@ -14,29 +14,13 @@
 namespace truce {
 namespace {
 
-std::string ReasonOf(const ImportList& list, const ImportedResource& item) {
-  return item.address.empty() ? list.source : list.source + " " + item.address;
-}
-
-// The owner that `item` makes; without what the registry adds.
-Owner OwnerOf(const ImportList& list, const ImportedResource& item) {
-  Owner owner;
-  owner.key = item.resource.key;
-  owner.root = ImportRoot(list.source);
-  owner.party = PartyOf(owner.root);
+// What the list says of the owner that `item` makes. What the registry adds (id, since) stays.
+void Describe(const ImportList& list, const ImportedResource& item, Owner& owner) {
   owner.service = item.service;
   owner.contact = item.contact;
   owner.arn = item.resource.arn;
   owner.name = item.resource.name;
-  owner.identity = item.resource.identity;
-  owner.record_reason = ReasonOf(list, item);
-  return owner;
-}
-
-bool SameAs(const Owner& owner, const ImportList& list, const ImportedResource& item) {
-  return owner.service == item.service && owner.contact == item.contact &&
-         owner.arn == item.resource.arn && owner.name == item.resource.name &&
-         owner.record_reason == ReasonOf(list, item);
+  owner.record_reason = item.address.empty() ? list.source : list.source + " " + item.address;
 }
 
 // An owner of the same name in an account that is not known yet; it may be the same resource.
@@ -50,30 +34,23 @@ std::optional<Owner> Lookalike(const KeyText& key, const Facts& facts) {
   return std::nullopt;
 }
 
-// The list's claim on what another owner has at `key`.
-Row ClaimOf(const ImportList& list, const ImportedResource& item, const KeyText& key) {
+// The list, which would own it as `wanted`, claims what another owner has.
+void Claim(const Owner& wanted, const Owner& holder, const std::string& actor, Ledger& ledger) {
   Row row;
-  row.id = {key, ImportUid(list.source), RowState::kSeen};
-  row.slot = row.root = ImportRoot(list.source);
+  row.id = {holder.id, ImportUid(SourceOf(wanted.root)), RowState::kSeen};
+  row.slot = row.root = wanted.root;
   row.intent = Intent::kManages;
   row.managed = false;
-  row.identity = item.resource.identity;
-  return row;
-}
-
-void Claim(Row row, const Owner& holder, const std::string& reason, const std::string& actor,
-           Ledger& ledger) {
+  row.identity = wanted.identity;
   const auto before = ledger.FindRow(row.id);
   row.at = before ? before->at : ledger.now();
   if (!before) {
-    ledger.Audit({.action = AuditAction::kConflict,
-                  .key = holder.key,
-                  .id = holder.id,
-                  .root = row.root,
-                  .slot = row.slot,
-                  .uid = row.id.uid,
-                  .cause = "imported: " + reason,
-                  .actor = actor});
+    AuditEntry entry =
+        EntryOf(AuditAction::kConflict, holder, "imported: " + wanted.record_reason, actor);
+    entry.root = row.root;
+    entry.slot = row.slot;
+    entry.uid = row.id.uid;
+    ledger.Audit(std::move(entry));
   }
   Object object;
   object.uid = row.id.uid;
@@ -83,41 +60,36 @@ void Claim(Row row, const Owner& holder, const std::string& reason, const std::s
   ledger.PutRow(std::move(row));
 }
 
-// The keys at which a line of the plan leaves a claim of the list.
-std::set<KeyText> ClaimedBy(const ImportPlan& plan) {
-  std::set<KeyText> keys;
-  for (const ImportPlan::Line& line : plan.lines) {
-    if (line.action == ImportAction::kConflicting && line.holder) keys.insert(line.holder->key);
-  }
-  return keys;
-}
-
 // The claims that the list had and has no more: it names another resource there by now, or nothing
 // and retires.
 std::vector<Row> EndedClaims(const ImportList& list, const ImportPlan& plan, const Facts& facts) {
-  const std::set<KeyText> claimed = ClaimedBy(plan);
+  std::set<ResourceId> claimed;  // on which a line of the plan leaves a claim of the list
+  for (const ImportPlan::Line& line : plan.lines) {
+    if (line.action == ImportAction::kConflicting) claimed.insert(line.holder->id);
+  }
   std::set<ResourceIdentity> named;
   for (const ImportedResource& item : list.resources) named.insert(item.resource.identity);
   std::vector<Row> ended = facts.RowsOfUid(ImportUid(list.source));
   std::erase_if(ended, [&](const Row& row) {
-    return claimed.contains(row.id.key) || (!list.retire && !named.contains(row.identity));
+    return claimed.contains(row.id.resource) || (!list.retire && !named.contains(row.identity));
   });
   return ended;
 }
 
 ImportPlan::Line LineOf(const ImportList& list, const ImportedResource& item, const Facts& facts) {
   ImportPlan::Line line;
-  line.holder = OwnerByName(item.resource.key, facts);
+  line.holder = OwnerByName(item.resource.key(), facts);
   if (!line.holder) {
     // Imported beside it, one resource had two owners until the account is known.
-    line.holder = Lookalike(item.resource.key, facts);
+    line.holder = Lookalike(item.resource.key(), facts);
     if (line.holder) line.action = ImportAction::kConflicting;
     return line;
   }
-  const bool is_ours = SourceOf(*line.holder) == list.source;
-  line.action = !is_ours                           ? ImportAction::kConflicting
-                : SameAs(*line.holder, list, item) ? ImportAction::kOwned
-                                                   : ImportAction::kChanged;
+  Owner said = *line.holder;
+  Describe(list, item, said);
+  line.action = SourceOf(said) != list.source ? ImportAction::kConflicting
+                : said == *line.holder        ? ImportAction::kOwned
+                                              : ImportAction::kChanged;
   return line;
 }
 
@@ -131,15 +103,17 @@ std::string_view Name(ImportAction action) {
 
 ImportPlan PlanImport(const ImportList& list, const AllFacts& facts) {
   ImportPlan plan;
-  std::set<KeyText> keys;
+  std::set<ResourceId> ids;
+  std::set<KeyText> fresh;
   for (const ImportedResource& item : list.resources) {
     ImportPlan::Line line = LineOf(list, item, facts);
-    const bool is_first = keys.insert(line.holder ? line.holder->key : item.resource.key).second;
+    const bool is_first =
+        line.holder ? ids.insert(line.holder->id).second : fresh.insert(item.resource.key()).second;
     if (!is_first && line.action != ImportAction::kConflicting) line.action = ImportAction::kOwned;
     plan.lines.push_back(std::move(line));
   }
   for (const Row& row : EndedClaims(list, plan, facts)) {
-    if (auto holder = facts.OwnerOf(row.id.key)) plan.unclaimed.push_back(*std::move(holder));
+    if (auto holder = facts.OwnerOf(row.id.resource)) plan.unclaimed.push_back(*std::move(holder));
   }
   if (!list.retire) return plan;
   constexpr std::size_t kPage = 500;
@@ -149,8 +123,8 @@ ImportPlan PlanImport(const ImportList& list, const AllFacts& facts) {
     const bool is_last = page.size() < kPage;
     if (!page.empty()) after = page.back().key;
     for (Owner& owner : page) {
-      if (SourceOf(owner) != list.source || keys.contains(owner.key)) continue;
-      const std::vector<Agreement> agreements = facts.AgreementsOf(owner.key);
+      if (SourceOf(owner) != list.source || ids.contains(owner.id)) continue;
+      const std::vector<Agreement> agreements = facts.AgreementsOf(owner.id);
       const bool is_protected = ProtectionIn(agreements) != nullptr;
       (is_protected ? plan.kept : plan.retired).push_back(std::move(owner));
     }
@@ -163,31 +137,24 @@ void ApplyImport(const ImportList& list, const ImportPlan& plan, const std::stri
   TRUCE_ASSERT(plan.lines.size() == list.resources.size());
   for (std::size_t i = 0; i < plan.lines.size(); ++i) {
     const ImportPlan::Line& line = plan.lines[i];
-    Owner owner = OwnerOf(list, list.resources[i]);
-    if (line.action == ImportAction::kNew) {
-      Import(std::move(owner), actor, ledger);
-      continue;
+    const ImportedResource& item = list.resources[i];
+    Owner owner = line.action == ImportAction::kChanged ? *line.holder : Owner();
+    Describe(list, item, owner);
+    owner.identity = item.resource.identity;
+    owner.root = ImportRoot(list.source);
+    switch (line.action) {
+      case ImportAction::kNew:
+        owner.party = PartyOf(owner.root);
+        Import(item.resource.key(), std::move(owner), actor, ledger);
+        break;
+      case ImportAction::kOwned: break;
+      case ImportAction::kChanged:
+        ledger.Audit(EntryOf(AuditAction::kAdministered, owner,
+                             "imported again: " + owner.record_reason, actor));
+        ledger.PutOwner(std::move(owner));
+        break;
+      case ImportAction::kConflicting: Claim(owner, *line.holder, actor, ledger); break;
     }
-    if (line.action == ImportAction::kConflicting && line.holder) {
-      Claim(ClaimOf(list, list.resources[i], line.holder->key), *line.holder, owner.record_reason,
-            actor, ledger);
-    }
-    if (line.action != ImportAction::kChanged) continue;
-    // What the registry added (id, since, party) stays: only what the list says is new.
-    Owner present = *line.holder;
-    present.service = std::move(owner.service);
-    present.contact = std::move(owner.contact);
-    present.arn = std::move(owner.arn);
-    present.name = std::move(owner.name);
-    present.identity = std::move(owner.identity);
-    present.record_reason = std::move(owner.record_reason);
-    ledger.Audit({.action = AuditAction::kAdministered,
-                  .key = present.key,
-                  .id = present.id,
-                  .root = present.root,
-                  .cause = "imported again: " + present.record_reason,
-                  .actor = actor});
-    ledger.PutOwner(std::move(present));
   }
   for (const Row& row : EndedClaims(list, plan, ledger.facts())) {
     ledger.MayEnd(row.id.uid);
@@ -197,7 +164,7 @@ void ApplyImport(const ImportList& list, const ImportPlan& plan, const std::stri
   for (const Owner& owner : plan.retired) {
     // No watch shows what a list names.
     ReleaseByOperator(
-        owner.key, {actor, "no longer in " + list.source},
+        owner.id, {actor, "no longer in " + list.source},
         [](const Slot& /*slot*/) { return false; }, ledger);
   }
 }

@@ -17,11 +17,13 @@ class FactSource {
  public:
   virtual ~FactSource() = default;
 
-  // Begins, waits for the locks of `needs` in one order for all, reads it and adds it to `stock`.
-  // `whole`: locks everything instead. Errors: those of Store::Apply.
+  // Begins, waits for the locks of `needs` in one order for all, reads it and adds it to `stock`,
+  // with the resources that names lead to where their locks are free. `whole`: locks everything
+  // instead. Errors: those of Store::Apply.
   virtual Result<void> Begin(const FactNeeds& needs, bool whole, FactStock& stock) = 0;
-  // Brings more into the same transaction. Its locks are only tried, since waiting out of order may
-  // deadlock; false: somebody holds one of them, and nothing was read. Under the whole lock: true.
+  // Brings more into the same transaction, likewise. Its locks are only tried, since waiting out of
+  // order may deadlock; false: somebody holds one of them, and nothing was read. Under the whole
+  // lock: true.
   virtual Result<bool> More(const FactNeeds& needs, FactStock& stock) = 0;
   // Lets everything go; nothing was written.
   virtual void Undo() = 0;

@@ -8,13 +8,17 @@ namespace {
 // Collects what is needed and not in stock.
 class Cover {
  public:
-  explicit Cover(const FactStock& stock) : stock_(stock) {}
+  Cover(const FactStock& stock, const std::vector<ResourceId>& made) : stock_(stock), made_(made) {}
 
   void Name(const KeyText& name) {
     if (!stock_.names.contains(name)) needs_.names.insert(name);
   }
+  void Resource(const ResourceId& id) {
+    const bool is_made = std::find(made_.begin(), made_.end(), id) != made_.end();
+    if (!is_made && !stock_.resources.contains(id)) needs_.resources.insert(id);
+  }
   void Of(const RowId& id) {
-    Name(id.key);
+    Resource(id.resource);
     OfUid(id.uid);
   }
   void OfUid(const Uid& uid) {
@@ -34,16 +38,17 @@ class Cover {
     const auto found = stock_.uids.find(uid);
     if (found != stock_.uids.end() && found->second.object) Of(*found->second.object);
   }
-  // A further name as it is kept now: its resource loses it.
+  // A name as it is kept now: its resource loses it.
   void OfStored(const KeyText& name) {
     Name(name);
     const auto found = stock_.names.find(name);
-    if (found != stock_.names.end() && found->second.further) Name(found->second.further->key);
+    if (found == stock_.names.end()) return;
+    for (const ResourceName& each : found->second.spelt) Resource(each.resource);
   }
   void OfStored(const PublicId& id) {
     const auto found = stock_.agreements.find(id);
     if (found == stock_.agreements.end()) needs_.agreements.insert(id);
-    if (found != stock_.agreements.end() && found->second) Name(found->second->key);
+    if (found != stock_.agreements.end() && found->second) Resource(found->second->resource);
   }
   void Setting(const std::string& name) {
     if (!stock_.settings.contains(name)) needs_.settings.insert(name);
@@ -53,6 +58,7 @@ class Cover {
 
  private:
   const FactStock& stock_;
+  const std::vector<ResourceId>& made_;
   FactNeeds needs_;
 };
 
@@ -86,12 +92,13 @@ Guard GuardOf(const Query& query) {
 std::size_t FactNeeds::LockCount() const {
   const auto own = std::count_if(queries.begin(), queries.end(),
                                  [](const Query& query) { return GuardOf(query) == Guard::kOwn; });
-  return names.size() + uids.size() + slots.size() + settings.size() + agreements.size() +
-         static_cast<std::size_t>(own);
+  return names.size() + resources.size() + uids.size() + slots.size() + settings.size() +
+         agreements.size() + static_cast<std::size_t>(own);
 }
 
 void FactNeeds::Add(const FactNeeds& other) {
   names.insert(other.names.begin(), other.names.end());
+  resources.insert(other.resources.begin(), other.resources.end());
   uids.insert(other.uids.begin(), other.uids.end());
   slots.insert(other.slots.begin(), other.slots.end());
   settings.insert(other.settings.begin(), other.settings.end());
@@ -100,7 +107,8 @@ void FactNeeds::Add(const FactNeeds& other) {
 }
 
 void FactNeeds::Add(const Locks& hints) {
-  names.insert(hints.keys.begin(), hints.keys.end());
+  names.insert(hints.names.begin(), hints.names.end());
+  resources.insert(hints.resources.begin(), hints.resources.end());
   uids.insert(hints.uids.begin(), hints.uids.end());
   slots.insert(hints.slots.begin(), hints.slots.end());
   for (const OwnedRange& range : hints.counts) queries.insert(CountOwnedQuery{range});
@@ -113,45 +121,60 @@ void FactNeeds::Add(const Locks& hints) {
 
 void FactStock::Expect(const FactNeeds& needs) {
   for (const KeyText& name : needs.names) names[name] = {};
+  for (const ResourceId& id : needs.resources) resources[id] = {};
   for (const Uid& uid : needs.uids) uids[uid] = {};
   for (const Slot& slot : needs.slots) slots[slot] = {};
   for (const std::string& name : needs.settings) settings[name] = {};
   for (const PublicId& id : needs.agreements) agreements[id] = {};
 }
 
-void FactStock::Sort(const FactNeeds& needs) {
-  for (const KeyText& name : needs.names) {
-    NameAnswer& answer = names[name];
+void FactStock::Sort() {
+  for (auto& [name, answer] : names) {
+    std::sort(answer.spelt.begin(), answer.spelt.end(),
+              [](const ResourceName& a, const ResourceName& b) { return a.spelling > b.spelling; });
+  }
+  for (auto& [id, answer] : resources) {
     OrderById(answer.rows);
     OrderById(answer.agreements);
     std::sort(answer.names.begin(), answer.names.end(),
-              [](const ResourceName& a, const ResourceName& b) { return a.name < b.name; });
+              [](const ResourceName& a, const ResourceName& b) { return IdOf(a) < IdOf(b); });
   }
-  for (const Uid& uid : needs.uids) OrderById(uids[uid].rows);
-  for (const Slot& slot : needs.slots) OrderByUid(slots[slot].children);
+  for (auto& [uid, answer] : uids) OrderById(answer.rows);
+  for (auto& [slot, answer] : slots) OrderByUid(answer.children);
+}
+
+void FactStock::Add(FactStock later) {
+  names.merge(later.names);
+  resources.merge(later.resources);
+  uids.merge(later.uids);
+  slots.merge(later.slots);
+  settings.merge(later.settings);
+  agreements.merge(later.agreements);
+  queries.merge(later.queries);
 }
 
 FactNeeds Uncovered(const FactStock& stock, const Changes& changes) {
-  Cover cover(stock);
+  Cover cover(stock, changes.made);
   for (const Row& row : changes.put_rows) cover.Of(row.id);
   for (const RowId& id : changes.drop_rows) cover.Of(id);
-  for (const Owner& owner : changes.put_owners) cover.Name(owner.key);
-  for (const KeyText& key : changes.drop_owners) cover.Name(key);
+  for (const Owner& owner : changes.put_owners) cover.Resource(owner.id);
+  for (const ResourceId& id : changes.drop_owners) cover.Resource(id);
+  for (const ObservedResource& observed : changes.put_observed) cover.Resource(observed.id);
   for (const Object& object : changes.put_objects) {
     cover.Of(object);
     cover.OfStored(object.uid);
   }
   for (const Uid& uid : changes.drop_objects) cover.OfStored(uid);
   for (const Agreement& agreement : changes.put_agreements) {
-    cover.Name(agreement.key);
+    cover.Resource(agreement.resource);
     cover.OfStored(agreement.id);
   }
   for (const PublicId& id : changes.drop_agreements) cover.OfStored(id);
   for (const ResourceName& name : changes.put_names) {
-    cover.Name(name.key);
+    cover.Resource(name.resource);
     cover.OfStored(name.name);
   }
-  for (const KeyText& name : changes.drop_names) cover.OfStored(name);
+  for (const NameId& id : changes.drop_names) cover.OfStored(id.name);
   for (const auto& [name, value] : changes.put_settings) cover.Setting(name);
   return std::move(cover).Take();
 }

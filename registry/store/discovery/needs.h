@@ -46,10 +46,10 @@ struct AgreementsQuery {
   std::size_t limit = 0;
   auto operator<=>(const AgreementsQuery&) const = default;
 };
-struct KeysQuery {
-  KeyText after;
+struct ResourcesQuery {
+  ResourceId after;
   std::size_t limit = 0;
-  auto operator<=>(const KeysQuery&) const = default;
+  auto operator<=>(const ResourcesQuery&) const = default;
 };
 struct ObjectsOfKindQuery {
   Slot of_kind;
@@ -97,10 +97,15 @@ struct ObserversQuery {
   std::size_t limit = 0;
   auto operator<=>(const ObserversQuery&) const = default;
 };
-// KeysWithId, KeysWithName, KeysWithArn.
-enum class OwnerWord : std::uint8_t { kId, kName, kArn };
+struct KeysQuery {
+  KeyText after;
+  std::size_t limit = 0;
+  auto operator<=>(const KeysQuery&) const = default;
+};
+// KeysWithName, KeysWithArn.
+enum class OwnerWord : std::uint8_t { kName, kArn };
 struct KeysWithQuery {
-  OwnerWord word = OwnerWord::kId;
+  OwnerWord word = OwnerWord::kName;
   std::string text;
   std::size_t limit = 0;
   auto operator<=>(const KeysWithQuery&) const = default;
@@ -135,17 +140,18 @@ struct AuditLinesQuery {
   auto operator<=>(const AuditLinesQuery&) const = default;
 };
 using Query =
-    std::variant<CountReservedQuery, OwnersOfShapeQuery, IsTakenQuery, AgreementsQuery, KeysQuery,
-                 ObjectsOfKindQuery, ObjectsQuery, SettingsQuery, ReservedBeforeQuery,
-                 CountSeenQuery, OwnersInQuery, CountOwnedQuery, PlacesQuery, ObserversQuery,
-                 KeysWithQuery, KeysNamedQuery, KeysOfServiceQuery, ServicesQuery,
-                 TallyServicesQuery, NamespacesQuery, AuditLinesQuery>;
+    std::variant<CountReservedQuery, OwnersOfShapeQuery, IsTakenQuery, AgreementsQuery,
+                 ResourcesQuery, ObjectsOfKindQuery, ObjectsQuery, SettingsQuery,
+                 ReservedBeforeQuery, CountSeenQuery, OwnersInQuery, CountOwnedQuery, PlacesQuery,
+                 ObserversQuery, KeysQuery, KeysWithQuery, KeysNamedQuery, KeysOfServiceQuery,
+                 ServicesQuery, TallyServicesQuery, NamespacesQuery, AuditLinesQuery>;
 
 // The answer to any of them: the field that its kind has.
 struct QueryAnswer {
   std::uint64_t count = 0;  // IsTaken: 0 or 1
   std::vector<Owner> owners;
   std::vector<Row> rows;
+  std::vector<ResourceId> resources;
   std::vector<KeyText> keys;
   bool looked_at_all = true;  // KeysNamed: false: there are more than its limit
   ObjectPage objects;
@@ -170,7 +176,8 @@ Guard GuardOf(const Query& query);
 
 // Things by which the registry is read and locked. A value.
 struct FactNeeds {
-  std::set<KeyText> names;  // a resource's key, or a further name
+  std::set<KeyText> names;
+  std::set<ResourceId> resources;
   std::set<Uid> uids;
   std::set<Slot> slots;
   std::set<std::string, std::less<>> settings;
@@ -183,12 +190,16 @@ struct FactNeeds {
   void Add(const Locks& hints);
 };
 
-// What was brought under one name: as the key of a resource, and as a further name of another one.
+// What was brought under one name: of two spellings the newer one. A store brings the resource
+// along that it names, so that who knows names need not ask again, unless somebody holds that one's
+// lock.
 struct NameAnswer {
-  std::optional<ResourceName> further;
+  std::vector<ResourceName> spelt;  // the newest first
+};
+struct ResourceAnswer {
   std::optional<Owner> owner;
   std::vector<Row> rows;              // ordered by RowId
-  std::vector<ResourceName> names;    // further names of the resource, ordered by name
+  std::vector<ResourceName> names;    // ordered by NameId
   std::vector<Agreement> agreements;  // ordered by id
 };
 struct UidAnswer {
@@ -203,22 +214,27 @@ struct SlotAnswer {
 // The answers so far, all of one state. An entry says all that there is under its name. A value.
 struct FactStock {
   std::map<KeyText, NameAnswer> names;
+  std::map<ResourceId, ResourceAnswer> resources;
   std::map<Uid, UidAnswer> uids;
   std::map<Slot, SlotAnswer> slots;
   std::map<std::string, std::optional<std::string>, std::less<>> settings;
   std::map<PublicId, std::optional<Agreement>> agreements;
   std::map<Query, QueryAnswer> queries;
 
-  // Makes an empty entry for each name, uid, slot, setting and agreement of `needs`, for a store
-  // to fill.
+  // Makes an empty entry for each name, resource, uid, slot, setting and agreement of `needs`, for
+  // a store to fill.
   void Expect(const FactNeeds& needs);
-  // Brings the lists of these entries into their orders.
-  void Sort(const FactNeeds& needs);
+  // Brings the lists of all entries into their orders.
+  void Sort();
+  // Takes in what was brought later. What both have is the same: nobody else can change it.
+  void Add(FactStock later);
 };
 
 // What must be brought, and so locked, before `changes` may be written, and is not: each thing
-// changes under its own name, uid, slot, setting or id, and under those that lead to it before and
-// after. Then whoever holds one of them sees it as it stays.
+// changes under its own name, id, uid, slot or setting, and under those that lead to it before and
+// after. Then whoever holds one of them sees it as it stays. A resource that is new is no
+// exception, since nothing tells it from one that the decision did not look at: who draws an id
+// names it in the hints, or pays another round trip.
 FactNeeds Uncovered(const FactStock& stock, const Changes& changes);
 
 }  // namespace truce

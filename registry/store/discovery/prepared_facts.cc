@@ -19,8 +19,8 @@ const typename Map::mapped_type& Find(const Map& stock, Set& missed, const Thing
 
 }  // namespace
 
-const NameAnswer& PreparedFacts::Named(const KeyText& name) const {
-  return Find(stock_.names, missed_.names, name);
+const ResourceAnswer& PreparedFacts::Of(const ResourceId& id) const {
+  return Find(stock_.resources, missed_.resources, id);
 }
 
 const UidAnswer& PreparedFacts::Of(const Uid& uid) const {
@@ -35,11 +35,17 @@ const QueryAnswer& PreparedFacts::Answer(const Query& query) const {
   return Find(stock_.queries, missed_.queries, query);
 }
 
-std::optional<Owner> PreparedFacts::OwnerOf(const KeyText& key) const { return Named(key).owner; }
+std::vector<ResourceName> PreparedFacts::Spelt(const KeyText& name) const {
+  return Find(stock_.names, missed_.names, name).spelt;
+}
 
-bool PreparedFacts::HasOwner(const KeyText& key) const { return Named(key).owner.has_value(); }
+std::vector<ResourceName> PreparedFacts::NamesOf(const ResourceId& id) const {
+  return Of(id).names;
+}
 
-std::vector<Row> PreparedFacts::RowsOfKey(const KeyText& key) const { return Named(key).rows; }
+std::optional<Owner> PreparedFacts::OwnerOf(const ResourceId& id) const { return Of(id).owner; }
+
+std::vector<Row> PreparedFacts::RowsOf(const ResourceId& id) const { return Of(id).rows; }
 
 std::vector<Row> PreparedFacts::RowsOfUid(const Uid& uid) const { return Of(uid).rows; }
 
@@ -64,16 +70,8 @@ std::vector<Owner> PreparedFacts::OwnersOfShape(std::string_view shape, std::siz
   return Answer(OwnersOfShapeQuery{std::string(shape), limit}).owners;
 }
 
-std::optional<ResourceName> PreparedFacts::FurtherName(const KeyText& name) const {
-  return Named(name).further;
-}
-
-std::vector<ResourceName> PreparedFacts::FurtherNamesOf(const KeyText& key) const {
-  return Named(key).names;
-}
-
-std::vector<Agreement> PreparedFacts::AgreementsOf(const KeyText& key) const {
-  return Named(key).agreements;
+std::vector<Agreement> PreparedFacts::AgreementsOf(const ResourceId& id) const {
+  return Of(id).agreements;
 }
 
 std::optional<Agreement> PreparedFacts::AgreementById(const PublicId& id) const {
@@ -93,8 +91,9 @@ std::optional<std::string> PreparedFacts::Setting(std::string_view name) const {
   return Find(stock_.settings, missed_.settings, name);
 }
 
-std::vector<KeyText> PreparedFacts::KeysAfter(const KeyText& after, std::size_t limit) const {
-  return Answer(KeysQuery{after, limit}).keys;
+std::vector<ResourceId> PreparedFacts::ResourcesAfter(const ResourceId& after,
+                                                      std::size_t limit) const {
+  return Answer(ResourcesQuery{after, limit}).resources;
 }
 
 ObjectPage PreparedFacts::ObjectsOfKind(const Slot& slot, std::string_view after,
@@ -138,9 +137,8 @@ std::vector<Row> PreparedFacts::ObserversAfter(const RowId& after, std::size_t l
   return Answer(ObserversQuery{after, limit}).rows;
 }
 
-std::vector<KeyText> PreparedFacts::KeysWithId(const PublicId& id, std::size_t limit) const {
-  if (id.empty()) return {};
-  return Answer(KeysWithQuery{OwnerWord::kId, id.text, limit}).keys;
+std::vector<KeyText> PreparedFacts::KeysAfter(const KeyText& after, std::size_t limit) const {
+  return Answer(KeysQuery{after, limit}).keys;
 }
 
 std::vector<KeyText> PreparedFacts::KeysWithName(std::string_view name, std::size_t limit) const {

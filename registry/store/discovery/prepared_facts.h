@@ -21,9 +21,10 @@ class PreparedFacts final : public AllFacts {
   // `stock` must outlive it.
   explicit PreparedFacts(const FactStock& stock) : stock_(stock) {}
 
-  std::optional<Owner> OwnerOf(const KeyText& key) const override;
-  bool HasOwner(const KeyText& key) const override;
-  std::vector<Row> RowsOfKey(const KeyText& key) const override;
+  std::vector<ResourceName> Spelt(const KeyText& name) const override;
+  std::vector<ResourceName> NamesOf(const ResourceId& id) const override;
+  std::optional<Owner> OwnerOf(const ResourceId& id) const override;
+  std::vector<Row> RowsOf(const ResourceId& id) const override;
   std::vector<Row> RowsOfUid(const Uid& uid) const override;
   std::optional<Object> ObjectByUid(const Uid& uid) const override;
   std::optional<Object> ObjectBySlot(const Slot& slot) const override;
@@ -31,15 +32,13 @@ class PreparedFacts final : public AllFacts {
   std::size_t CountReserved(const ReservedRange& range, const std::set<GroupKind>& left_out,
                             std::size_t limit) const override;
   std::vector<Owner> OwnersOfShape(std::string_view shape, std::size_t limit) const override;
-  std::optional<ResourceName> FurtherName(const KeyText& name) const override;
-  std::vector<ResourceName> FurtherNamesOf(const KeyText& key) const override;
-  std::vector<Agreement> AgreementsOf(const KeyText& key) const override;
+  std::vector<Agreement> AgreementsOf(const ResourceId& id) const override;
   std::optional<Agreement> AgreementById(const PublicId& id) const override;
   std::vector<Agreement> AgreementsAfter(AgreementKind kind, const PublicId& after,
                                          std::size_t limit) const override;
   bool IsTaken(const KeyText& name) const override;
   std::optional<std::string> Setting(std::string_view name) const override;
-  std::vector<KeyText> KeysAfter(const KeyText& after, std::size_t limit) const override;
+  std::vector<ResourceId> ResourcesAfter(const ResourceId& after, std::size_t limit) const override;
   ObjectPage ObjectsOfKind(const Slot& slot, std::string_view after,
                            std::size_t limit) const override;
   std::vector<Object> ObjectsAfter(const Uid& after, std::size_t limit) const override;
@@ -53,7 +52,7 @@ class PreparedFacts final : public AllFacts {
   std::vector<Owner> OwnersIn(OwnerList list, const KeyText& after,
                               std::size_t limit) const override;
   std::vector<Row> ObserversAfter(const RowId& after, std::size_t limit) const override;
-  std::vector<KeyText> KeysWithId(const PublicId& id, std::size_t limit) const override;
+  std::vector<KeyText> KeysAfter(const KeyText& after, std::size_t limit) const override;
   std::vector<KeyText> KeysWithName(std::string_view name, std::size_t limit) const override;
   std::vector<KeyText> KeysWithArn(std::string_view arn, std::size_t limit) const override;
   std::optional<std::vector<KeyText>> KeysNamed(const NameSearch& search,
@@ -70,7 +69,7 @@ class PreparedFacts final : public AllFacts {
   const FactNeeds& missed() const { return missed_; }
 
  private:
-  const NameAnswer& Named(const KeyText& name) const;
+  const ResourceAnswer& Of(const ResourceId& id) const;
   const UidAnswer& Of(const Uid& uid) const;
   const SlotAnswer& In(const Slot& slot) const;
   const QueryAnswer& Answer(const Query& query) const;

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <functional>
+#include <iterator>
 #include <map>
 #include <tuple>
 #include <utility>
@@ -13,17 +15,33 @@ namespace truce {
 
 class MemoryStore::State final : public AllFacts {
  public:
-  std::optional<Owner> OwnerOf(const KeyText& key) const override {
-    const auto found = owners_.find(key);
+  std::vector<ResourceName> Spelt(const KeyText& name) const override {
+    std::vector<ResourceName> spelt;
+    for (auto it = names_.lower_bound({name, 0}); it != names_.end() && it->first.name == name;
+         ++it) {
+      spelt.insert(spelt.begin(), it->second);
+    }
+    return spelt;
+  }
+
+  std::vector<ResourceName> NamesOf(const ResourceId& id) const override {
+    std::vector<ResourceName> found;
+    for (const auto& [name_id, name] : names_) {
+      if (name.resource == id) found.push_back(name);
+    }
+    return found;
+  }
+
+  std::optional<Owner> OwnerOf(const ResourceId& id) const override {
+    const auto found = owners_.find(id);
     if (found == owners_.end()) return std::nullopt;
     return found->second;
   }
-  bool HasOwner(const KeyText& key) const override { return owners_.contains(key); }
 
-  std::vector<Row> RowsOfKey(const KeyText& key) const override {
+  std::vector<Row> RowsOf(const ResourceId& id) const override {
     std::vector<Row> rows;
-    for (auto it = rows_.lower_bound(RowId{key, {}, {}}); it != rows_.end() && it->first.key == key;
-         ++it) {
+    for (auto it = rows_.lower_bound(RowId{id, {}, {}});
+         it != rows_.end() && it->first.resource == id; ++it) {
       rows.push_back(it->second);
     }
     return rows;
@@ -81,7 +99,7 @@ class MemoryStore::State final : public AllFacts {
 
   std::vector<PlaceCount> PlacesOf(std::string_view type, std::size_t limit) const override {
     std::map<std::tuple<ClusterNamespace, std::string, std::string>, PlaceCount> found;
-    for (const auto& [key, owner] : owners_) {
+    for (const auto& [id, owner] : owners_) {
       Place place = PlaceOf(owner);
       if (place.type != type) continue;
       PlaceCount& counted = found[{place.ns, place.account, place.region}];
@@ -96,32 +114,23 @@ class MemoryStore::State final : public AllFacts {
   }
 
   std::vector<Owner> OwnersOfShape(std::string_view shape, std::size_t limit) const override {
-    std::vector<Owner> owners;
-    if (shape.empty()) return owners;
-    for (const auto& [key, owner] : owners_) {
-      if (owners.size() == limit) break;
-      if (owner.shape == shape) owners.push_back(owner);
-    }
-    return owners;
+    if (shape.empty()) return {};
+    return OwnersWhere({}, limit, [&](const Owner& owner) { return owner.shape == shape; });
+  }
+
+  std::vector<ResourceId> ResourcesAfter(const ResourceId& after,
+                                         std::size_t limit) const override {
+    std::set<ResourceId> ids;
+    for (const auto& [id, owner] : owners_) ids.insert(id);
+    for (const auto& [id, key] : observed_) ids.insert(id);
+    return FirstAfter(ids, after, limit);
   }
 
   std::vector<KeyText> KeysAfter(const KeyText& after, std::size_t limit) const override {
     std::set<KeyText> keys;
-    for (auto it = owners_.upper_bound(after); it != owners_.end() && keys.size() < limit; ++it) {
-      keys.insert(it->first);
-    }
-    std::size_t of_rows = 0;
-    KeyText last = after;
-    for (auto it = rows_.lower_bound(RowId{after, {}, {}}); it != rows_.end() && of_rows < limit;
-         ++it) {
-      if (it->first.key == last) continue;
-      last = it->first.key;
-      keys.insert(last);
-      ++of_rows;
-    }
-    std::vector<KeyText> ordered(keys.begin(), keys.end());
-    if (ordered.size() > limit) ordered.resize(limit);
-    return ordered;
+    for (const auto& [id, owner] : owners_) keys.insert(owner.key);
+    for (const auto& [id, key] : observed_) keys.insert(key);
+    return FirstAfter(keys, after, limit);
   }
 
   // By uid.
@@ -198,10 +207,6 @@ class MemoryStore::State final : public AllFacts {
     return lines;
   }
 
-  std::vector<KeyText> KeysWithId(const PublicId& id, std::size_t limit) const override {
-    if (id.empty()) return {};
-    return KeysWhere({}, limit, [&](const Owner& owner) { return owner.id == id; });
-  }
   std::vector<KeyText> KeysWithName(std::string_view name, std::size_t limit) const override {
     if (name.empty()) return {};
     return KeysWhere({}, limit,
@@ -214,12 +219,13 @@ class MemoryStore::State final : public AllFacts {
   std::optional<std::vector<KeyText>> KeysNamed(const NameSearch& search,
                                                 std::size_t limit) const override {
     if (IsAmongNobody(search)) return std::vector<KeyText>();
-    std::vector<KeyText> keys =
-        KeysWhere({}, limit + 1, [&](const Owner& owner) { return IsAmong(search, owner); });
-    if (keys.size() > limit) return std::nullopt;
-    std::erase_if(keys, [&](const KeyText& key) {
-      return !HoldsIgnoringCase(owners_.at(key).name, search.part);
-    });
+    const std::vector<Owner> among =
+        OwnersWhere({}, limit + 1, [&](const Owner& owner) { return IsAmong(search, owner); });
+    if (among.size() > limit) return std::nullopt;
+    std::vector<KeyText> keys;
+    for (const Owner& owner : among) {
+      if (HoldsIgnoringCase(owner.name, search.part)) keys.push_back(owner.key);
+    }
     return keys;
   }
   std::vector<KeyText> KeysOfService(std::string_view service, const KeyText& after,
@@ -230,7 +236,7 @@ class MemoryStore::State final : public AllFacts {
 
   std::vector<ServiceCount> Services(std::string_view after, std::size_t limit) const override {
     std::map<std::string_view, std::uint64_t> counts;
-    for (const auto& [key, owner] : owners_) {
+    for (const auto& [id, owner] : owners_) {
       if (owner.service > after) ++counts[owner.service];
     }
     std::vector<ServiceCount> services;
@@ -242,7 +248,7 @@ class MemoryStore::State final : public AllFacts {
 
   std::vector<ServiceTally> TallyServices() const override {
     ServiceTallies tallies;
-    for (const auto& [key, owner] : owners_) tallies.Add(PlaceOf(owner), owner.service, 1);
+    for (const auto& [id, owner] : owners_) tallies.Add(PlaceOf(owner), owner.service, 1);
     return std::move(tallies).Take();
   }
 
@@ -262,31 +268,13 @@ class MemoryStore::State final : public AllFacts {
 
   std::vector<Owner> OwnersIn(OwnerList list, const KeyText& after,
                               std::size_t limit) const override {
-    std::vector<Owner> owners;
-    for (auto it = owners_.upper_bound(after); it != owners_.end() && owners.size() < limit; ++it) {
-      if (IsIn(list, it->second)) owners.push_back(it->second);
-    }
-    return owners;
+    return OwnersWhere(after, limit, [&](const Owner& owner) { return IsIn(list, owner); });
   }
 
-  std::optional<ResourceName> FurtherName(const KeyText& name) const override {
-    const auto found = names_.find(name);
-    if (found == names_.end()) return std::nullopt;
-    return found->second;
-  }
-
-  std::vector<ResourceName> FurtherNamesOf(const KeyText& key) const override {
-    std::vector<ResourceName> found;
-    for (const auto& [name, further] : names_) {
-      if (further.key == key) found.push_back(further);
-    }
-    return found;
-  }
-
-  std::vector<Agreement> AgreementsOf(const KeyText& key) const override {
+  std::vector<Agreement> AgreementsOf(const ResourceId& id) const override {
     std::vector<Agreement> found;
-    for (const auto& [id, agreement] : agreements_) {
-      if (agreement.key == key) found.push_back(agreement);
+    for (const auto& [agreement_id, agreement] : agreements_) {
+      if (agreement.resource == id) found.push_back(agreement);
     }
     return found;
   }
@@ -317,64 +305,92 @@ class MemoryStore::State final : public AllFacts {
   StoreCounts Counts() const;
 
  private:
-  // What a change touched, as it was.
-  struct Before {
-    std::map<KeyText, Owner> owners;
-    std::vector<Row> rows;
-    std::map<KeyText, std::optional<ResourceName>> names;
-  };
-
-  // The first `limit` keys behind `after` whose owner fits.
+  // The first `limit` owners, by key, behind `after` that fit.
+  template <typename Fits>
+  std::vector<Owner> OwnersWhere(const KeyText& after, std::size_t limit, const Fits& fits) const {
+    std::vector<Owner> found;
+    for (const auto& [id, owner] : owners_) {
+      if (owner.key > after && fits(owner)) found.push_back(owner);
+    }
+    std::ranges::stable_sort(found, {}, &Owner::key);
+    if (found.size() > limit) found.resize(limit);
+    return found;
+  }
   template <typename Fits>
   std::vector<KeyText> KeysWhere(const KeyText& after, std::size_t limit, const Fits& fits) const {
     std::vector<KeyText> keys;
-    for (auto it = owners_.upper_bound(after); it != owners_.end() && keys.size() < limit; ++it) {
-      if (fits(it->second)) keys.push_back(it->first);
-    }
+    for (Owner& owner : OwnersWhere(after, limit, fits)) keys.push_back(std::move(owner.key));
     return keys;
   }
-  bool Exists(const KeyText& key) const;
-  bool Managed(const KeyText& key) const;
+  template <typename T>
+  static std::vector<T> FirstAfter(const std::set<T>& all, const T& after, std::size_t limit) {
+    std::vector<T> found;
+    for (auto it = all.upper_bound(after); it != all.end() && found.size() < limit; ++it) {
+      found.push_back(*it);
+    }
+    return found;
+  }
+
+  // Puts or, with nothing, erases; noted in undo_.
+  template <typename Map>
+  void Set(Map& map, const typename Map::key_type& key,
+           std::optional<typename Map::mapped_type> value);
+  bool Exists(const ResourceId& id) const { return owners_.contains(id) || observed_.contains(id); }
+  bool IsPromised(const ResourceId& id) const;
+  void PutAndDrop(const Changes& changes);
+  void PutAndDropOwners(const Changes& changes);
+  void Undo();
   void Replace(const Changes& changes);
   void LetGo(const std::string& last);
-  void DropAndPutRows(const Changes& changes);
-  void DropAndPutOwners(const Changes& changes);
-  void DropAndPutNames(const Changes& changes);
-  Before Save(const std::set<KeyText>& keys, const Changes& changes) const;
-  void Restore(const std::set<KeyText>& keys, Before before);
-  Result<void> Check(const std::set<KeyText>& keys, const Changes& changes) const;
+  Result<void> Check(const Changes& changes) const;
 
   std::map<RowId, Row> rows_;
-  std::map<KeyText, Owner> owners_;
+  std::map<ResourceId, Owner> owners_;
+  std::map<ResourceId, KeyText> observed_;  // with rows and without owner
   std::map<Uid, Object> objects_;
   std::map<PublicId, Agreement> agreements_;
-  std::map<KeyText, ResourceName> names_;
+  std::map<NameId, ResourceName> names_;
   std::map<std::string, std::string, std::less<>> settings_;
   std::vector<AuditLine> audit_;  // by number
+  std::vector<std::function<void()>> undo_;
 };
 
 namespace {
 
-// Every key whose owner or rows `changes` may change.
-std::set<KeyText> KeysOf(const Changes& changes) {
-  std::set<KeyText> keys(changes.drop_owners.begin(), changes.drop_owners.end());
-  for (const Row& row : changes.put_rows) keys.insert(row.id.key);
-  for (const RowId& id : changes.drop_rows) keys.insert(id.key);
-  for (const Owner& owner : changes.put_owners) keys.insert(owner.key);
-  return keys;
+// Every resource whose owner or rows `changes` may change.
+std::set<ResourceId> ResourcesOf(const Changes& changes) {
+  std::set<ResourceId> ids(changes.drop_owners.begin(), changes.drop_owners.end());
+  for (const Row& row : changes.put_rows) ids.insert(row.id.resource);
+  for (const RowId& id : changes.drop_rows) ids.insert(id.resource);
+  for (const Owner& owner : changes.put_owners) ids.insert(owner.id);
+  for (const ObservedResource& observed : changes.put_observed) ids.insert(observed.id);
+  return ids;
 }
 
 }  // namespace
 
-// True when `key` has an owner or a row.
-bool MemoryStore::State::Exists(const KeyText& key) const {
-  const auto row = rows_.lower_bound(RowId{key, {}, {}});
-  return owners_.contains(key) || (row != rows_.end() && row->first.key == key);
+template <typename Map>
+void MemoryStore::State::Set(Map& map, const typename Map::key_type& key,
+                             std::optional<typename Map::mapped_type> value) {
+  const auto assign = [&map, key](std::optional<typename Map::mapped_type> to) {
+    map.erase(key);
+    if (to) map.emplace(key, *std::move(to));
+  };
+  const auto found = map.find(key);
+  std::optional<typename Map::mapped_type> before;
+  if (found != map.end()) before = found->second;
+  undo_.push_back([assign, before] { assign(before); });
+  assign(std::move(value));
 }
 
-// True when a managing reservation stands on `key`.
-bool MemoryStore::State::Managed(const KeyText& key) const {
-  const std::vector<Row> rows = RowsOfKey(key);
+void MemoryStore::State::Undo() {
+  for (auto undo = undo_.rbegin(); undo != undo_.rend(); ++undo) (*undo)();
+  undo_.clear();
+}
+
+// True when a managing reservation stands on the resource.
+bool MemoryStore::State::IsPromised(const ResourceId& id) const {
+  const std::vector<Row> rows = RowsOf(id);
   return std::any_of(rows.begin(), rows.end(), [](const Row& row) {
     return Manages(row) && row.id.state == RowState::kReserved;
   });
@@ -384,7 +400,7 @@ bool MemoryStore::State::Managed(const KeyText& key) const {
 // orphaned.
 StoreCounts MemoryStore::State::Counts() const {
   StoreCounts counts;
-  for (const auto& [key, owner] : owners_) {
+  for (const auto& [id, owner] : owners_) {
     ++counts.owners;
     if (owner.contested) ++counts.conflicts;
     if (owner.record == Record::kImported) {
@@ -398,28 +414,35 @@ StoreCounts MemoryStore::State::Counts() const {
   return counts;
 }
 
-void MemoryStore::State::DropAndPutRows(const Changes& changes) {
-  for (const RowId& id : changes.drop_rows) rows_.erase(id);
-  for (const Row& row : changes.put_rows) rows_.insert_or_assign(row.id, row);
+void MemoryStore::State::PutAndDropOwners(const Changes& changes) {
+  for (const ResourceId& id : changes.drop_owners) {
+    const auto owner = OwnerOf(id);
+    if (!owner) continue;
+    Set(observed_, id, owner->key);
+    Set(owners_, id, std::nullopt);
+  }
+  for (const Owner& owner : changes.put_owners) Set(owners_, owner.id, owner);
+  for (const auto& [id, key] : changes.put_observed) Set(observed_, id, key);
+  for (const ResourceId& id : ResourcesOf(changes)) {
+    if (owners_.contains(id) || RowsOf(id).empty()) Set(observed_, id, std::nullopt);
+  }
 }
 
-void MemoryStore::State::DropAndPutOwners(const Changes& changes) {
-  for (const KeyText& key : changes.drop_owners) owners_.erase(key);
-  for (const Owner& owner : changes.put_owners) owners_.insert_or_assign(owner.key, owner);
-}
-
-void MemoryStore::State::DropAndPutNames(const Changes& changes) {
-  for (const KeyText& name : changes.drop_names) names_.erase(name);
-  for (const ResourceName& name : changes.put_names) names_.insert_or_assign(name.name, name);
+void MemoryStore::State::PutAndDrop(const Changes& changes) {
+  for (const RowId& id : changes.drop_rows) Set(rows_, id, std::nullopt);
+  for (const Row& row : changes.put_rows) Set(rows_, row.id, row);
+  PutAndDropOwners(changes);
+  for (const Uid& uid : changes.drop_objects) Set(objects_, uid, std::nullopt);
+  for (const Object& object : changes.put_objects) Set(objects_, object.uid, object);
+  for (const NameId& id : changes.drop_names) Set(names_, id, std::nullopt);
+  for (const ResourceName& name : changes.put_names) Set(names_, IdOf(name), name);
+  for (const PublicId& id : changes.drop_agreements) Set(agreements_, id, std::nullopt);
+  for (const Agreement& agreement : changes.put_agreements) {
+    Set(agreements_, agreement.id, agreement);
+  }
 }
 
 void MemoryStore::State::Replace(const Changes& changes) {
-  for (const Uid& uid : changes.drop_objects) objects_.erase(uid);
-  for (const Object& object : changes.put_objects) objects_.insert_or_assign(object.uid, object);
-  for (const PublicId& id : changes.drop_agreements) agreements_.erase(id);
-  for (const Agreement& agreement : changes.put_agreements) {
-    agreements_.insert_or_assign(agreement.id, agreement);
-  }
   std::uint64_t number = audit_.empty() ? 1 : audit_.back().place.number + 1;
   if (changes.audit_from != 0) number = changes.audit_from;
   for (const AuditEntry& entry : changes.audit) audit_.push_back({{.number = number++}, entry});
@@ -437,62 +460,53 @@ void MemoryStore::State::LetGo(const std::string& last) {
   audit_.erase(audit_.begin(), kept);
 }
 
-MemoryStore::State::Before MemoryStore::State::Save(const std::set<KeyText>& keys,
-                                                    const Changes& changes) const {
-  Before before;
-  for (const KeyText& key : keys) {
-    if (auto owner = OwnerOf(key)) before.owners.emplace(key, *std::move(owner));
-    for (Row& row : RowsOfKey(key)) before.rows.push_back(std::move(row));
-  }
-  for (const KeyText& name : changes.drop_names) before.names.emplace(name, FurtherName(name));
-  for (const ResourceName& put : changes.put_names) {
-    before.names.emplace(put.name, FurtherName(put.name));
-  }
-  return before;
-}
-
-void MemoryStore::State::Restore(const std::set<KeyText>& keys, Before before) {
-  for (const KeyText& key : keys) {
-    for (const Row& row : RowsOfKey(key)) rows_.erase(row.id);
-    owners_.erase(key);
-  }
-  for (Row& row : before.rows) rows_.emplace(row.id, row);
-  owners_.merge(before.owners);
-  for (auto& [name, value] : before.names) {
-    names_.erase(name);
-    if (value) names_.emplace(name, *std::move(value));
-  }
-}
-
-// Whether what the changes left of `keys` and of the names they put is sound.
-Result<void> MemoryStore::State::Check(const std::set<KeyText>& keys,
-                                       const Changes& changes) const {
-  for (const KeyText& key : keys) {
-    if (Managed(key) && !owners_.contains(key)) {
-      return BrokenConstraint("a managing reservation has an owner", key.text);
+// Whether what the changes came to is sound.
+Result<void> MemoryStore::State::Check(const Changes& changes) const {
+  for (const ResourceId& id : ResourcesOf(changes)) {
+    if (IsPromised(id) && !owners_.contains(id)) {
+      return BrokenConstraint("a managing reservation has an owner", id.text);
     }
-    if (Exists(key) ? names_.contains(key) : !FurtherNamesOf(key).empty()) {
-      return BrokenConstraint("a name belongs to one resource", key.text);
+    if (Exists(id)) continue;
+    if (!RowsOf(id).empty()) return BrokenConstraint("a row has its resource", id.text);
+    if (!NamesOf(id).empty()) return BrokenConstraint("a name has its resource", id.text);
+    if (!AgreementsOf(id).empty()) {
+      return BrokenConstraint("an agreement has its resource", id.text);
+    }
+  }
+  for (const Row& put : changes.put_rows) {
+    if (rows_.contains(put.id) && !objects_.contains(put.id.uid)) {
+      return BrokenConstraint("a row has its object", put.id.uid.text);
+    }
+  }
+  for (const Uid& uid : changes.drop_objects) {
+    if (!objects_.contains(uid) && !RowsOfUid(uid).empty()) {
+      return BrokenConstraint("a row has its object", uid.text);
     }
   }
   for (const ResourceName& put : changes.put_names) {
-    if (!Exists(names_.at(put.name).key))
+    if (!Exists(names_.at(IdOf(put)).resource)) {
       return BrokenConstraint("a name has its resource", put.name.text);
-    if (Exists(put.name)) return BrokenConstraint("a name belongs to one resource", put.name.text);
+    }
+  }
+  for (const Agreement& put : changes.put_agreements) {
+    if (!Exists(agreements_.at(put.id).resource)) {
+      return BrokenConstraint("an agreement has its resource", put.id.text);
+    }
   }
   return {};
 }
 
 Result<void> MemoryStore::State::Write(const Changes& changes) {
-  const std::set<KeyText> keys = KeysOf(changes);
-  Before before = Save(keys, changes);
-  DropAndPutRows(changes);
-  DropAndPutOwners(changes);
-  DropAndPutNames(changes);
+  PutAndDrop(changes);
   // Only now: constraints hold for what comes about, not for each step to it.
-  Result<void> checked = Check(keys, changes);
-  checked.ok() ? Replace(changes) : Restore(keys, std::move(before));
-  return checked;
+  Result<void> checked = Check(changes);
+  if (!checked.ok()) {
+    Undo();
+    return checked;
+  }
+  undo_.clear();
+  Replace(changes);
+  return {};
 }
 
 MemoryStore::MemoryStore() : state_(std::make_unique<State>()) {}

@@ -61,10 +61,12 @@ constexpr const char* kNamespaces =
 constexpr const char* kServiceIs =
     "left(o.service, 500) COLLATE \"C\" = left($1, 500) AND o.service = $1";
 
+// Owners with what they are called.
+constexpr const char* kOwners = "truce.owners o JOIN truce.resources r ON r.id = o.resource";
+
 string KeysWhere(const string& condition) {
-  return "SELECT n.name FROM truce.owners o JOIN truce.names n ON n.resource = o.resource AND "
-         "n.sort = 'key' WHERE " +
-         condition + " ORDER BY n.name LIMIT $2";
+  return "SELECT r.key FROM " + string(kOwners) + " WHERE " + condition +
+         " ORDER BY r.key LIMIT $2";
 }
 
 // As index owners_by_name has it: an index takes no longer values.
@@ -74,7 +76,6 @@ constexpr const char* kNameAsked = "left(lower($1 COLLATE \"C\"), 500)";
 // In the words of the indexes of owners.
 string ConditionOf(OwnerWord word) {
   switch (word) {
-    case OwnerWord::kId: return "o.public_id = $1";
     case OwnerWord::kName:
       return string(kNameOf) + " = " + kNameAsked +
              " AND lower(o.name COLLATE \"C\") = lower($1 COLLATE \"C\")";
@@ -98,25 +99,24 @@ string ConditionOf(NameSearch::Among among) {
 }
 
 string OwnersWhere(const string& condition) {
-  return "SELECT " + string(kOwnerColumns) +
-         " FROM truce.owners o JOIN truce.names n ON n.resource = o.resource AND n.sort = 'key' "
-         "WHERE " +
-         condition + " ORDER BY n.name LIMIT $2";
+  return "SELECT " + string(kOwnerColumns) + " FROM " + kOwners + " WHERE " + condition +
+         " ORDER BY r.key LIMIT $2";
 }
 
 string RowsWhere(const string& condition) {
   return "SELECT " + string(kRowColumns) +
          " FROM truce.declarations d JOIN truce.resources r ON r.id = d.resource WHERE " +
          condition +
-         " AND (r.key, d.uid, d.state) > ($1, $2, $3) ORDER BY r.key, d.uid, d.state LIMIT $4";
+         " AND (r.public_id, d.uid, d.state) > ($1, $2, $3) ORDER BY r.public_id, d.uid, d.state "
+         "LIMIT $4";
 }
 
 string ConditionOf(OwnerList list) {
   switch (list) {
-    case OwnerList::kAll: return "n.name > $1";
-    case OwnerList::kContested: return "o.contested AND n.name > $1";
-    case OwnerList::kOrphaned: return "o.record IN ('orphaned', 'transferring') AND n.name > $1";
-    case OwnerList::kImported: return "o.record = 'imported' AND n.name > $1";
+    case OwnerList::kAll: return "r.key > $1";
+    case OwnerList::kContested: return "o.contested AND r.key > $1";
+    case OwnerList::kOrphaned: return "o.record IN ('orphaned', 'transferring') AND r.key > $1";
+    case OwnerList::kImported: return "o.record = 'imported' AND r.key > $1";
   }
   return "false";
 }
@@ -140,20 +140,25 @@ struct Ask {
   }
   PgStatement operator()(const IsTakenQuery& query) const {
     return {
-        "SELECT count(*) FROM truce.names n JOIN truce.owners o ON o.resource = n.resource WHERE "
-        "n.name = $1",
+        "SELECT count(*) FROM truce.owners o WHERE o.resource = (SELECT n.resource FROM "
+        "truce.names n WHERE n.name = $1 ORDER BY n.spelling DESC LIMIT 1)",
         {Asked(query.name.text)}};
   }
   PgStatement operator()(const AgreementsQuery& query) const {
     return {"SELECT " + string(kAgreementColumns) +
-                " FROM truce.agreements g WHERE g.kind = $1 AND g.id > $2 ORDER BY g.id LIMIT $3",
+                " FROM truce.agreements g JOIN truce.resources r ON r.id = g.resource WHERE g.kind "
+                "= $1 AND g.id > $2 ORDER BY g.id LIMIT $3",
             {string(kAgreementKinds.Of(query.kind)), Asked(query.after.text), Limit(query.limit)}};
   }
-  PgStatement operator()(const KeysQuery& query) const {
+  PgStatement operator()(const ResourcesQuery& query) const {
     return {
-        "SELECT n.name FROM truce.names n WHERE n.sort = 'key' AND n.name > $1 ORDER BY n.name "
+        "SELECT r.public_id FROM truce.resources r WHERE r.public_id > $1 ORDER BY r.public_id "
         "LIMIT $2",
         {Asked(query.after.text), Limit(query.limit)}};
+  }
+  PgStatement operator()(const KeysQuery& query) const {
+    return {"SELECT DISTINCT r.key FROM truce.resources r WHERE r.key > $1 ORDER BY r.key LIMIT $2",
+            {Asked(query.after.text), Limit(query.limit)}};
   }
   PgStatement operator()(const ObjectsOfKindQuery& query) const {
     return {"SELECT " + string(kObjectColumns) +
@@ -233,7 +238,7 @@ struct Ask {
              Asked(search.part)}};
   }
   PgStatement operator()(const KeysOfServiceQuery& query) const {
-    return {KeysWhere(kServiceIs + string(" AND n.name > $3")),
+    return {KeysWhere(kServiceIs + string(" AND r.key > $3")),
             {Asked(query.service), Limit(query.limit), Asked(query.after.text)}};
   }
   PgStatement operator()(const ServicesQuery& query) const {
@@ -291,7 +296,7 @@ struct Ask {
 
   static std::vector<std::optional<string>> After(const RowId& id, std::size_t limit,
                                                   std::optional<string> more = {}) {
-    std::vector<std::optional<string>> parameters = {Asked(id.key.text), Asked(id.uid.text),
+    std::vector<std::optional<string>> parameters = {Asked(id.resource.text), Asked(id.uid.text),
                                                      string(kRowStates.Of(id.state)), Limit(limit)};
     if (more) parameters.push_back(std::move(more));
     return parameters;
@@ -327,6 +332,12 @@ struct ReadAnswer {
   Result<void> operator()(const ObserversQuery&) { return Rows(); }
   Result<void> operator()(const AgreementsQuery&) {
     TRUCE_ASSIGN_OR_RETURN(answer.agreements, AllOf<Agreement>(rows, AgreementFrom<PgColumns>));
+    return {};
+  }
+  Result<void> operator()(const ResourcesQuery&) {
+    for (int row = 0; row < rows.row_count(); ++row) {
+      answer.resources.push_back(ResourceId{string(rows.Row(row).Text(0))});
+    }
     return {};
   }
   Result<void> operator()(const KeysQuery&) { return Keys(); }

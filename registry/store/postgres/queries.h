@@ -67,21 +67,23 @@ Result<std::vector<T>> AllOf(const PgAnswer& answer, const Read& read) {
 }
 
 // The columns of each table as the readers of registry/store/columns.h expect them, of its alias:
-// o (owners) with n (names), d (declarations) with r (resources), b (objects), g (agreements), l
-// (audit).
+// o (owners), d (declarations), g (agreements) and n (names), each with r (its resource); b
+// (objects), l (audit).
 inline constexpr const char* kOwnerColumns =
-    "n.name, '1', o.public_id, o.root, o.party, o.service, o.contact, o.arn, o.name, o.identity, "
+    "r.key, '1', r.public_id, o.root, o.party, o.service, o.contact, o.arn, o.name, o.identity, "
     "o.shape, o.since, o.real::integer, o.record, o.record_reason, o.successor, o.state, o.leaf, "
     "o.contested::integer, o.managed_once::integer, o.left_slots";
 inline constexpr const char* kRowColumns =
-    "r.key, d.uid, d.state, d.slot, d.root, d.intent, d.terminating::integer, d.managed::integer, "
+    "r.public_id, d.uid, d.state, d.slot, d.root, d.intent, d.terminating::integer, "
+    "d.managed::integer, "
     "d.identity, d.review, d.digest, d.base, d.\"user\", d.at, d.created, d.account_fields";
 inline constexpr const char* kObjectColumns =
     "b.uid, b.kind, b.namespace, b.name, b.parent, b.parent_uid, b.root, b.link, b.names, "
     "b.service, b.contact, b.composes::integer, b.own_party::integer, b.transfer_to, b.told, "
     "b.stripped, b.at";
 inline constexpr const char* kAgreementColumns =
-    "g.id, g.kind, g.key, g.party, g.level, g.accepted::integer, g.successor, g.reason, g.actor, "
+    "g.id, g.kind, r.public_id, g.party, g.level, g.accepted::integer, g.successor, g.reason, "
+    "g.actor, "
     "g.at, g.until";
 inline constexpr const char* kAuditColumns =
     "l.at, l.action, l.key, l.id, l.root, l.slot, l.uid, l.cause, l.actor, l.review";

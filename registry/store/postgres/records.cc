@@ -28,7 +28,7 @@ std::optional<std::int64_t> OptionalTime(const std::optional<Timestamp>& time) {
 void Flag(TextArray& array, bool flag) { array.Number(flag ? 1 : 0); }
 
 void Add(TextArray& array, const RowId& id) {
-  array.Text(id.key.text);
+  array.Text(id.resource.text);
   array.Text(id.uid.text);
   array.Text(kRowStates.Of(id.state));
 }
@@ -52,8 +52,8 @@ void Add(TextArray& array, const Row& row) {
 }
 
 void Add(TextArray& array, const Owner& owner) {
-  array.Text(owner.key.text);
   array.Text(owner.id.text);
+  array.Text(owner.key.text);
   array.Text(ToText(owner.root));
   array.Text(owner.party.text);
   array.Text(owner.service);
@@ -72,6 +72,11 @@ void Add(TextArray& array, const Owner& owner) {
   Flag(array, owner.contested);
   Flag(array, owner.managed_once);
   array.Text(SlotLines(owner.left));
+}
+
+void Add(TextArray& array, const ObservedResource& observed) {
+  array.Text(observed.id.text);
+  array.Text(observed.key.text);
 }
 
 void Add(TextArray& array, const Object& object) {
@@ -99,7 +104,7 @@ void Add(TextArray& array, const Object& object) {
 void Add(TextArray& array, const Agreement& agreement) {
   array.Text(agreement.id.text);
   array.Text(kAgreementKinds.Of(agreement.kind));
-  array.Text(agreement.key.text);
+  array.Text(agreement.resource.text);
   array.Text(agreement.party.text);
   array.Text(kShareLevels.Of(agreement.level));
   Flag(array, agreement.accepted);
@@ -110,9 +115,14 @@ void Add(TextArray& array, const Agreement& agreement) {
   OptionalNumber(array, OptionalTime(agreement.until));
 }
 
+void Add(TextArray& array, const NameId& id) {
+  array.Text(id.name.text);
+  array.Number(id.spelling);
+}
+
 void Add(TextArray& array, const ResourceName& name) {
-  array.Text(name.name.text);
-  array.Text(name.key.text);
+  Add(array, IdOf(name));
+  array.Text(name.resource.text);
   array.Text(kNameSorts.Of(name.sort));
   Flag(array, name.observed);
   array.Number(Milliseconds(name.at));
@@ -131,7 +141,7 @@ void Add(TextArray& array, const AuditEntry& entry) {
   array.Text(entry.review.text);
 }
 
-void Add(TextArray& array, const KeyText& key) { array.Text(key.text); }
+void Add(TextArray& array, const ResourceId& id) { array.Text(id.text); }
 void Add(TextArray& array, const Uid& uid) { array.Text(uid.text); }
 void Add(TextArray& array, const PublicId& id) { array.Text(id.text); }
 
@@ -165,30 +175,28 @@ std::optional<std::string> Unkeepable(const Changes& changes) {
     if (!found && !CanBeKey(text)) found = text;
   };
   for (const Row& row : changes.put_rows) {
-    check(row.id.key.text);
+    check(row.id.resource.text);
     check(row.id.uid.text);
     check(ToText(row.slot));
     check(row.user);
   }
   for (const Owner& owner : changes.put_owners) {
-    check(owner.key.text);
     check(owner.id.text);
+    check(owner.key.text);
     check(owner.shape);
     check(ToText(owner.root));
+  }
+  for (const ObservedResource& observed : changes.put_observed) {
+    check(observed.id.text);
+    check(observed.key.text);
   }
   for (const Object& object : changes.put_objects) {
     check(object.uid.text);
     check(ToText(object.slot));
     if (object.parent) check(ToText(*object.parent));
   }
-  for (const Agreement& agreement : changes.put_agreements) {
-    check(agreement.id.text);
-    check(agreement.key.text);
-  }
-  for (const ResourceName& name : changes.put_names) {
-    check(name.name.text);
-    check(name.key.text);
-  }
+  for (const Agreement& agreement : changes.put_agreements) check(agreement.id.text);
+  for (const ResourceName& name : changes.put_names) check(name.name.text);
   for (const auto& [name, value] : changes.put_settings) check(name);
   return found;
 }
@@ -253,9 +261,10 @@ Result<std::vector<std::optional<std::string>>> PutParameters(const Changes& cha
       DropsOf(changes.drop_names),
       DropsOf(changes.drop_rows),
       DropsOf(changes.drop_owners),
-      LastOf(changes.put_owners, [](const Owner& owner) { return owner.key; }),
+      LastOf(changes.put_observed, [](const ObservedResource& observed) { return observed.id; }),
+      LastOf(changes.put_owners, [](const Owner& owner) { return owner.id; }),
       LastOf(changes.put_rows, [](const Row& row) { return row.id; }),
-      LastOf(changes.put_names, [](const ResourceName& name) { return name.name; }),
+      LastOf(changes.put_names, IdOf),
       DropsOf(changes.drop_objects),
       LastOf(changes.put_objects, [](const Object& object) { return object.uid; }),
       DropsOf(changes.drop_agreements),

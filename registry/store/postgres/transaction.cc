@@ -15,20 +15,20 @@ namespace truce {
 namespace {
 
 constexpr const char* kTake =
-    "SELECT * FROM truce.take($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)";
+    "SELECT * FROM truce.take($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14)";
 constexpr const char* kPut =
-    "SELECT truce.put($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)";
+    "SELECT truce.put($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14)";
 
 constexpr const char* kConfirm = "SELECT truce.confirm()";
 
 // The first column of an answer of truce.take: which question a row answers (AskedAlong has more).
 enum What : std::int64_t {
   kBusy = -1,
-  kOwnerOfName,
-  kRowOfName,
-  kFurtherName,
-  kNameOfKey,
-  kAgreementOfKey,
+  kNamed,
+  kNameOfResource,
+  kOwnerOfResource,
+  kRowOfResource,
+  kAgreementOfResource,
   kRowOfUid,
   kObjectOfUid,
   kYoungestOfSlot,
@@ -53,33 +53,34 @@ std::optional<std::string> EpochText(std::int64_t epoch) {
   return std::to_string(epoch);
 }
 
-// Adds one row of truce.take's answer.
+// Adds one row of truce.take's answer. A resource that was brought along has the name that led to
+// it, at least.
 Result<void> AddTo(FactStock& stock, std::int64_t what, std::int64_t place,
                    const PgColumns& columns, const AskedAlong& along) {
   switch (what) {
-    case kOwnerOfName: {
+    case kNamed: {
+      TRUCE_ASSIGN_OR_RETURN(ResourceName name, NameFrom(columns));
+      stock.names[name.name].spelt.push_back(std::move(name));
+      return {};
+    }
+    case kNameOfResource: {
+      TRUCE_ASSIGN_OR_RETURN(ResourceName name, NameFrom(columns));
+      stock.resources[name.resource].names.push_back(std::move(name));
+      return {};
+    }
+    case kOwnerOfResource: {
       TRUCE_ASSIGN_OR_RETURN(Owner owner, OwnerFrom(columns));
-      stock.names[owner.key].owner = std::move(owner);
+      stock.resources[owner.id].owner = std::move(owner);
       return {};
     }
-    case kRowOfName: {
+    case kRowOfResource: {
       TRUCE_ASSIGN_OR_RETURN(Row row, RowFrom(columns));
-      stock.names[row.id.key].rows.push_back(std::move(row));
+      stock.resources[row.id.resource].rows.push_back(std::move(row));
       return {};
     }
-    case kFurtherName: {
-      TRUCE_ASSIGN_OR_RETURN(ResourceName name, NameFrom(columns));
-      stock.names[name.name].further = std::move(name);
-      return {};
-    }
-    case kNameOfKey: {
-      TRUCE_ASSIGN_OR_RETURN(ResourceName name, NameFrom(columns));
-      stock.names[name.key].names.push_back(std::move(name));
-      return {};
-    }
-    case kAgreementOfKey: {
+    case kAgreementOfResource: {
       TRUCE_ASSIGN_OR_RETURN(Agreement agreement, AgreementFrom(columns));
-      stock.names[agreement.key].agreements.push_back(std::move(agreement));
+      stock.resources[agreement.resource].agreements.push_back(std::move(agreement));
       return {};
     }
     case kRowOfUid: {
@@ -128,8 +129,8 @@ PgStatement TakeStatement(const char* mode, const FactNeeds& needs, const AskedA
   }
   return {
       kTake,
-      {mode, LockWaitOf(deadline), ArrayOfKeys(needs.names, text), ArrayOfKeys(needs.uids, text),
-       std::move(slots).Take(),
+      {mode, LockWaitOf(deadline), ArrayOfKeys(needs.names, text),
+       ArrayOfKeys(needs.resources, text), ArrayOfKeys(needs.uids, text), std::move(slots).Take(),
        ArrayOfKeys(needs.settings, [](const std::string& n) -> const std::string& { return n; }),
        ArrayOfKeys(needs.agreements, text), std::move(counts).Take(), along.reserved(),
        along.shapes(), along.proposed(), EpochText(epochs.registry), EpochText(epochs.watch)}};
@@ -170,18 +171,21 @@ Result<bool> PgTransaction::Take(const char* mode, const FactNeeds& needs, FactS
   TRUCE_ASSIGN_OR_RETURN(const std::vector<PgAnswer> answers, link_.Ask(statements, deadline_));
   const PgAnswer& taken = answers[take];
   if (taken.row_count() == 1 && taken.Row(0).Integer(0) == kBusy) return false;
-  stock.Expect(needs);
-  along.Expect(stock);
+  // Of its own: a resource may be brought along that is in stock.
+  FactStock brought;
+  brought.Expect(needs);
+  along.Expect(brought);
   for (int row = 0; row < taken.row_count(); ++row) {
     const PgColumns columns = taken.Row(row);
     TRUCE_RETURN_IF_ERROR(
-        AddTo(stock, columns.Integer(0), columns.Integer(1), taken.Row(row, 2), along));
+        AddTo(brought, columns.Integer(0), columns.Integer(1), taken.Row(row, 2), along));
   }
-  stock.Sort(needs);
+  brought.Sort();
   std::size_t next = take;
   for (const Query* query : along.others()) {
-    TRUCE_ASSIGN_OR_RETURN(stock.queries[*query], AnswerOf(*query, answers[++next]));
+    TRUCE_ASSIGN_OR_RETURN(brought.queries[*query], AnswerOf(*query, answers[++next]));
   }
+  stock.Add(std::move(brought));
   return true;
 }
 

@@ -13,25 +13,25 @@ namespace truce {
 namespace {
 
 // The columns of each table in the order of their readers (columns.h).
-#define TRUCE_OWNER_COLUMNS                                                                   \
-  "key, owned, public_id, root, party, service, contact, arn, name, identity, shape, since, " \
-  "real, "                                                                                    \
-  "record, record_reason, successor, state, leaf, contested, managed_once, left_slots"
-#define TRUCE_ROW_COLUMNS                                                                   \
-  "r.key, d.uid, d.state, d.slot, d.root, d.intent, d.terminating, d.managed, d.identity, " \
+#define TRUCE_OWNER_COLUMNS                                                                 \
+  "r.key, r.owned, r.public_id, r.root, r.party, r.service, r.contact, r.arn, r.name, "     \
+  "r.identity, r.shape, r.since, r.real, r.record, r.record_reason, r.successor, r.state, " \
+  "r.leaf, r.contested, r.managed_once, r.left_slots"
+#define TRUCE_ROW_COLUMNS                                                                         \
+  "r.public_id, d.uid, d.state, d.slot, d.root, d.intent, d.terminating, d.managed, d.identity, " \
   "d.review, d.digest, d.base, d.user, d.at, d.created, d.account_fields"
 #define TRUCE_OBJECT_COLUMNS                                                              \
   "uid, kind, namespace, name, parent, parent_uid, root, link, names, service, contact, " \
   "composes, own_party, transfer_to, told, stripped, at"
-#define TRUCE_NAME_COLUMNS "n.name, r.key, n.sort, n.observed, n.at"
-#define TRUCE_AGREEMENT_COLUMNS \
-  "id, kind, key, party, level, accepted, successor, reason, actor, at, until"
+#define TRUCE_NAME_COLUMNS "n.name, r.public_id, n.sort, n.observed, n.at, n.spelling"
+#define TRUCE_AGREEMENT_COLUMNS                                                               \
+  "a.id, a.kind, r.public_id, a.party, a.level, a.accepted, a.successor, a.reason, a.actor, " \
+  "a.at, a.until"
 #define TRUCE_AUDIT_COLUMNS "at, action, key, id, root, slot, uid, cause, actor, review"
 constexpr int kAuditColumns = 10;
 
-#define TRUCE_OWNERS "SELECT " TRUCE_OWNER_COLUMNS " FROM resources "
+#define TRUCE_OWNERS "SELECT " TRUCE_OWNER_COLUMNS " FROM resources r "
 #define TRUCE_OBJECTS "SELECT " TRUCE_OBJECT_COLUMNS " FROM objects "
-#define TRUCE_AGREEMENTS "SELECT " TRUCE_AGREEMENT_COLUMNS " FROM agreements "
 #define TRUCE_AUDIT "SELECT " TRUCE_AUDIT_COLUMNS ", seq FROM audit "
 // From the few to the many: what comes first is looked up, the other one follows from it.
 #define TRUCE_ROWS_OF_RESOURCES \
@@ -40,6 +40,9 @@ constexpr int kAuditColumns = 10;
   "SELECT " TRUCE_ROW_COLUMNS " FROM declarations d CROSS JOIN resources r ON r.id = d.resource "
 #define TRUCE_NAMES \
   "SELECT " TRUCE_NAME_COLUMNS " FROM names n CROSS JOIN resources r ON r.id = n.resource "
+#define TRUCE_AGREEMENTS            \
+  "SELECT " TRUCE_AGREEMENT_COLUMNS \
+  " FROM agreements a CROSS JOIN resources r ON r.id = a.resource "
 
 Result<Owner> ReadOwner(const Statement& row) { return OwnerFrom(row); }
 Result<Row> ReadRow(const Statement& row) { return RowFrom(row); }
@@ -51,6 +54,7 @@ Result<std::pair<std::string, std::string>> ReadSetting(const Statement& row) {
   return std::pair(std::string(row.Text(0)), std::string(row.Text(1)));
 }
 Result<KeyText> ReadKey(const Statement& row) { return KeyText{std::string(row.Text(0))}; }
+Result<ResourceId> ReadId(const Statement& row) { return ResourceId{std::string(row.Text(0))}; }
 Result<std::uint64_t> ReadCount(const Statement& row) {
   return static_cast<std::uint64_t>(row.Integer(0));
 }
@@ -72,7 +76,18 @@ const char* OwnersAfter(OwnerList list) {
     case OwnerList::kImported:
       return TRUCE_OWNERS "WHERE record = 'imported' AND key > ?1 ORDER BY key LIMIT ?2";
   }
-  return TRUCE_OWNERS "WHERE owned = 1 AND key > ?1 ORDER BY key LIMIT ?2";
+  return "SELECT " TRUCE_OWNER_COLUMNS
+         " FROM names n CROSS JOIN resources r ON r.id = n.resource AND r.key = n.name WHERE "
+         "r.owned = 1 AND n.name > ?1 "
+         "ORDER BY n.name LIMIT ?2";
+}
+
+// The entry of a memory that holds a few.
+template <typename Memory>
+auto& RememberedOf(Memory& memory, const typename Memory::key_type& key) {
+  constexpr std::size_t kMax = 8;
+  if (memory.size() == kMax && !memory.contains(key)) memory.clear();
+  return memory[key];
 }
 
 // Key and name of the owners that a search looks among.
@@ -128,33 +143,46 @@ auto SqliteFacts::First(const char* sql, const Read& read, const Values&... valu
   return found;
 }
 
-SqliteFacts::OfKey& SqliteFacts::Remembered(const KeyText& key) const {
-  constexpr std::size_t kKeysMax = 8;
-  if (remembered_.size() == kKeysMax && !remembered_.contains(key)) remembered_.clear();
-  return remembered_[key];
+std::vector<ResourceName> SqliteFacts::Spelt(const KeyText& name) const {
+  auto& spelt = RememberedOf(spelt_, name);
+  if (!spelt) {
+    spelt = Collect(TRUCE_NAMES "WHERE n.name = ?1 ORDER BY n.spelling DESC", ReadName, name.text);
+  }
+  return *spelt;
 }
 
-const std::optional<Owner>& SqliteFacts::StoredOwner(const KeyText& key) const {
-  std::optional<std::optional<Owner>>& owner = Remembered(key).owner;
-  if (!owner) owner = First(TRUCE_OWNERS "WHERE key = ?1 AND owned = 1", ReadOwner, key.text);
+std::vector<ResourceName> SqliteFacts::NamesOf(const ResourceId& id) const {
+  auto& names = RememberedOf(resources_, id).names;
+  if (!names) {
+    names = Collect("SELECT " TRUCE_NAME_COLUMNS
+                    " FROM resources r CROSS JOIN names n ON n.resource = r.id "
+                    "WHERE r.public_id = ?1 ORDER BY n.name, n.spelling",
+                    ReadName, id.text);
+  }
+  return *names;
+}
+
+std::optional<Owner> SqliteFacts::OwnerOf(const ResourceId& id) const {
+  auto& owner = RememberedOf(resources_, id).owner;
+  if (!owner) owner = First(TRUCE_OWNERS "WHERE public_id = ?1 AND owned = 1", ReadOwner, id.text);
   return *owner;
 }
 
-std::optional<Owner> SqliteFacts::OwnerOf(const KeyText& key) const { return StoredOwner(key); }
-
-bool SqliteFacts::HasOwner(const KeyText& key) const { return StoredOwner(key).has_value(); }
-
-std::vector<Row> SqliteFacts::RowsOfKey(const KeyText& key) const {
-  std::optional<std::vector<Row>>& rows = Remembered(key).rows;
+std::vector<Row> SqliteFacts::RowsOf(const ResourceId& id) const {
+  auto& rows = RememberedOf(resources_, id).rows;
   if (!rows) {
-    rows = Collect(TRUCE_ROWS_OF_RESOURCES "WHERE r.key = ?1 ORDER BY d.uid, d.state", ReadRow,
-                   key.text);
+    rows = Collect(TRUCE_ROWS_OF_RESOURCES "WHERE r.public_id = ?1 ORDER BY d.uid, d.state",
+                   ReadRow, id.text);
   }
   return *rows;
 }
 
 std::vector<Row> SqliteFacts::RowsOfUid(const Uid& uid) const {
-  return Collect(TRUCE_ROWS "WHERE d.uid = ?1 ORDER BY r.key, d.state", ReadRow, uid.text);
+  return Collect(
+      "SELECT " TRUCE_ROW_COLUMNS
+      " FROM objects o CROSS JOIN declarations d ON d.object = o.id CROSS JOIN resources "
+      "r ON r.id = d.resource WHERE o.uid = ?1 ORDER BY r.public_id, d.state",
+      ReadRow, uid.text);
 }
 
 std::optional<Object> SqliteFacts::ObjectByUid(const Uid& uid) const {
@@ -215,29 +243,21 @@ std::vector<Owner> SqliteFacts::OwnersOfShape(std::string_view shape, std::size_
                  shape, LimitOf(limit));
 }
 
-std::optional<ResourceName> SqliteFacts::FurtherName(const KeyText& name) const {
-  return First(TRUCE_NAMES "WHERE n.name = ?1", ReadName, name.text);
-}
-
-std::vector<ResourceName> SqliteFacts::FurtherNamesOf(const KeyText& key) const {
-  return Collect("SELECT " TRUCE_NAME_COLUMNS
-                 " FROM resources r CROSS JOIN names n ON n.resource = r.id WHERE r.key = ?1 "
-                 "ORDER BY n.name",
-                 ReadName, key.text);
-}
-
-std::vector<Agreement> SqliteFacts::AgreementsOf(const KeyText& key) const {
-  return Collect(TRUCE_AGREEMENTS "WHERE key = ?1 ORDER BY id", ReadAgreement, key.text);
+std::vector<Agreement> SqliteFacts::AgreementsOf(const ResourceId& id) const {
+  return Collect("SELECT " TRUCE_AGREEMENT_COLUMNS
+                 " FROM resources r CROSS JOIN agreements a ON a.resource = r.id "
+                 "WHERE r.public_id = ?1 ORDER BY a.id",
+                 ReadAgreement, id.text);
 }
 
 std::optional<Agreement> SqliteFacts::AgreementById(const PublicId& id) const {
-  return First(TRUCE_AGREEMENTS "WHERE id = ?1", ReadAgreement, id.text);
+  return First(TRUCE_AGREEMENTS "WHERE a.id = ?1", ReadAgreement, id.text);
 }
 
 std::vector<Agreement> SqliteFacts::AgreementsAfter(AgreementKind kind, const PublicId& after,
                                                     std::size_t limit) const {
-  return Collect(TRUCE_AGREEMENTS "WHERE kind = ?1 AND id > ?2 ORDER BY id LIMIT ?3", ReadAgreement,
-                 kAgreementKinds.Of(kind), after.text, LimitOf(limit));
+  return Collect(TRUCE_AGREEMENTS "WHERE a.kind = ?1 AND a.id > ?2 ORDER BY a.id LIMIT ?3",
+                 ReadAgreement, kAgreementKinds.Of(kind), after.text, LimitOf(limit));
 }
 
 std::vector<Owner> SqliteFacts::OwnersIn(OwnerList list, const KeyText& after,
@@ -249,9 +269,10 @@ std::optional<std::string> SqliteFacts::Setting(std::string_view name) const {
   return First("SELECT value FROM settings WHERE name = ?1", ReadText, name);
 }
 
-std::vector<KeyText> SqliteFacts::KeysAfter(const KeyText& after, std::size_t limit) const {
-  return Collect("SELECT key FROM resources WHERE key > ?1 ORDER BY key LIMIT ?2", ReadKey,
-                 after.text, LimitOf(limit));
+std::vector<ResourceId> SqliteFacts::ResourcesAfter(const ResourceId& after,
+                                                    std::size_t limit) const {
+  return Collect("SELECT public_id FROM resources WHERE public_id > ?1 ORDER BY public_id LIMIT ?2",
+                 ReadId, after.text, LimitOf(limit));
 }
 
 // In the order of slots; `after` is "namespace/name/uid" of the last one.
@@ -287,9 +308,10 @@ std::vector<std::pair<std::string, std::string>> SqliteFacts::SettingsAfter(
 std::vector<Row> SqliteFacts::ReservedBefore(Timestamp before, const RowId& after,
                                              std::size_t limit) const {
   return Collect(TRUCE_ROWS
-                 "WHERE d.state = 'reserved' AND d.at < ?1 AND (r.key, d.uid) > (?2, ?3) "
-                 "ORDER BY r.key, d.uid LIMIT ?4",
-                 ReadRow, Milliseconds(before), after.key.text, after.uid.text, LimitOf(limit));
+                 "WHERE d.state = 'reserved' AND d.at < ?1 AND (r.public_id, d.uid) > (?2, ?3) "
+                 "ORDER BY r.public_id, d.uid LIMIT ?4",
+                 ReadRow, Milliseconds(before), after.resource.text, after.uid.text,
+                 LimitOf(limit));
 }
 
 std::uint64_t SqliteFacts::CountSeen(std::string_view cluster) const {
@@ -302,9 +324,9 @@ std::uint64_t SqliteFacts::CountSeen(std::string_view cluster) const {
 
 std::vector<Row> SqliteFacts::ObserversAfter(const RowId& after, std::size_t limit) const {
   return Collect(TRUCE_ROWS
-                 "WHERE d.intent = 'observes' AND (r.key, d.uid, d.state) > (?1, ?2, ?3) "
-                 "ORDER BY r.key, d.uid, d.state LIMIT ?4",
-                 ReadRow, after.key.text, after.uid.text, kRowStates.Of(after.state),
+                 "WHERE d.intent = 'observes' AND (r.public_id, d.uid, d.state) > (?1, ?2, ?3) "
+                 "ORDER BY r.public_id, d.uid, d.state LIMIT ?4",
+                 ReadRow, after.resource.text, after.uid.text, kRowStates.Of(after.state),
                  LimitOf(limit));
 }
 
@@ -323,9 +345,11 @@ std::vector<PlaceCount> SqliteFacts::PlacesOf(std::string_view type, std::size_t
       read, type, LimitOf(limit));
 }
 
-std::vector<KeyText> SqliteFacts::KeysWithId(const PublicId& id, std::size_t limit) const {
-  return Collect("SELECT key FROM resources WHERE public_id = ?1 ORDER BY key LIMIT ?2", ReadKey,
-                 id.text, LimitOf(limit));
+std::vector<KeyText> SqliteFacts::KeysAfter(const KeyText& after, std::size_t limit) const {
+  return Collect(
+      "SELECT DISTINCT n.name FROM names n CROSS JOIN resources r ON r.id = n.resource "
+      "AND r.key = n.name WHERE n.name > ?1 ORDER BY n.name LIMIT ?2",
+      ReadKey, after.text, LimitOf(limit));
 }
 
 std::vector<KeyText> SqliteFacts::KeysWithName(std::string_view name, std::size_t limit) const {

@@ -30,9 +30,10 @@ class SqliteFacts final : public AllFacts {
 
   const std::optional<Error>& error() const { return error_; }
 
-  std::optional<Owner> OwnerOf(const KeyText& key) const override;
-  bool HasOwner(const KeyText& key) const override;
-  std::vector<Row> RowsOfKey(const KeyText& key) const override;
+  std::vector<ResourceName> Spelt(const KeyText& name) const override;
+  std::vector<ResourceName> NamesOf(const ResourceId& id) const override;
+  std::optional<Owner> OwnerOf(const ResourceId& id) const override;
+  std::vector<Row> RowsOf(const ResourceId& id) const override;
   std::vector<Row> RowsOfUid(const Uid& uid) const override;
   std::optional<Object> ObjectByUid(const Uid& uid) const override;
   std::optional<Object> ObjectBySlot(const Slot& slot) const override;
@@ -41,9 +42,7 @@ class SqliteFacts final : public AllFacts {
                             std::size_t limit) const override;
   std::uint64_t CountOwned(const OwnedRange& range) const override;
   std::vector<Owner> OwnersOfShape(std::string_view shape, std::size_t limit) const override;
-  std::optional<ResourceName> FurtherName(const KeyText& name) const override;
-  std::vector<ResourceName> FurtherNamesOf(const KeyText& key) const override;
-  std::vector<Agreement> AgreementsOf(const KeyText& key) const override;
+  std::vector<Agreement> AgreementsOf(const ResourceId& id) const override;
   std::optional<Agreement> AgreementById(const PublicId& id) const override;
   std::vector<Agreement> AgreementsAfter(AgreementKind kind, const PublicId& after,
                                          std::size_t limit) const override;
@@ -51,7 +50,7 @@ class SqliteFacts final : public AllFacts {
                               std::size_t limit) const override;
   std::optional<std::string> Setting(std::string_view name) const override;
 
-  std::vector<KeyText> KeysAfter(const KeyText& after, std::size_t limit) const override;
+  std::vector<ResourceId> ResourcesAfter(const ResourceId& after, std::size_t limit) const override;
   ObjectPage ObjectsOfKind(const Slot& slot, std::string_view after,
                            std::size_t limit) const override;
   std::vector<Object> ObjectsAfter(const Uid& after, std::size_t limit) const override;
@@ -63,7 +62,7 @@ class SqliteFacts final : public AllFacts {
 
   std::vector<Row> ObserversAfter(const RowId& after, std::size_t limit) const override;
   std::vector<PlaceCount> PlacesOf(std::string_view type, std::size_t limit) const override;
-  std::vector<KeyText> KeysWithId(const PublicId& id, std::size_t limit) const override;
+  std::vector<KeyText> KeysAfter(const KeyText& after, std::size_t limit) const override;
   std::vector<KeyText> KeysWithName(std::string_view name, std::size_t limit) const override;
   std::vector<KeyText> KeysWithArn(std::string_view arn, std::size_t limit) const override;
   std::optional<std::vector<KeyText>> KeysNamed(const NameSearch& search,
@@ -86,16 +85,16 @@ class SqliteFacts final : public AllFacts {
   template <typename Read, typename... Values>
   auto First(const char* sql, const Read& read, const Values&... values) const;
 
-  // Of the last few keys that were asked for: the rules of a decision ask for the same again.
-  struct OfKey {
+  // Of the last few that were asked for: the rules of a decision ask for the same again.
+  struct OfResource {
     std::optional<std::optional<Owner>> owner;
     std::optional<std::vector<Row>> rows;
+    std::optional<std::vector<ResourceName>> names;
   };
-  OfKey& Remembered(const KeyText& key) const;
-  const std::optional<Owner>& StoredOwner(const KeyText& key) const;
 
   Connection& connection_;
-  mutable std::map<KeyText, OfKey> remembered_;
+  mutable std::map<ResourceId, OfResource> resources_;
+  mutable std::map<KeyText, std::optional<std::vector<ResourceName>>> spelt_;
   mutable std::optional<Error> error_;
 };
 

@@ -2,8 +2,10 @@
 
 #include <algorithm>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "registry/store/adapter.h"
 #include "registry/store/columns.h"
@@ -35,8 +37,13 @@ Result<RowNumber> Find(Connection& writer, const char* sql, const auto&... value
   return number;
 }
 
-Result<RowNumber> FindResource(Connection& writer, const KeyText& key) {
-  return Find(writer, "SELECT id FROM resources WHERE key = ?1", key.text);
+// What refers to a resource, `what`, does so by its number.
+Result<std::int64_t> ResourceNumber(Connection& writer, const ResourceId& id,
+                                    std::string_view constraint, std::string_view what) {
+  TRUCE_ASSIGN_OR_RETURN(const RowNumber number,
+                         Find(writer, "SELECT id FROM resources WHERE public_id = ?1", id.text));
+  if (!number) return BrokenConstraint(constraint, what);
+  return *number;
 }
 
 Result<std::int64_t> PlaceNumber(Connection& writer, const Place& place) {
@@ -56,31 +63,31 @@ Result<std::int64_t> PlaceNumber(Connection& writer, const Place& place) {
 
 Result<void> PutOwner(Connection& writer, const Owner& owner) {
   TRUCE_ASSIGN_OR_RETURN(const std::int64_t place, PlaceNumber(writer, PlaceOf(owner)));
-  // The row of the key, and whether no column of an index changes but those of its lists.
+  // The row of the resource, and whether no column of an index changes but those of its lists.
   RowNumber number;
   bool is_found_alike = false;
   const auto read = [&](const Statement& row) -> Result<bool> {
     number = row.Integer(0);
-    is_found_alike = row.Text(1) == owner.id.text && row.Text(2) == owner.name &&
+    is_found_alike = row.Text(1) == owner.key.text && row.Text(2) == owner.name &&
                      row.Text(3) == owner.arn && row.Text(4) == owner.shape &&
                      row.Text(5) == owner.service && row.Integer(6) == place;
     return false;
   };
   TRUCE_RETURN_IF_ERROR(writer.Visit(
-      "SELECT id, public_id, name, arn, shape, service, place FROM resources WHERE key = ?1", read,
-      owner.key.text));
+      "SELECT id, key, name, arn, shape, service, place FROM resources WHERE public_id = ?1", read,
+      owner.id.text));
   if (!number) {
     return writer.Run(
         "INSERT OR ROLLBACK INTO resources (root, party, contact, identity, since, real, record, "
-        "record_reason, successor, state, leaf, contested, managed_once, left_slots, public_id, "
-        "name, arn, shape, service, place, key, owned) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, "
+        "record_reason, successor, state, leaf, contested, managed_once, left_slots, key, name, "
+        "arn, shape, service, place, public_id, owned) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, "
         "?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20, ?21, 1)",
         ToText(owner.root), owner.party.text, owner.contact, ToText(owner.identity),
         Milliseconds(owner.since), owner.real, kRecords.Of(owner.record), owner.record_reason,
         owner.successor, kHolderStates.Of(owner.state), LeafBeside(owner.root, owner.leaf),
-        owner.contested, owner.managed_once, SlotLines(owner.left), OrNull(owner.id.text),
+        owner.contested, owner.managed_once, SlotLines(owner.left), owner.key.text,
         OrNull(owner.name), OrNull(owner.arn), OrNull(owner.shape), owner.service, place,
-        owner.key.text);
+        owner.id.text);
   }
   TRUCE_RETURN_IF_ERROR(writer.Run(
       "UPDATE OR ROLLBACK resources SET (root, party, contact, identity, since, real, record, "
@@ -92,42 +99,87 @@ Result<void> PutOwner(Connection& writer, const Owner& owner) {
       owner.contested, owner.managed_once, SlotLines(owner.left), *number));
   if (is_found_alike) return {};
   return writer.Run(
-      "UPDATE OR ROLLBACK resources SET (public_id, name, arn, shape, service, place, owned) = "
+      "UPDATE OR ROLLBACK resources SET (key, name, arn, shape, service, place, owned) = "
       "(?1, ?2, ?3, ?4, ?5, ?6, 1) WHERE id = ?7",
-      OrNull(owner.id.text), OrNull(owner.name), OrNull(owner.arn), OrNull(owner.shape),
-      owner.service, place, *number);
+      owner.key.text, OrNull(owner.name), OrNull(owner.arn), OrNull(owner.shape), owner.service,
+      place, *number);
 }
 
 // Its observers' rows may stay; ForgetResource takes what nothing points to.
-Result<void> DropOwner(Connection& writer, const KeyText& key) {
+Result<void> DropOwner(Connection& writer, const ResourceId& id) {
   return writer.Run(
-      "UPDATE OR ROLLBACK resources SET (owned, public_id, root, party, service, contact, arn, "
-      "name, identity, shape, place, since, real, record, record_reason, successor, state, leaf, "
-      "contested, managed_once, left_slots) = (0, NULL, '', '', '', '', NULL, NULL, '', NULL, "
-      "NULL, 0, 0, 'none', '', '', 'reserved', NULL, 0, 0, '') WHERE key = ?1",
-      key.text);
+      "UPDATE OR ROLLBACK resources SET (owned, root, party, service, contact, arn, name, "
+      "identity, shape, place, since, real, record, record_reason, successor, state, leaf, "
+      "contested, managed_once, left_slots) = (0, '', '', '', '', NULL, NULL, '', NULL, NULL, 0, "
+      "0, 'none', '', '', 'reserved', NULL, 0, 0, '') WHERE public_id = ?1",
+      id.text);
 }
 
-Result<std::int64_t> AddObserved(Connection& writer, const KeyText& key) {
-  TRUCE_RETURN_IF_ERROR(writer.Run(
-      "INSERT OR ROLLBACK INTO resources (key, owned, root, party, service, contact, identity, "
-      "since, real, record, record_reason, successor, state, contested, managed_once, left_slots) "
-      "VALUES (?1, 0, '', '', '', '', '', 0, 0, 'none', '', '', 'reserved', 0, 0, '')",
-      key.text));
-  return writer.LastId();
+// What has an owner stays owned.
+Result<void> PutObserved(Connection& writer, const ObservedResource& observed) {
+  return writer.Run(
+      "INSERT OR ROLLBACK INTO resources (public_id, key, owned, root, party, service, contact, "
+      "identity, since, real, record, record_reason, successor, state, contested, managed_once, "
+      "left_slots) VALUES (?1, ?2, 0, '', '', '', '', '', 0, 0, 'none', '', '', 'reserved', 0, 0, "
+      "'') ON CONFLICT (public_id) DO UPDATE SET key = ?2 WHERE owned = 0",
+      observed.id.text, observed.key.text);
 }
 
 // One that has neither owner nor row any more.
-Result<void> ForgetResource(Connection& writer, const KeyText& key) {
+Result<void> ForgetResource(Connection& writer, const ResourceId& id) {
   return writer.Run(
-      "DELETE FROM resources WHERE key = ?1 AND owned = 0 AND NOT EXISTS "
+      "DELETE FROM resources WHERE public_id = ?1 AND owned = 0 AND NOT EXISTS "
       "(SELECT 1 FROM declarations WHERE resource = resources.id)",
-      key.text);
+      id.text);
 }
 
-// Not by ON CONFLICT: its update would keep a journal of the statement, a copy of each page.
+// Not by ON CONFLICT, as names: its update would keep a journal of the statement, a copy of each
+// page.
 Result<void> PutRow(Connection& writer, const Row& row) {
   const std::string_view state = kRowStates.Of(row.id.state);
+  RowNumber resource;
+  RowNumber object;
+  bool is_found = false;
+  const auto read = [&](const Statement& found) -> Result<bool> {
+    resource = found.Integer(0);
+    if (!found.IsNull(1)) object = found.Integer(1);
+    is_found = found.Integer(2) != 0;
+    return false;
+  };
+  TRUCE_RETURN_IF_ERROR(writer.Visit(
+      "SELECT id, (SELECT id FROM objects WHERE uid = ?2), EXISTS (SELECT 1 FROM declarations "
+      "WHERE resource = resources.id AND uid = ?2 AND state = ?3) FROM resources "
+      "WHERE public_id = ?1",
+      read, row.id.resource.text, row.id.uid.text, state));
+  if (!resource) return BrokenConstraint("a row has its resource", row.id.uid.text);
+  if (!object) return BrokenConstraint("a row has its object", row.id.uid.text);
+  const std::optional<std::int64_t> created =
+      row.created ? std::optional(Milliseconds(*row.created)) : std::nullopt;
+  const char* const sql =
+      is_found
+          ? "UPDATE OR ROLLBACK declarations SET (slot, namespace, root, intent, terminating, "
+            "managed, identity, review, digest, base, user, at, created, account_fields) = (?5, "
+            "?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18) "
+            "WHERE resource = ?1 AND uid = ?2 AND state = ?3 AND object = ?4"
+          : "INSERT OR ROLLBACK INTO declarations (resource, uid, state, object, slot, namespace, "
+            "root, intent, terminating, managed, identity, review, digest, base, user, at, "
+            "created, "
+            "account_fields) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, "
+            "?15, ?16, ?17, ?18)";
+  return writer.Run(sql, *resource, row.id.uid.text, state, *object, ToText(row.slot), row.slot.ns,
+                    RootBeside(row.slot, row.root), kIntents.Of(row.intent), row.terminating,
+                    row.managed, ToText(row.identity), row.review.text, row.digest,
+                    AsBits(row.base), row.user, Milliseconds(row.at), created, row.account_fields);
+}
+
+Result<void> DropRow(Connection& writer, const RowId& id) {
+  return writer.Run(
+      "DELETE FROM declarations WHERE resource = (SELECT id FROM resources WHERE public_id = ?1) "
+      "AND uid = ?2 AND state = ?3",
+      id.resource.text, id.uid.text, kRowStates.Of(id.state));
+}
+
+Result<void> PutName(Connection& writer, const ResourceName& name) {
   RowNumber resource;
   bool is_found = false;
   const auto read = [&](const Statement& found) -> Result<bool> {
@@ -136,45 +188,21 @@ Result<void> PutRow(Connection& writer, const Row& row) {
     return false;
   };
   TRUCE_RETURN_IF_ERROR(writer.Visit(
-      "SELECT id, EXISTS (SELECT 1 FROM declarations WHERE resource = resources.id AND uid = ?2 "
-      "AND state = ?3) FROM resources WHERE key = ?1",
-      read, row.id.key.text, row.id.uid.text, state));
-  if (!resource) {
-    TRUCE_ASSIGN_OR_RETURN(resource, AddObserved(writer, row.id.key));
-  }
-  const std::optional<std::int64_t> created =
-      row.created ? std::optional(Milliseconds(*row.created)) : std::nullopt;
-  const char* const sql =
-      is_found
-          ? "UPDATE OR ROLLBACK declarations SET (slot, namespace, root, intent, terminating, "
-            "managed, identity, review, digest, base, user, at, created, account_fields) = (?4, "
-            "?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17) "
-            "WHERE resource = ?1 AND uid = ?2 AND state = ?3"
-          : "INSERT OR ROLLBACK INTO declarations (resource, uid, state, slot, namespace, root, "
-            "intent, terminating, managed, identity, review, digest, base, user, at, created, "
-            "account_fields) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, "
-            "?15, ?16, ?17)";
-  return writer.Run(sql, *resource, row.id.uid.text, state, ToText(row.slot), row.slot.ns,
-                    RootBeside(row.slot, row.root), kIntents.Of(row.intent), row.terminating,
-                    row.managed, ToText(row.identity), row.review.text, row.digest,
-                    AsBits(row.base), row.user, Milliseconds(row.at), created, row.account_fields);
-}
-
-Result<void> DropRow(Connection& writer, const RowId& id) {
-  return writer.Run(
-      "DELETE FROM declarations WHERE resource = (SELECT id FROM resources WHERE key = ?1) AND "
-      "uid = ?2 AND state = ?3",
-      id.key.text, id.uid.text, kRowStates.Of(id.state));
-}
-
-Result<void> PutName(Connection& writer, const ResourceName& name) {
-  TRUCE_ASSIGN_OR_RETURN(const RowNumber resource, FindResource(writer, name.key));
+      "SELECT id, EXISTS (SELECT 1 FROM names WHERE name = ?2 AND spelling = ?3) FROM resources "
+      "WHERE public_id = ?1",
+      read, name.resource.text, name.name.text, std::int64_t{name.spelling}));
   if (!resource) return BrokenConstraint("a name has its resource", name.name.text);
-  return writer.Run(
-      "INSERT OR ROLLBACK INTO names (name, resource, sort, observed, at) "
-      "VALUES (?1, ?2, ?3, ?4, ?5) ON CONFLICT (name) DO UPDATE SET (resource, sort, observed, at) "
-      "= (?2, ?3, ?4, ?5)",
-      name.name.text, *resource, kNameSorts.Of(name.sort), name.observed, Milliseconds(name.at));
+  return writer.Run(is_found ? "UPDATE OR ROLLBACK names SET (resource, sort, observed, at) = "
+                               "(?3, ?4, ?5, ?6) WHERE name = ?1 AND spelling = ?2"
+                             : "INSERT OR ROLLBACK INTO names (name, spelling, resource, sort, "
+                               "observed, at) VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
+                    name.name.text, std::int64_t{name.spelling}, *resource,
+                    kNameSorts.Of(name.sort), name.observed, Milliseconds(name.at));
+}
+
+Result<void> DropName(Connection& writer, const NameId& id) {
+  return writer.Run("DELETE FROM names WHERE name = ?1 AND spelling = ?2", id.name.text,
+                    std::int64_t{id.spelling});
 }
 
 Result<void> PutObject(Connection& writer, const Object& object) {
@@ -183,23 +211,35 @@ Result<void> PutObject(Connection& writer, const Object& object) {
       object.parent ? std::optional(ToText(*object.parent)) : std::nullopt;
   std::string names;
   for (const std::string& name : object.names) names += name + "\n";
-  TRUCE_ASSIGN_OR_RETURN(const RowNumber alike,
-                         Find(writer,
-                              "SELECT id FROM objects WHERE uid = ?1 AND kind = ?2 AND "
-                              "namespace = ?3 AND name = ?4 AND parent IS ?5",
-                              object.uid.text, kind, object.slot.ns, object.slot.name, parent));
-  if (alike) {
+  RowNumber number;
+  bool is_alike = false;  // in the columns of indexes
+  const auto read = [&](const Statement& found) -> Result<bool> {
+    number = found.Integer(0);
+    is_alike = found.Integer(1) != 0;
+    return false;
+  };
+  TRUCE_RETURN_IF_ERROR(writer.Visit(
+      "SELECT id, kind = ?2 AND namespace = ?3 AND name = ?4 AND parent IS ?5 FROM objects "
+      "WHERE uid = ?1",
+      read, object.uid.text, kind, object.slot.ns, object.slot.name, parent));
+  if (number && !is_alike) {
+    TRUCE_RETURN_IF_ERROR(writer.Run(
+        "UPDATE OR ROLLBACK objects SET (kind, namespace, name, parent) = (?1, ?2, ?3, ?4) "
+        "WHERE id = ?5",
+        kind, object.slot.ns, object.slot.name, parent, *number));
+  }
+  if (number) {
     return writer.Run(
         "UPDATE OR ROLLBACK objects SET (parent_uid, root, link, names, service, contact, "
         "composes, own_party, transfer_to, told, stripped, at) = (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, "
         "?9, ?10, ?11, ?12) WHERE id = ?13",
         object.parent_uid.text, RootBeside(object.slot, object.root), object.link, names,
         object.service, object.contact, object.composes, object.own_party, object.transfer_to,
-        object.told, AsBits(object.stripped), Milliseconds(object.at), *alike);
+        object.told, AsBits(object.stripped), Milliseconds(object.at), *number);
   }
   return writer.Run(
-      "INSERT OR REPLACE INTO objects (uid, kind, namespace, name, parent, parent_uid, root, link, "
-      "names, service, contact, composes, own_party, transfer_to, told, stripped, at) VALUES "
+      "INSERT OR ROLLBACK INTO objects (uid, kind, namespace, name, parent, parent_uid, root, "
+      "link, names, service, contact, composes, own_party, transfer_to, told, stripped, at) VALUES "
       "(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17)",
       object.uid.text, kind, object.slot.ns, object.slot.name, parent, object.parent_uid.text,
       RootBeside(object.slot, object.root), object.link, names, object.service, object.contact,
@@ -208,14 +248,17 @@ Result<void> PutObject(Connection& writer, const Object& object) {
 }
 
 Result<void> PutAgreement(Connection& writer, const Agreement& agreement) {
+  TRUCE_ASSIGN_OR_RETURN(const std::int64_t resource,
+                         ResourceNumber(writer, agreement.resource, "an agreement has its resource",
+                                        agreement.id.text));
   const std::optional<std::int64_t> until =
       agreement.until ? std::optional(Milliseconds(*agreement.until)) : std::nullopt;
   return writer.Run(
-      "INSERT OR REPLACE INTO agreements (id, kind, key, party, level, accepted, successor, "
+      "INSERT OR REPLACE INTO agreements (id, kind, resource, party, level, accepted, successor, "
       "reason, actor, at, until) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)",
-      agreement.id.text, kAgreementKinds.Of(agreement.kind), agreement.key.text,
-      agreement.party.text, kShareLevels.Of(agreement.level), agreement.accepted,
-      agreement.successor, agreement.reason, agreement.actor, Milliseconds(agreement.at), until);
+      agreement.id.text, kAgreementKinds.Of(agreement.kind), resource, agreement.party.text,
+      kShareLevels.Of(agreement.level), agreement.accepted, agreement.successor, agreement.reason,
+      agreement.actor, Milliseconds(agreement.at), until);
 }
 
 // `number`: nothing: the next one.
@@ -229,46 +272,68 @@ Result<void> AddAudit(Connection& writer, const std::optional<std::int64_t>& num
       entry.actor, entry.review.text);
 }
 
-bool IsPutLater(const std::vector<ResourceName>& names, std::size_t i) {
-  return std::any_of(names.begin() + static_cast<std::ptrdiff_t>(i) + 1, names.end(),
-                     [&](const ResourceName& later) { return later.name == names[i].name; });
+// Of two puts of one thing the last one counts, whatever the other one refers to.
+template <typename T, typename IsSame>
+bool IsPutLater(const std::vector<T>& puts, const T& put, const IsSame& is_same) {
+  const std::span<const T> later(&put + 1, puts.data() + puts.size());
+  return std::any_of(later.begin(), later.end(), [&](const T& each) { return is_same(each, put); });
 }
 
-bool Puts(const Changes& changes, const KeyText& owner) {
+bool IsOneName(const ResourceName& a, const ResourceName& b) {
+  return a.name == b.name && a.spelling == b.spelling;
+}
+bool IsOneAgreement(const Agreement& a, const Agreement& b) { return a.id == b.id; }
+
+bool Puts(const Changes& changes, const ResourceId& owner) {
   return std::any_of(changes.put_owners.begin(), changes.put_owners.end(),
-                     [&owner](const Owner& put) { return put.key == owner; });
+                     [&owner](const Owner& put) { return put.id == owner; });
 }
 
 }  // namespace
 
-// In an order that keeps the schema's triggers content: an owner stands before its reservations
-// come, and goes after they went; a name may become a key, a key a name, and names move before
-// their resource goes.
+// In an order that keeps the schema content: a resource is there before what belongs to it comes,
+// and goes after that went; an owner and an object, too, before rows come, and after they went.
 Result<void> WriteChanges(Connection& writer, const Changes& changes) {
-  for (const KeyText& name : changes.drop_names) {
-    TRUCE_RETURN_IF_ERROR(writer.Run("DELETE FROM names WHERE name = ?1", name.text));
-  }
-  for (const RowId& id : changes.drop_rows) TRUCE_RETURN_IF_ERROR(DropRow(writer, id));
-  for (const Owner& owner : changes.put_owners) TRUCE_RETURN_IF_ERROR(PutOwner(writer, owner));
-  for (const Row& row : changes.put_rows) TRUCE_RETURN_IF_ERROR(PutRow(writer, row));
-  for (const KeyText& key : changes.drop_owners) {
-    if (!Puts(changes, key)) TRUCE_RETURN_IF_ERROR(DropOwner(writer, key));
-  }
-  for (std::size_t i = 0; i < changes.put_names.size(); ++i) {
-    if (IsPutLater(changes.put_names, i)) continue;
-    TRUCE_RETURN_IF_ERROR(PutName(writer, changes.put_names[i]));
-  }
-  for (const RowId& id : changes.drop_rows) TRUCE_RETURN_IF_ERROR(ForgetResource(writer, id.key));
-  for (const KeyText& key : changes.drop_owners) TRUCE_RETURN_IF_ERROR(ForgetResource(writer, key));
-  for (const Uid& uid : changes.drop_objects) {
-    TRUCE_RETURN_IF_ERROR(writer.Run("DELETE FROM objects WHERE uid = ?1", uid.text));
-  }
-  for (const Object& object : changes.put_objects) TRUCE_RETURN_IF_ERROR(PutObject(writer, object));
+  for (const NameId& id : changes.drop_names) TRUCE_RETURN_IF_ERROR(DropName(writer, id));
   for (const PublicId& id : changes.drop_agreements) {
     TRUCE_RETURN_IF_ERROR(writer.Run("DELETE FROM agreements WHERE id = ?1", id.text));
   }
+  for (const RowId& id : changes.drop_rows) TRUCE_RETURN_IF_ERROR(DropRow(writer, id));
+  for (const Owner& owner : changes.put_owners) TRUCE_RETURN_IF_ERROR(PutOwner(writer, owner));
+  for (const ObservedResource& observed : changes.put_observed) {
+    TRUCE_RETURN_IF_ERROR(PutObserved(writer, observed));
+  }
+  for (const Object& object : changes.put_objects) TRUCE_RETURN_IF_ERROR(PutObject(writer, object));
+  for (const Row& row : changes.put_rows) TRUCE_RETURN_IF_ERROR(PutRow(writer, row));
+  for (const ResourceId& id : changes.drop_owners) {
+    if (!Puts(changes, id)) TRUCE_RETURN_IF_ERROR(DropOwner(writer, id));
+  }
+  // Of those, too, whose owner went.
+  for (const ObservedResource& observed : changes.put_observed) {
+    TRUCE_RETURN_IF_ERROR(PutObserved(writer, observed));
+  }
+  for (const ResourceName& name : changes.put_names) {
+    if (IsPutLater(changes.put_names, name, IsOneName)) continue;
+    TRUCE_RETURN_IF_ERROR(PutName(writer, name));
+  }
   for (const Agreement& agreement : changes.put_agreements) {
+    if (IsPutLater(changes.put_agreements, agreement, IsOneAgreement)) continue;
     TRUCE_RETURN_IF_ERROR(PutAgreement(writer, agreement));
+  }
+  for (const RowId& id : changes.drop_rows) {
+    TRUCE_RETURN_IF_ERROR(ForgetResource(writer, id.resource));
+  }
+  for (const ResourceId& id : changes.drop_owners) {
+    TRUCE_RETURN_IF_ERROR(ForgetResource(writer, id));
+  }
+  for (const ObservedResource& observed : changes.put_observed) {
+    TRUCE_RETURN_IF_ERROR(ForgetResource(writer, observed.id));
+  }
+  for (const Uid& uid : changes.drop_objects) {
+    const bool is_put = std::any_of(changes.put_objects.begin(), changes.put_objects.end(),
+                                    [&uid](const Object& put) { return put.uid == uid; });
+    if (is_put) continue;
+    TRUCE_RETURN_IF_ERROR(writer.Run("DELETE FROM objects WHERE uid = ?1", uid.text));
   }
   std::optional<std::int64_t> number;
   if (changes.audit_from != 0) number = static_cast<std::int64_t>(changes.audit_from);

@@ -74,16 +74,16 @@ Result<PartyId> AgreementDesk::PartyIn(const Texts& texts, const Slot& root) {
 
 Result<ResourceView> AgreementDesk::Resource(const std::string& id, Deadline deadline) const {
   if (id.empty()) return InvalidArgument("\"resource\" is missing: the id of a resource");
-  return queries_.ById(PublicId{id}, deadline);
+  return queries_.ById(ResourceId{id}, deadline);
 }
 
 Result<AgreementView> AgreementDesk::ById(const std::string& id, Deadline deadline) const {
   const auto look = [&](const Facts& facts) -> std::optional<AgreementView> {
     auto agreement = facts.AgreementById({id});
     if (!agreement || agreement->kind != kind_) return std::nullopt;
-    auto owner = facts.OwnerOf(agreement->key);
+    auto owner = facts.OwnerOf(agreement->resource);
     if (!owner) return std::nullopt;
-    std::vector<Row> rows = facts.RowsOfKey(owner->key);
+    std::vector<Row> rows = facts.RowsOf(owner->id);
     return AgreementView{*std::move(agreement), *std::move(owner), std::move(rows)};
   };
   TRUCE_ASSIGN_OR_RETURN(auto found, ReadFrom(ports_.store, deadline, look));
@@ -112,9 +112,9 @@ Result<HttpResponse> AgreementDesk::Apply(RestCall& call, const Expected& expect
   const auto decide = [&](const Facts& facts) {
     outcome.reset();
     stale = false;
-    auto owner = facts.OwnerOf(expected.key);
-    std::vector<Row> rows = facts.RowsOfKey(expected.key);
-    if (!owner || owner->id != expected.resource) {
+    auto owner = facts.OwnerOf(expected.resource);
+    std::vector<Row> rows = facts.RowsOf(expected.resource);
+    if (!owner) {
       outcome = Error{ErrorCode::kNotFound, "the ownership ended meanwhile"};
       return Changes{};
     }
@@ -123,7 +123,7 @@ Result<HttpResponse> AgreementDesk::Apply(RestCall& call, const Expected& expect
       const auto present = facts.AgreementById(*expected.agreement);
       if (present) tag = EntityTagOf(*present);
     } else {
-      tag = EntityTagOf(ResourceView{*owner, rows, facts.AgreementsOf(expected.key)});
+      tag = EntityTagOf(ResourceView{*owner, rows, facts.AgreementsOf(expected.resource)});
     }
     stale = !tag.empty() && !Matches(expected.if_match, tag);
     if (stale) return Changes{};
@@ -131,12 +131,12 @@ Result<HttpResponse> AgreementDesk::Apply(RestCall& call, const Expected& expect
     Ledger ledger(facts, ports_.clock.Now(), ids, call.policy->parties);
     outcome = act(ledger);
     if (!outcome->ok()) return Changes{};
-    const auto after = ledger.OwnerOf(expected.key);
+    const auto after = ledger.OwnerOf(expected.resource);
     view = {outcome->value(), after.value_or(*owner), std::move(rows)};
     return ledger.Take();
   };
   Locks locks;
-  locks.keys.push_back(expected.key);
+  locks.resources.push_back(expected.resource);
   TRUCE_RETURN_IF_ERROR(ports_.store.Apply(locks, decide, call.deadline));
   if (stale) {
     return ProblemResponse(ProblemType::kPreconditionFailed, "it changed since it was read");
@@ -173,11 +173,11 @@ Result<HttpResponse> AgreementDesk::List(RestCall& call) const {
           return;
         }
         after = each.id;
-        const auto owner = facts.OwnerOf(each.key);
+        const auto owner = facts.OwnerOf(each.resource);
         const bool fits = owner && (!to || NamespaceOf(each.party) == *to) &&
                           (!ns || owner->root.ns == *ns) &&
                           (resource.empty() || owner->id.text == resource);
-        if (fits) views.push_back({each, *owner, facts.RowsOfKey(each.key)});
+        if (fits) views.push_back({each, *owner, facts.RowsOf(each.resource)});
       }
     }
   };

@@ -52,8 +52,7 @@ class AgreementDesk final {
   using Act = std::function<Result<Agreement>(Ledger&)>;
   // What must not have changed meanwhile.
   struct Expected {
-    KeyText key;
-    PublicId resource;
+    ResourceId resource;
     std::optional<PublicId> agreement;  // then its tag is compared, else the resource's
     std::string if_match;               // empty: nothing is compared
   };

@@ -47,7 +47,7 @@ std::string ToText(const Agreement& agreement) {
   json.BeginArray()
       .Text(agreement.id.text)
       .Text(Name(agreement.kind))
-      .Text(agreement.key.text)
+      .Text(agreement.resource.text)
       .Text(agreement.party.text)
       .Text(Name(agreement.level))
       .Bool(agreement.accepted)

@@ -82,7 +82,7 @@ class Reader {
     if (LooksLikeAddress(word)) return ReadAddress(word);
     if (word.find('|') != std::string::npos) return ReadKey(word);
     if (word.find('/') != std::string::npos) return ReadPath(word);
-    if (IsId(word)) out_.id = PublicId{word};
+    if (IsId(word)) out_.id = ResourceId{word};
     AddTold(word);
     out_.named.push_back({word, {}, {}});
     AddWithinZones(word, nullptr);
@@ -245,7 +245,9 @@ class Finder {
   FoundResources Find() {
     if (lookup_.id) Add(OwnerWithId(*lookup_.id, facts_));
     for (const KeyText& key : lookup_.keys) Add(OwnerByName(key, facts_));
-    for (const KeyText& key : facts_.KeysWithArn(lookup_.arn, kFoundMax)) Add(facts_.OwnerOf(key));
+    for (const KeyText& key : facts_.KeysWithArn(lookup_.arn, kFoundMax)) {
+      Add(OwnerByName(key, facts_));
+    }
     for (const ToldName& told : lookup_.told) FindTold(told);
     for (const Lookup::Named& named : lookup_.named) FindNamed(named);
     if (lookup_.objects) FindObjects(*lookup_.objects);
@@ -276,7 +278,7 @@ class Finder {
 
   void FindNamed(const Lookup::Named& named) {
     for (const KeyText& key : facts_.KeysWithName(named.name, kPassedOver)) {
-      auto owner = facts_.OwnerOf(key);
+      auto owner = OwnerByName(key, facts_);
       if (!owner) continue;
       if (!named.types.empty() && !named.types.contains(owner->identity.type)) continue;
       if (!named.zone.empty() &&
@@ -348,7 +350,7 @@ class Finder {
       const auto object = facts_.ObjectBySlot(slots[i]);
       if (!object) continue;
       for (const Row& row : facts_.RowsOfUid(object->uid)) {
-        Add(facts_.OwnerOf(row.id.key), {.by_object = true});
+        Add(facts_.OwnerOf(row.id.resource), {.by_object = true});
       }
       for (const Object& child : facts_.ChildrenOf(slots[i])) {
         const bool is_new = std::find(slots.begin(), slots.end(), child.slot) == slots.end();

@@ -51,7 +51,7 @@ struct Lookup {
     std::optional<std::string> ns;  // nothing: in any
   };
   std::shared_ptr<const Catalogue> catalogue;
-  std::optional<PublicId> id;
+  std::optional<ResourceId> id;
   std::vector<KeyText> keys;
   std::vector<ToldName> told;
   std::string arn;

@@ -40,8 +40,8 @@ std::string PrefixFor(const ResourceFilter& filter, const Catalogue& catalogue) 
   return type == nullptr ? std::string() : PercentEncode(type->space) + "|";
 }
 
-bool IsShared(const KeyText& key, const Facts& facts, Timestamp now) {
-  const std::vector<Agreement> agreements = facts.AgreementsOf(key);
+bool IsShared(const ResourceId& id, const Facts& facts, Timestamp now) {
+  const std::vector<Agreement> agreements = facts.AgreementsOf(id);
   return std::any_of(agreements.begin(), agreements.end(), [&](const Agreement& each) {
     return each.kind == AgreementKind::kShare && HoldsAt(each, now);
   });
@@ -94,7 +94,7 @@ std::vector<Owner> Listed(const ResourceFilter& filter, const KeyText& after, st
   if (filter.service.empty()) return facts.OwnersIn(ListFor(filter), after, limit);
   std::vector<Owner> owners;
   for (const KeyText& key : facts.KeysOfService(filter.service, after, limit)) {
-    if (auto owner = facts.OwnerOf(key)) owners.push_back(*std::move(owner));
+    if (auto owner = OwnerByName(key, facts)) owners.push_back(*std::move(owner));
   }
   return owners;
 }
@@ -108,7 +108,7 @@ struct Visited {
 Visited VisitedFor(Owner owner, const ResourceQuery& query, const Facts& facts) {
   const std::optional<bool>& shared = query.filter.shared;
   const bool fits =
-      Fits(owner, query.filter) && (!shared || *shared == IsShared(owner.key, facts, query.now));
+      Fits(owner, query.filter) && (!shared || *shared == IsShared(owner.id, facts, query.now));
   return {std::move(owner), fits};
 }
 
@@ -185,7 +185,7 @@ Result<bool> RegistryQueries::Walk(const ResourceQuery& query, const Catalogue& 
       const auto begin = std::upper_bound(keys->begin(), keys->end(), after);
       const auto count =
           std::min<std::ptrdiff_t>(keys->end() - begin, static_cast<std::ptrdiff_t>(limit));
-      found.keys.assign(begin, begin + count);
+      found.names.assign(begin, begin + count);
     }
     std::vector<Visited> page;
     const auto look = [&](const AllFacts& facts) {
@@ -193,15 +193,15 @@ Result<bool> RegistryQueries::Walk(const ResourceQuery& query, const Catalogue& 
       const auto take = [&](Owner owner) {
         page.push_back(VisitedFor(std::move(owner), query, facts));
       };
-      for (const KeyText& key : found.keys) {
-        if (auto owner = facts.OwnerOf(key)) take(*std::move(owner));
+      for (const KeyText& key : found.names) {
+        if (auto owner = OwnerByName(key, facts)) take(*std::move(owner));
       }
       if (keys) return;
       for (Owner& owner : Listed(filter, after, limit, facts)) take(std::move(owner));
     };
     TRUCE_RETURN_IF_ERROR(store_.Read(found, look, deadline));
-    const std::size_t looked_at = keys ? found.keys.size() : page.size();
-    if (!found.keys.empty()) after = found.keys.back();
+    const std::size_t looked_at = keys ? found.names.size() : page.size();
+    if (!found.names.empty()) after = found.names.back();
     if (!keys && !page.empty()) after = page.back().owner.key;
     for (Visited& each : page) {
       // Keys are in order: behind the last of the type there is no other.
@@ -270,22 +270,19 @@ Result<ResourcePage> RegistryQueries::ListSorted(const ResourceQuery& query,
 namespace {
 
 ResourceView ViewOf(Owner owner, const Facts& facts) {
-  const KeyText key = owner.key;
-  return {std::move(owner), facts.RowsOfKey(key), facts.AgreementsOf(key),
-          facts.FurtherNamesOf(key)};
+  const ResourceId id = owner.id;
+  return {std::move(owner), facts.RowsOf(id), facts.AgreementsOf(id), facts.NamesOf(id)};
 }
 
 }  // namespace
 
-std::optional<Owner> OwnerWithId(const PublicId& id, const AllFacts& facts) {
-  const std::vector<KeyText> keys = facts.KeysWithId(id, 1);
-  if (!keys.empty()) return facts.OwnerOf(keys.front());
+std::optional<Owner> OwnerWithId(const ResourceId& id, const Facts& facts) {
+  if (auto owner = facts.OwnerOf(id)) return owner;
   // An id of a resource that became one with another goes on working in links.
-  const auto name = facts.FurtherName(FormerIdName(id));
-  return name ? facts.OwnerOf(name->key) : std::nullopt;
+  return OwnerByName(FormerIdName(id), facts);
 }
 
-Result<ResourceView> RegistryQueries::ById(const PublicId& id, Deadline deadline) const {
+Result<ResourceView> RegistryQueries::ById(const ResourceId& id, Deadline deadline) const {
   const auto look = [&](const AllFacts& facts) -> std::optional<ResourceView> {
     auto owner = OwnerWithId(id, facts);
     return owner ? std::optional(ViewOf(*std::move(owner), facts)) : std::nullopt;
@@ -305,10 +302,10 @@ std::vector<AgreementView> DealingsOf(const std::string& service, const std::set
     const bool share = kind == AgreementKind::kShare;
     for (const Agreement& each : facts.AgreementsAfter(kind, {}, kScanMax)) {
       if (!share && each.accepted) continue;
-      const auto owner = facts.OwnerOf(each.key);
+      const auto owner = facts.OwnerOf(each.resource);
       const bool theirs = owner && !share && owner->service == service;
       if (!owner || (!theirs && !parties.contains(Bound(each.party, rules)))) continue;
-      found.push_back({each, *owner, facts.RowsOfKey(each.key)});
+      found.push_back({each, *owner, facts.RowsOf(each.resource)});
     }
   }
   return found;
@@ -331,10 +328,10 @@ ObservedViews ObservedBy(const std::string& service, std::size_t limit, const Al
   std::optional<RowId> before;  // seen and reserved rows of one object count once
   for (std::size_t i = 0; i < std::min(rows.size(), kScanMax); ++i) {
     const Row& row = rows[i];
-    const bool is_same = before && before->key == row.id.key && before->uid == row.id.uid;
+    const bool is_same = before && before->resource == row.id.resource && before->uid == row.id.uid;
     before = row.id;
     if (is_same || !is_ours(row.root)) continue;
-    auto owner = facts.OwnerOf(row.id.key);
+    auto owner = facts.OwnerOf(row.id.resource);
     if (!owner || owner->service == service) continue;
     if (found.items.size() == limit) {
       found.complete = false;
@@ -349,7 +346,7 @@ ObservedViews ObservedBy(const std::string& service, std::size_t limit, const Al
 
 std::set<std::string> ServicesManaging(const Owner& owner, const Facts& facts) {
   std::set<std::string> services = {owner.service};
-  for (const Row& row : facts.RowsOfKey(owner.key)) {
+  for (const Row& row : facts.RowsOf(owner.id)) {
     if (!Manages(row) || row.root == owner.root) continue;
     const auto root = facts.ObjectBySlot(row.root);
     services.insert(root ? root->service : std::string());
@@ -365,7 +362,7 @@ Result<ServiceView> RegistryQueries::OfService(const std::string& service, const
     const std::vector<KeyText> keys = facts.KeysOfService(service, {}, kScanMax + 1);
     view.complete = keys.size() <= kScanMax;
     for (std::size_t i = 0; i < std::min(keys.size(), kScanMax); ++i) {
-      auto owner = facts.OwnerOf(keys[i]);
+      auto owner = OwnerByName(keys[i], facts);
       if (!owner) continue;
       parties.insert(Bound(owner->party, rules));
       view.owned.push_back(*std::move(owner));

@@ -68,7 +68,7 @@ struct ResourcePage {
 std::set<std::string> ServicesManaging(const Owner& owner, const Facts& facts);
 
 // The owner of that id, also by an id that its resource had before it merged (N3).
-std::optional<Owner> OwnerWithId(const PublicId& id, const AllFacts& facts);
+std::optional<Owner> OwnerWithId(const ResourceId& id, const Facts& facts);
 
 // A service, of one state. Of each list at most the first kScanMax that may belong to it.
 struct ServiceView {
@@ -104,7 +104,7 @@ class RegistryQueries final {
   Result<ResourcePage> List(const ResourceQuery& query, const Catalogue& catalogue,
                             Deadline deadline) const;
   // The resource of OwnerWithId. Errors: kNotFound.
-  Result<ResourceView> ById(const PublicId& id, Deadline deadline) const;
+  Result<ResourceView> ById(const ResourceId& id, Deadline deadline) const;
 
   // What the registry has of the service; of `parties` by which it is bound, as configuration has
   // them (Bound), and at most `observed_max` of what it observes.

@@ -109,10 +109,10 @@ class RestApi final {
         change;
   };
   // A response when it was not made, else nothing: then `now` is as the change left it.
-  std::optional<HttpResponse> Change(RestCall& call, const PublicId& id, const ResourceChange& what,
-                                     ResourceView& now) const;
-  Result<HttpResponse> Release(RestCall& call, const PublicId& id) const;
-  Result<HttpResponse> SetProtection(RestCall& call, const PublicId& id, bool on) const;
+  std::optional<HttpResponse> Change(RestCall& call, const ResourceId& id,
+                                     const ResourceChange& what, ResourceView& now) const;
+  Result<HttpResponse> Release(RestCall& call, const ResourceId& id) const;
+  Result<HttpResponse> SetProtection(RestCall& call, const ResourceId& id, bool on) const;
   // Of a resource that is marked as protected: what lets its deletion pass nevertheless.
   std::vector<Hindrance> HindrancesOf(const ResourceView& view, const RestCall& call) const;
   Result<HttpResponse> ListServices(RestCall& call) const;

@@ -57,10 +57,10 @@ void WriteChecked(const CheckItem& item, const Checked& checked, JsonWriter& jso
     json.BeginObject()
         .Field("type", resource.identity.type)
         .Field("name", resource.name)
-        .Field("key", resource.key.text)
+        .Field("key", resource.key().text)
         .Key("names")
         .BeginArray();
-    for (const FurtherName& name : resource.further) json.Text(name.text.text);
+    for (std::size_t i = 1; i < resource.names.size(); ++i) json.Text(resource.names[i].text.text);
     json.EndArray().Field("intent", Name(resource.intent)).EndObject();
   }
   json.EndArray().Key("findings").BeginArray();

@@ -122,7 +122,7 @@ std::string Declare(MappedResource rule, const std::string& name, const Catalogu
   }
   if (facts.resources.empty()) return "it names nothing";
   resource = std::move(facts.resources.front());
-  if (!resource.key.empty()) return {};
+  if (!resource.key().empty()) return {};
   return resource.missing.empty() ? "AWS lets its name repeat" : resource.missing.front();
 }
 
@@ -213,7 +213,7 @@ std::string TagOf(const ImportRequest& request, const ImportPlan& plan) {
   for (std::size_t i = 0; i < plan.lines.size(); ++i) {
     const ImportedResource& item = request.list.resources[i];
     text.append("\n").append(Name(plan.lines[i].action)).append(" ");
-    text.append(item.resource.key.text).append(" ").append(item.resource.arn).append(" ");
+    text.append(item.resource.key().text).append(" ").append(item.resource.arn).append(" ");
     text.append(PercentEncode(item.service)).append(" ").append(PercentEncode(item.contact));
     text.append(" ").append(PercentEncode(item.address));
     if (plan.lines[i].holder) text.append(" ").append(plan.lines[i].holder->id.text);
@@ -240,7 +240,7 @@ void WriteLine(const ImportPlan::Line& line, const ImportedResource& item, std::
       .Field("address", item.address)
       .Field("type", item.resource.identity.type)
       .Field("name", item.resource.name)
-      .Field("key", item.resource.key.text);
+      .Field("key", item.resource.key().text);
   if (line.action == ImportAction::kConflicting && line.holder) {
     json.Field("owner", SourceOf(*line.holder).empty() ? ForPeople(line.holder->root)
                                                        : std::string(SourceOf(*line.holder)));
@@ -373,9 +373,9 @@ class Imports final {
     }
     Locks locks;
     for (const ImportedResource& item : request.list.resources) {
-      locks.keys.push_back(item.resource.key);
+      locks.names.push_back(item.resource.key());
     }
-    for (const Owner& owner : planned.retired) locks.keys.push_back(owner.key);
+    for (const Owner& owner : planned.retired) locks.resources.push_back(owner.id);
     TRUCE_RETURN_IF_ERROR(ports_.store.Apply(locks, decide, call.deadline));
     if (outcome == Outcome::kChanged) {
       return ProblemResponse(ProblemType::kPreconditionFailed, "the plan is another one by now");

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "registry/base/result.h"
-#include "registry/ownership/lists/key_copy.h"
+#include "registry/ownership/lists/resource_copy.h"
 #include "webhook/api/resource_json.h"
 #include "webhook/api/rest/operations.h"
 #include "webhook/wire/json_writer.h"
@@ -100,14 +100,15 @@ void WriteAgreed(const Agreement& agreement, JsonWriter& json) {
   json.EndObject();
 }
 
-void WriteFurtherName(const ResourceName& name, JsonWriter& json) {
+void WriteName(const ResourceName& name, JsonWriter& json) {
   json.BeginObject().Field("name", name.name.text).Field("sort", Name(name.sort));
   Say(json, "observed", name.observed);
+  if (name.spelling != 0) json.NumberField("spelling", name.spelling);
   SayTime(json, "at", name.at);
   json.EndObject();
 }
 
-void WriteKeyCopy(const KeyCopy& copy, JsonWriter& json) {
+void WriteCopy(const ResourceCopy& copy, JsonWriter& json) {
   const auto list = [&](const char* name, const auto& items, auto write) {
     if (!items.empty()) json.ListField(name, items, write);
   };
@@ -116,13 +117,13 @@ void WriteKeyCopy(const KeyCopy& copy, JsonWriter& json) {
   list("rows", copy.rows, WriteRow);
   list("objects", copy.objects, WriteKnownObject);
   list("agreements", copy.agreements, WriteAgreed);
-  list("names", copy.names, WriteFurtherName);
+  list("names", copy.names, WriteName);
   json.EndObject();
 }
 
 // One page of an export.
 struct PageItem {
-  KeyCopy copy;
+  ResourceCopy copy;
   std::optional<Owner> owner;  // with what copies leave out
 };
 struct Page {
@@ -156,7 +157,7 @@ class Registry final {
         WriteOwner(*item.owner, json);
       }
       json.Key("keyCopy");
-      WriteKeyCopy(item.copy, json);
+      WriteCopy(item.copy, json);
       json.EndObject();
     };
     return ListResponse(page.items, write,
@@ -182,9 +183,9 @@ class Registry final {
       if (is_whole) keys = facts.KeysAfter(query.after_key, query.limit);
       page.items.clear();
       for (const KeyText& key : keys) {
-        KeyCopy copy = CopyOf(key, facts);
-        if (!copy.owner && copy.rows.empty()) continue;
-        page.items.push_back({std::move(copy), facts.OwnerOf(key)});
+        const auto named = facts.Named(key);
+        if (!named) continue;
+        page.items.push_back({CopyOf(named->resource, facts), facts.OwnerOf(named->resource)});
       }
     };
     TRUCE_RETURN_IF_ERROR(ports_.store.Read(look, call.deadline));

@@ -154,11 +154,11 @@ class Releases final {
   // Releases the item when it is still what was planned; decided on what is in the store now.
   static bool Free(const ReleaseItem& item, const ByWhom& by, const IsShown& shown,
                    Ledger& ledger) {
-    const KeyText& key = item.view.owner.key;
-    auto present = ledger.OwnerOf(key);
+    const ResourceId& id = item.view.owner.id;
+    auto present = ledger.OwnerOf(id);
     if (!present) return false;
-    const ResourceView now{*std::move(present), ledger.RowsOfKey(key), ledger.AgreementsOf(key)};
-    return EntityTagOf(now) == item.tag && ReleaseByOperator(key, by, shown, ledger).done;
+    const ResourceView now{*std::move(present), ledger.RowsOf(id), ledger.AgreementsOf(id)};
+    return EntityTagOf(now) == item.tag && ReleaseByOperator(id, by, shown, ledger).done;
   }
 
   // All items in one transaction; false: one of them changed, and nothing was written.
@@ -176,7 +176,7 @@ class Releases final {
       return fits ? ledger.Take() : Changes{};
     };
     Locks locks;
-    for (const ReleaseItem* item : items) locks.keys.push_back(item->view.owner.key);
+    for (const ReleaseItem* item : items) locks.resources.push_back(item->view.owner.id);
     TRUCE_RETURN_IF_ERROR(ports_.store.Apply(locks, decide, call.deadline));
     return fits;
   }

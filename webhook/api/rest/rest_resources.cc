@@ -1,6 +1,7 @@
 // Resources: list, one, lookup, release.
 #include <algorithm>
 #include <optional>
+#include <set>
 #include <utility>
 
 #include "policies/rule_case.h"
@@ -33,6 +34,12 @@ void WriteHistoryLine(const AuditLine& line, JsonWriter& json) {
       .Field("cause", line.entry.cause)
       .Field("actor", line.entry.actor)
       .EndObject();
+}
+
+std::set<KeyText> TextsOf(const std::vector<ResourceName>& names) {
+  std::set<KeyText> texts;
+  for (const ResourceName& name : names) texts.insert(name.name);
+  return texts;
 }
 
 Error Gone() { return {ErrorCode::kNotFound, "it was released meanwhile"}; }
@@ -137,7 +144,8 @@ Result<HttpResponse> RestApi::GetResource(RestCall& call) const {
   if (!IsId(id)) {
     return ProblemResponse(ProblemType::kNotFound, "that is not the id of a resource");
   }
-  TRUCE_ASSIGN_OR_RETURN(const auto view, queries_.ById(PublicId{std::string(id)}, call.deadline));
+  TRUCE_ASSIGN_OR_RETURN(const auto view,
+                         queries_.ById(ResourceId{std::string(id)}, call.deadline));
   const Owner& owner = view.owner;
   TRUCE_ASSIGN_OR_RETURN(const bool whole, MayRead(call, owner.root.ns));
   JsonWriter json;
@@ -170,7 +178,7 @@ Result<HttpResponse> RestApi::GetResource(RestCall& call) const {
                                                             kHistoryLines, call.deadline));
   json.ListField("history", history, WriteHistoryLine)
       .Field("historyComplete", history.size() < kHistoryLines)
-      .ListField("denials", ports_.denials.OfKey(owner.key, kDenialsShown),
+      .ListField("denials", ports_.denials.OfNames(TextsOf(view.names), kDenialsShown),
                  [](const Denial& denial, JsonWriter& out) {
                    out.BeginObject();
                    WriteDenialMembers(denial, out);
@@ -238,11 +246,11 @@ Result<HttpResponse> RestApi::ActOnResource(RestCall& call) const {
   if (!IsId(id) || !known) {
     return ProblemResponse(ProblemType::kNotFound, "there is no such resource or action");
   }
-  if (verb == "release") return Release(call, PublicId{std::string(id)});
-  return SetProtection(call, PublicId{std::string(id)}, verb == "protect");
+  if (verb == "release") return Release(call, ResourceId{std::string(id)});
+  return SetProtection(call, ResourceId{std::string(id)}, verb == "protect");
 }
 
-std::optional<HttpResponse> RestApi::Change(RestCall& call, const PublicId& id,
+std::optional<HttpResponse> RestApi::Change(RestCall& call, const ResourceId& id,
                                             const ResourceChange& what, ResourceView& now) const {
   const auto seen = queries_.ById(id, call.deadline);
   if (!seen.ok()) return ProblemResponse(seen.error());
@@ -262,9 +270,9 @@ std::optional<HttpResponse> RestApi::Change(RestCall& call, const PublicId& id,
   const auto decide = [&](const Facts& facts) {
     refused = ProblemOf(Gone());
     changed = false;
-    auto present = facts.OwnerOf(owner.key);
-    if (!present || present->id != owner.id) return Changes{};
-    now = {*std::move(present), facts.RowsOfKey(owner.key), facts.AgreementsOf(owner.key)};
+    auto present = facts.OwnerOf(owner.id);
+    if (!present) return Changes{};
+    now = {*std::move(present), facts.RowsOf(owner.id), facts.AgreementsOf(owner.id)};
     changed = !TagMatches(expected, EntityTagOf(now));
     if (changed) return Changes{};
     const IdSource ids = decision_ids.Run(ports_.ids);
@@ -273,7 +281,7 @@ std::optional<HttpResponse> RestApi::Change(RestCall& call, const PublicId& id,
     return refused ? Changes{} : ledger.Take();
   };
   Locks locks;
-  locks.keys.push_back(owner.key);
+  locks.resources.push_back(owner.id);
   const Result<void> done = ports_.store.Apply(locks, decide, call.deadline);
   if (!done.ok()) return ProblemResponse(done.error());
   if (changed) {
@@ -283,11 +291,11 @@ std::optional<HttpResponse> RestApi::Change(RestCall& call, const PublicId& id,
   return std::nullopt;
 }
 
-Result<HttpResponse> RestApi::Release(RestCall& call, const PublicId& id) const {
+Result<HttpResponse> RestApi::Release(RestCall& call, const ResourceId& id) const {
   const auto release = [&](const ByWhom& by, const ResourceView& now,
                            Ledger& ledger) -> std::optional<Problem> {
     const ReleaseOutcome outcome =
-        ReleaseByOperator(now.owner.key, by, ShownTo(*call.policy), ledger);
+        ReleaseByOperator(now.owner.id, by, ShownTo(*call.policy), ledger);
     if (outcome.done) return std::nullopt;
     Problem why = WhyNotReleased(now.owner, outcome);
     // It may be gone while the brake holds it.
@@ -311,13 +319,13 @@ Result<HttpResponse> RestApi::Release(RestCall& call, const PublicId& id) const 
   return JsonResponse(json.Take());
 }
 
-Result<HttpResponse> RestApi::SetProtection(RestCall& call, const PublicId& id, bool on) const {
+Result<HttpResponse> RestApi::SetProtection(RestCall& call, const ResourceId& id, bool on) const {
   const auto protect = [on](const ByWhom& by, ResourceView& now,
                             Ledger& ledger) -> std::optional<Problem> {
-    const KeyText& key = now.owner.key;
-    const auto mark = on ? Protect(key, by, ledger) : Unprotect(key, by, ledger);
+    const ResourceId& of = now.owner.id;
+    const auto mark = on ? Protect(of, by, ledger) : Unprotect(of, by, ledger);
     if (!mark.ok()) return ProblemOf(mark.error());
-    now.agreements = ledger.AgreementsOf(key);
+    now.agreements = ledger.AgreementsOf(of);
     return std::nullopt;
   };
   ResourceView after;

@@ -29,8 +29,8 @@ Result<HttpResponse> Give(const AgreementDesk& desk, RestCall& call) {
   const ByWhom by{ActorOf(call.caller), given["reason"]};
   const std::string if_match(call.request.Header("if-match"));
   return desk.Apply(
-      call, {owner.key, owner.id, {}, if_match},
-      [&](Ledger& ledger) { return GiveShare(owner.key, terms, by, ledger); }, 201);
+      call, {owner.id, {}, if_match},
+      [&](Ledger& ledger) { return GiveShare(owner.id, terms, by, ledger); }, 201);
 }
 
 Result<HttpResponse> GetShare(const AgreementDesk& desk, RestCall& call) {
@@ -54,8 +54,8 @@ Result<HttpResponse> EndShare(const AgreementDesk& desk, RestCall& call) {
   const ByWhom by{ActorOf(call.caller), call.Parameter("reason")};
   const std::string if_match(call.request.Header("if-match"));
   return desk.Apply(
-      call, {owner.key, owner.id, id, if_match},
-      [&](Ledger& ledger) { return EndShare(id, by, ledger); }, 200);
+      call, {owner.id, id, if_match}, [&](Ledger& ledger) { return EndShare(id, by, ledger); },
+      200);
 }
 
 }  // namespace

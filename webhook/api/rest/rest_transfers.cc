@@ -32,8 +32,8 @@ Result<HttpResponse> Offer(const AgreementDesk& desk, RestCall& call) {
   const ByWhom by{ActorOf(call.caller), given["reason"]};
   const std::string if_match(call.request.Header("if-match"));
   return desk.Apply(
-      call, {owner.key, owner.id, {}, if_match},
-      [&](Ledger& ledger) { return OfferTransfer(owner.key, terms, by, ledger); }, 201);
+      call, {owner.id, {}, if_match},
+      [&](Ledger& ledger) { return OfferTransfer(owner.id, terms, by, ledger); }, 201);
 }
 
 // A right over ownerships in the owner's or the receiver's namespace.
@@ -82,7 +82,7 @@ Result<HttpResponse> ActOn(const AgreementDesk& desk, RestCall& call) {
     if (accepts) return AcceptTransfer(id, given["successor"], by, ledger);
     return EndTransfer(id, declines ? "declined" : "withdrawn", by, ledger);
   };
-  return desk.Apply(call, {owner.key, owner.id, id, if_match}, act, 200);
+  return desk.Apply(call, {owner.id, id, if_match}, act, 200);
 }
 
 }  // namespace

@@ -33,7 +33,7 @@ std::optional<Slot> FormerOf(const Object& object, const Facts& facts) {
     return CompositeBelow(object.root, label, facts).value_or(object.root);
   }
   for (const Row& row : facts.RowsOfUid(object.uid)) {
-    const auto owner = facts.OwnerOf(row.id.key);
+    const auto owner = facts.OwnerOf(row.id.resource);
     auto found = owner ? CompositeBelow(owner->root, label, facts) : std::nullopt;
     if (found) return found;
   }
@@ -44,7 +44,7 @@ std::optional<Slot> FormerOf(const Object& object, const Facts& facts) {
 std::string TwinOf(const Object& object, const std::optional<Slot>& former, const Facts& facts) {
   for (const Row& own : facts.RowsOfUid(object.uid)) {
     if (!Manages(own)) continue;
-    for (const Row& other : facts.RowsOfKey(own.id.key)) {
+    for (const Row& other : facts.RowsOf(own.id.resource)) {
       if (!Manages(other) || !other.managed || other.terminating) continue;
       if (other.slot == object.slot) continue;
       if (other.root == own.root) return FullName(other.slot);

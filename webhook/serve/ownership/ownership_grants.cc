@@ -185,42 +185,42 @@ Result<std::vector<OwnVerdict>> OwnershipGrants::TakeEach(std::span<const OwnObj
 Result<OwnVerdict> OwnershipGrants::TakeOne(const OwnObject& object, const AdmissionPolicy& policy,
                                             Living& living) {
   // Also one that cannot be read: what it gave before stays (a bad edit takes nothing back).
-  std::optional<KeyText>& lives = living[ActorOf(ports_.cluster, object)];
+  std::optional<ResourceId>& lives = living[ActorOf(ports_.cluster, object)];
   const Result<ReadGrant> read = ReadOwnershipGrant(object, ports_.cluster, policy);
   if (!read.ok()) return OwnVerdict{false, read.error().message};
-  TRUCE_ASSIGN_OR_RETURN(const std::optional<KeyText> key, KeyFor(read.value(), policy));
-  if (!key) {
+  TRUCE_ASSIGN_OR_RETURN(const std::optional<ResourceId> id, ResourceFor(read.value(), policy));
+  if (!id) {
     return OwnVerdict{false, "nobody owns the resource, or several fit: give account and region"};
   }
-  lives = *key;
+  lives = *id;
   GrantOutcome outcome;
-  const auto act = [&](Ledger& ledger) { outcome = CarryOut(*key, read.value().grant, ledger); };
-  TRUCE_RETURN_IF_ERROR(Write(*key, policy, act));
+  const auto act = [&](Ledger& ledger) { outcome = CarryOut(*id, read.value().grant, ledger); };
+  TRUCE_RETURN_IF_ERROR(Write(*id, policy, act));
   return OwnVerdict{outcome.accepted, outcome.message};
 }
 
 // The resource that fits, rather one of the grant's own party, and of these rather one in AWS.
-Result<std::optional<KeyText>> OwnershipGrants::KeyFor(const ReadGrant& read,
-                                                       const AdmissionPolicy& policy) const {
+Result<std::optional<ResourceId>> OwnershipGrants::ResourceFor(
+    const ReadGrant& read, const AdmissionPolicy& policy) const {
   const ResourceQuery query{.filter = read.resource, .limit = kScanMax};
   TRUCE_ASSIGN_OR_RETURN(const ResourcePage page, queries_.List(query, *policy.catalogue, Soon()));
   const std::vector<Owner>& found = page.owners;
-  std::vector<KeyText> own;
-  std::vector<KeyText> outside;
+  std::vector<ResourceId> own;
+  std::vector<ResourceId> outside;
   for (const Owner& owner : found) {
     if (!OneParty(owner.party, read.grant.party, policy.parties)) continue;
-    (IsNameSpace(owner.identity.partition) ? outside : own).push_back(owner.key);
+    (IsNameSpace(owner.identity.partition) ? outside : own).push_back(owner.id);
   }
   if (own.empty()) own = std::move(outside);
   if (own.size() == 1) return std::optional(own.front());
-  if (own.empty() && found.size() == 1) return std::optional(found.front().key);
-  return std::optional<KeyText>();
+  if (own.empty() && found.size() == 1) return std::optional(found.front().id);
+  return std::optional<ResourceId>();
 }
 
 // Ends what grants gave that are no more, or are about another resource now.
 Result<void> OwnershipGrants::TakeBackAll(const Living& living, const AdmissionPolicy& policy) {
   const std::string prefix = std::string(kDeclaredActor) + ports_.cluster + "/";
-  std::vector<std::pair<KeyText, std::string>> stale;
+  std::vector<std::pair<ResourceId, std::string>> stale;
   const auto look = [&](const Facts& facts) {
     stale.clear();
     for (const AgreementKind kind :
@@ -234,27 +234,27 @@ Result<void> OwnershipGrants::TakeBackAll(const Living& living, const AdmissionP
           if (!each.actor.starts_with(prefix)) continue;
           const auto lives = living.find(each.actor);
           const bool is_said =
-              lives != living.end() && (!lives->second || *lives->second == each.key);
-          if (!is_said) stale.emplace_back(each.key, each.actor);
+              lives != living.end() && (!lives->second || *lives->second == each.resource);
+          if (!is_said) stale.emplace_back(each.resource, each.actor);
         }
       }
     }
   };
   TRUCE_RETURN_IF_ERROR(ports_.store.Read(look, Soon()));
   for (const auto& each : stale) {
-    const KeyText& key = each.first;
+    const ResourceId& id = each.first;
     const std::string& actor = each.second;
     const std::string ns =
         actor.substr(prefix.size(), actor.find('/', prefix.size()) - prefix.size());
     const PartyId party = PartyOf(Slot{ports_.cluster, "", "", ns, ""});
     TRUCE_RETURN_IF_ERROR(
-        Write(key, policy, [&](Ledger& ledger) { TakeBack(key, actor, party, ledger); }));
+        Write(id, policy, [&](Ledger& ledger) { TakeBack(id, actor, party, ledger); }));
   }
   return {};
 }
 
 // In one transaction; most of the time there is nothing to write.
-Result<void> OwnershipGrants::Write(const KeyText& key, const AdmissionPolicy& policy,
+Result<void> OwnershipGrants::Write(const ResourceId& id, const AdmissionPolicy& policy,
                                     const std::function<void(Ledger&)>& act) {
   DecisionIds decision_ids;
   const auto decide = [&](const Facts& facts) {
@@ -275,7 +275,7 @@ Result<void> OwnershipGrants::Write(const KeyText& key, const AdmissionPolicy& p
   // Told before it is done: a round more costs less than a resource without protection.
   ended_ = ended_ || ends;
   Locks locks;
-  locks.keys.push_back(key);
+  locks.resources.push_back(id);
   return ports_.store.Apply(locks, decide, Soon());
 }
 

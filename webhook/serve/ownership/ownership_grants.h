@@ -49,16 +49,17 @@ class OwnershipGrants final : public OwnHandler {
   bool is_for_all() const override { return false; }
 
  private:
-  // The agreements that an actor may have given; no key: unknown, and nothing is taken back.
-  using Living = std::map<std::string, std::optional<KeyText>>;
+  // The agreements that an actor may have given; no id: unknown, and nothing is taken back.
+  using Living = std::map<std::string, std::optional<ResourceId>>;
 
   Result<std::vector<OwnVerdict>> TakeEach(std::span<const OwnObject> objects,
                                            const AdmissionPolicy& policy, Living& living);
   Result<OwnVerdict> TakeOne(const OwnObject& object, const AdmissionPolicy& policy,
                              Living& living);
-  Result<std::optional<KeyText>> KeyFor(const ReadGrant& read, const AdmissionPolicy& policy) const;
+  Result<std::optional<ResourceId>> ResourceFor(const ReadGrant& read,
+                                                const AdmissionPolicy& policy) const;
   Result<void> TakeBackAll(const Living& living, const AdmissionPolicy& policy);
-  Result<void> Write(const KeyText& key, const AdmissionPolicy& policy,
+  Result<void> Write(const ResourceId& id, const AdmissionPolicy& policy,
                      const std::function<void(Ledger&)>& act);
 
   const OwnershipGrantPorts ports_;

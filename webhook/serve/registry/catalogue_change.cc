@@ -1,7 +1,7 @@
 #include "webhook/serve/registry/catalogue_change.h"
 
 #include <chrono>
-#include <optional>
+#include <cstdint>
 #include <utility>
 #include <vector>
 
@@ -12,10 +12,15 @@ namespace truce {
 namespace {
 
 constexpr const char* kSetting = "catalogue";
-// Written before the first key changes: no version is spelt so.
-constexpr const char* kUnfinished = "re-keying for ";
-// A part takes a second, and what is entangled perhaps minutes; nobody waits for an answer yet.
+constexpr const char* kSpelling = "spelling";
+// Written before the first name changes: no version is spelt so.
+constexpr const char* kUnfinished = "re-spelling for ";
+// A part takes a second; nobody waits for an answer yet.
 constexpr std::chrono::minutes kPartTime{10};
+
+std::uint32_t NumberIn(const std::string& text) {
+  return static_cast<std::uint32_t>(VersionNumber(text).value_or(0));
+}
 
 class CatalogueFollower {
  public:
@@ -24,119 +29,115 @@ class CatalogueFollower {
   Result<std::size_t> Run() {
     TRUCE_ASSIGN_OR_RETURN(const bool is_done, IsDone());
     if (is_done) return std::size_t{0};
-    EntangledMoves entangled;
-    TRUCE_RETURN_IF_ERROR(EachPage([&](const std::vector<KeyMove>& moves) -> Result<void> {
-      for (const KeyMove& move : moves) entangled.Add(move);
-      all_ += moves.size();
-      return {};
+    all_ = store_.Counts().owners;
+    TRUCE_RETURN_IF_ERROR(SpellAll());
+    TRUCE_RETURN_IF_ERROR(Write([&](const Facts& facts, Changes& changes) {
+      if (!IsThrough(facts)) changes.put_settings = {{kSetting, change_.version}};
     }));
-    entangled.Close();
-    if (all_ > 0) {
-      TRUCE_RETURN_IF_ERROR(Write(kUnfinished + change_.version));
-      TRUCE_RETURN_IF_ERROR(MoveEntangled(entangled));
-      TRUCE_RETURN_IF_ERROR(
-          EachPage([&](const std::vector<KeyMove>& moves) { return MovePart(moves); }));
-    }
-    TRUCE_RETURN_IF_ERROR(Write(change_.version));
     return changed_;
   }
 
  private:
+  struct Page {
+    std::vector<ResourceId> other;  // those that are spelt otherwise
+    std::size_t looked = 0;
+    ResourceId last;
+  };
+
   static Deadline InTime() { return std::chrono::steady_clock::now() + kPartTime; }
 
   Result<bool> IsDone() const {
     bool is_done = false;
-    TRUCE_RETURN_IF_ERROR(store_.Read(
-        [&](const AllFacts& facts) { is_done = facts.Setting(kSetting) == change_.version; },
-        InTime()));
+    TRUCE_RETURN_IF_ERROR(
+        store_.Read([&](const AllFacts& facts) { is_done = IsThrough(facts); }, InTime()));
     return is_done;
   }
 
-  Result<void> Write(const std::string& value) {
+  // Somebody else may be, and answer reviews by now.
+  bool IsThrough(const Facts& facts) const { return facts.Setting(kSetting) == change_.version; }
+
+  // Writes what `make(facts, changes)` makes.
+  template <typename Make>
+  Result<void> Write(const Make& make, const Locks& locks = {}) {
     const auto decide = [&](const AllFacts& facts) {
       Changes changes;
+      make(facts, changes);
       changes.repeatable = true;
-      const auto now = facts.Setting(kSetting);
-      if (now != change_.version && now != value) changes.put_settings = {{kSetting, value}};
       return changes;
     };
-    return store_.Apply({}, decide, InTime());
+    return store_.Apply(locks, decide, InTime());
   }
 
-  // Calls `visit` with what moves of each page of keys, in their order.
-  template <typename Visit>
-  Result<void> EachPage(const Visit& visit) const {
-    KeyText after;
-    while (true) {
-      std::vector<KeyText> keys;
-      std::vector<KeyMove> moves;
-      const auto look = [&](const AllFacts& facts) {
-        keys = facts.KeysAfter(after, change_.part);
-        moves = MovesOf(keys, change_.new_key, facts);
-      };
-      TRUCE_RETURN_IF_ERROR(store_.Read(look, InTime()));
-      const bool is_last = keys.size() < change_.part;
-      if (!keys.empty()) after = std::move(keys.back());
-      TRUCE_RETURN_IF_ERROR(visit(std::move(moves)));
-      if (is_last) return {};
+  Page Look(const AllFacts& facts, const ResourceId& after) const {
+    Page page;
+    const Ledger ledger(facts, change_.now, change_.ids, change_.parties);
+    std::vector<ResourceId> ids = facts.ResourcesAfter(after, change_.part);
+    page.looked = ids.size();
+    if (!ids.empty()) page.last = ids.back();
+    for (ResourceId& id : ids) {
+      if (IsSpeltOtherwise(id, change_.spelling, ledger)) page.other.push_back(std::move(id));
     }
+    return page;
   }
 
-  Result<void> MoveEntangled(const EntangledMoves& entangled) {
-    if (entangled.empty()) return {};
-    std::vector<KeyMove> together;
-    TRUCE_RETURN_IF_ERROR(EachPage([&](std::vector<KeyMove> moves) -> Result<void> {
-      for (KeyMove& move : moves) {
-        if (entangled.Has(move.key)) together.push_back(std::move(move));
-      }
-      return {};
-    }));
-    return MovePart(together);
-  }
-
-  Result<void> MovePart(const std::vector<KeyMove>& moves) {
-    if (moves.empty()) return {};
-    std::vector<KeyText> keys;
-    Locks locks;
-    for (const KeyMove& move : moves) {
-      keys.push_back(move.key);
-      locks.keys.push_back(move.key);
-      locks.keys.insert(locks.keys.end(), move.touched.begin(), move.touched.end());
+  Result<void> SpellAll() {
+    std::size_t done = 0;
+    ResourceId after;
+    for (bool is_last = false; !is_last;) {
+      Page page;
+      TRUCE_RETURN_IF_ERROR(
+          store_.Read([&](const AllFacts& facts) { page = Look(facts, after); }, InTime()));
+      if (!page.other.empty()) TRUCE_RETURN_IF_ERROR(Spell(page.other));
+      is_last = page.looked < change_.part;
+      after = std::move(page.last);
+      done += page.looked;
+      if (change_.on_part) change_.on_part(done, all_);
     }
+    return {};
+  }
+
+  // Before the first part that changes anything.
+  Result<void> Begin() {
+    return Write([&](const Facts& facts, Changes& changes) {
+      const std::string mark = kUnfinished + change_.version;
+      pass_ = NumberIn(facts.Setting(kSpelling).value_or(""));
+      if (IsThrough(facts) || facts.Setting(kSetting) == mark) return;
+      ++pass_;
+      changes.put_settings = {{kSetting, mark}, {kSpelling, std::to_string(pass_)}};
+    });
+  }
+
+  Result<void> Spell(const std::vector<ResourceId>& other) {
+    if (pass_ == 0) TRUCE_RETURN_IF_ERROR(Begin());
     std::size_t changed = 0;
     DecisionIds decision_ids;
-    const auto decide = [&](const AllFacts& facts) {
+    const auto respell = [&](const Facts& facts, Changes& changes) {
       changed = 0;
-      Changes changes;
-      // Somebody else may be through, and answer reviews by now.
-      if (facts.Setting(kSetting) != change_.version) {
-        const IdSource ids = decision_ids.Run(change_.ids);
-        Ledger ledger(facts, change_.now, ids, change_.parties);
-        changed = Rekey(keys, change_.new_key, "catalogue " + change_.version, ledger);
-        changes = ledger.Take();
-      }
-      changes.repeatable = true;
-      return changes;
+      if (IsThrough(facts)) return;
+      const IdSource ids = decision_ids.Run(change_.ids);
+      Ledger ledger(facts, change_.now, ids, change_.parties);
+      changed = Respell(other, change_.spelling, pass_, "catalogue " + change_.version, ledger);
+      changes = ledger.Take();
     };
-    TRUCE_RETURN_IF_ERROR(store_.Apply(locks, decide, InTime()));
+    Locks locks;
+    locks.resources = other;
+    TRUCE_RETURN_IF_ERROR(Write(respell, locks));
     changed_ += changed;
-    done_ += moves.size();
-    if (change_.on_part) change_.on_part(done_, all_);
     return {};
   }
 
   Store& store_;
   const CatalogueChange& change_;
   std::size_t all_ = 0;
-  std::size_t done_ = 0;
+  std::uint32_t pass_ = 0;  // 0: nothing was spelt yet
   std::size_t changed_ = 0;
 };
 
 }  // namespace
 
-Result<std::size_t> RekeyForCatalogue(Store& store, const CatalogueChange& change) {
+Result<std::size_t> RespellForCatalogue(Store& store, const CatalogueChange& change) {
   Result<std::size_t> changed = CatalogueFollower(store, change).Run();
-  if (!changed.ok()) return Error(changed.error()).Within("re-key the store for this catalogue");
+  if (!changed.ok()) return Error(changed.error()).Within("spell names as this catalogue does");
   return changed;
 }
 

@@ -8,6 +8,7 @@
 
 #include "registry/base/text.h"
 #include "registry/ownership/facts.h"
+#include "registry/ownership/names.h"
 #include "registry/ownership/rows.h"
 #include "registry/store/store.h"
 #include "webhook/wire/digest.h"
@@ -27,14 +28,19 @@ struct Page {
   std::string last;         // behind which the next page begins
 };
 
-Page KeysPage(const AllFacts& facts, const std::string& after) {
+Page ResourcesPage(const AllFacts& facts, const std::string& after) {
   Page page;
-  for (const KeyText& key : facts.KeysAfter({after}, kEntries)) {
-    Changes& put = page.changes;
-    if (auto owner = facts.OwnerOf(key)) put.put_owners.push_back(*std::move(owner));
-    for (Row& row : facts.RowsOfKey(key)) put.put_rows.push_back(std::move(row));
-    for (ResourceName& name : facts.FurtherNamesOf(key)) put.put_names.push_back(std::move(name));
-    page.last = key.text;
+  Changes& put = page.changes;
+  for (const ResourceId& id : facts.ResourcesAfter({after}, kEntries)) {
+    std::vector<ResourceName> names = facts.NamesOf(id);
+    if (auto owner = facts.OwnerOf(id)) {
+      put.put_owners.push_back(*std::move(owner));
+    } else {
+      put.put_observed.push_back({id, BestOf(names)});
+    }
+    for (Row& row : facts.RowsOf(id)) put.put_rows.push_back(std::move(row));
+    for (ResourceName& name : names) put.put_names.push_back(std::move(name));
+    page.last = id.text;
     ++page.count;
   }
   return page;
@@ -91,10 +97,11 @@ struct Table {
   Page (*page)(const AllFacts& facts, const std::string& after);
 };
 
-// Settings last: audit.let-go lets lines go when it is written.
+// Objects before the resources that they declare. Settings last: audit.let-go lets lines go when it
+// is written.
 constexpr std::array<Table, 7> kTables = {{
-    {"keys", KeysPage},
     {"objects", ObjectsPage},
+    {"resources", ResourcesPage},
     {"shares", AgreementsPage<AgreementKind::kShare>},
     {"transfers", AgreementsPage<AgreementKind::kTransfer>},
     {"protections", AgreementsPage<AgreementKind::kProtection>},
@@ -145,16 +152,20 @@ class Bytes {
     All(setting.first, setting.second);
   }
   void Add(const Owner& owner) {
-    const auto& [key, id, root, party, service, contact, arn, name, identity, shape, since, real,
+    const auto& [id, key, root, party, service, contact, arn, name, identity, shape, since, real,
                  managed_once, record, record_reason, successor, state, leaf, contested, left] =
         owner;
-    All(key, id, root, party, service, contact, arn, name, identity, shape, since, real,
+    All(id, key, root, party, service, contact, arn, name, identity, shape, since, real,
         managed_once, record, record_reason, successor, state, leaf, contested, left);
+  }
+  void Add(const ObservedResource& observed) {
+    const auto& [id, key] = observed;
+    All(id, key);
   }
   void Add(const Row& row) {
     const auto& [id, slot, root, intent, terminating, managed, identity, review, digest, base, user,
                  at, created, account_fields] = row;
-    All(id.key, id.uid, id.state, slot, root, intent, terminating, managed, identity, review,
+    All(id.resource, id.uid, id.state, slot, root, intent, terminating, managed, identity, review,
         digest, base, user, at, created, account_fields);
   }
   void Add(const Object& object) {
@@ -164,21 +175,21 @@ class Bytes {
         transfer_to, told, stripped, at);
   }
   void Add(const Agreement& agreement) {
-    const auto& [id, kind, key, party, level, accepted, successor, reason, actor, at, until] =
+    const auto& [id, kind, resource, party, level, accepted, successor, reason, actor, at, until] =
         agreement;
-    All(id, kind, key, party, level, accepted, successor, reason, actor, at, until);
+    All(id, kind, resource, party, level, accepted, successor, reason, actor, at, until);
   }
-  void Add(const ResourceName& further) {
-    const auto& [name, key, sort, observed, at] = further;
-    All(name, key, sort, observed, at);
+  void Add(const ResourceName& resource_name) {
+    const auto& [name, resource, sort, observed, spelling, at] = resource_name;
+    All(name, resource, sort, observed, std::uint64_t{spelling}, at);
   }
   void Add(const AuditEntry& entry) {
     const auto& [at, action, key, id, root, slot, uid, cause, actor, review] = entry;
     All(at, action, key, id, root, slot, uid, cause, actor, review);
   }
   void Add(const Changes& put) {
-    All(put.put_owners, put.put_rows, put.put_names, put.put_objects, put.put_agreements,
-        put.audit_from, put.audit, put.put_settings);
+    All(put.put_owners, put.put_observed, put.put_rows, put.put_names, put.put_objects,
+        put.put_agreements, put.audit_from, put.audit, put.put_settings);
   }
   void Add(const Digest& digest) { Add(HexOf(digest)); }
 

@@ -25,7 +25,7 @@ struct StoreMigration {
 using OnMigrated =
     std::function<void(std::string_view act, std::string_view table, std::uint64_t done)>;
 
-// Writes everything that `from` holds into `to`: keys with owners, declarations and further names,
+// Writes everything that `from` holds into `to`: resources with owners, declarations and names,
 // objects, agreements, the audit log with its numbers, settings, and so the registry's identity.
 // Then reads both in one order and compares their digests. In memory is a page of each.
 //

@@ -71,7 +71,7 @@ Json ToJson(const ReviewNews& news) {
   for (const GroupKind& kind : news.reviews.admitted) admitted.push_back({kind.group, kind.kind});
   Json prove = Json::array();
   for (const RowId& row : news.reviews.prove) {
-    prove.push_back({row.key.text, row.uid.text, Name(row.state)});
+    prove.push_back({row.resource.text, row.uid.text, Name(row.state)});
   }
   Json checks = Json::array();
   for (const Uid& uid : news.checks) checks.push_back(uid.text);

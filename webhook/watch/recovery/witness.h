@@ -20,7 +20,7 @@ struct AuditWitness {
   std::string registry;  // StoreMark::id; empty: it was never opened with a cluster
   std::uint64_t number = 0;
   Timestamp at{};
-  PublicId id;  // of the resource; may be empty
+  ResourceId id;  // may be empty
 
   bool operator==(const AuditWitness&) const = default;
 };

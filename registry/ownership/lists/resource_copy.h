@@ -1,6 +1,6 @@
-// KeyCopy: everything that the registry keeps of one key, as an export has it.
-#ifndef TRUCE_REGISTRY_OWNERSHIP_LISTS_KEY_COPY_H_
-#define TRUCE_REGISTRY_OWNERSHIP_LISTS_KEY_COPY_H_
+// ResourceCopy: everything that the registry keeps of one resource, as an export has it.
+#ifndef TRUCE_REGISTRY_OWNERSHIP_LISTS_RESOURCE_COPY_H_
+#define TRUCE_REGISTRY_OWNERSHIP_LISTS_RESOURCE_COPY_H_
 
 #include <optional>
 #include <vector>
@@ -14,20 +14,21 @@ class Facts;
 // Owner::party, shape, state, leaf and contested are left at their defaults: they follow from the
 // rest. Not in any copy: the audit log, settings, and objects that neither
 // declare a key nor stand above one that does.
-struct KeyCopy {
-  KeyText key;
+struct ResourceCopy {
+  ResourceId id;
+  KeyText key;                        // the name that people are shown
   std::optional<Owner> owner;         // none: it is only observed
   std::vector<Row> rows;              // by RowId
   std::vector<Object> objects;        // of the rows, and what stands above those, by uid
   std::vector<Agreement> agreements;  // by id
-  std::vector<ResourceName> names;    // further ones, by name
+  std::vector<ResourceName> names;    // by NameId
 
-  bool operator==(const KeyCopy&) const = default;
+  bool operator==(const ResourceCopy&) const = default;
 };
 
-// Empty but for the key when the registry knows nothing of it.
-KeyCopy CopyOf(const KeyText& key, const Facts& facts);
+// Empty but for the id when the registry knows nothing of it.
+ResourceCopy CopyOf(const ResourceId& id, const Facts& facts);
 
 }  // namespace truce
 
-#endif  // TRUCE_REGISTRY_OWNERSHIP_LISTS_KEY_COPY_H_
+#endif  // TRUCE_REGISTRY_OWNERSHIP_LISTS_RESOURCE_COPY_H_

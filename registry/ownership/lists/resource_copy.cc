@@ -1,9 +1,10 @@
-#include "registry/ownership/lists/key_copy.h"
+#include "registry/ownership/lists/resource_copy.h"
 
 #include <map>
 #include <utility>
 
 #include "registry/ownership/facts.h"
+#include "registry/ownership/names.h"
 
 namespace truce {
 namespace {
@@ -26,13 +27,14 @@ void AddChain(const Uid& uid, const Facts& facts, Objects& objects) {
 
 }  // namespace
 
-KeyCopy CopyOf(const KeyText& key, const Facts& facts) {
-  KeyCopy copy;
-  copy.key = key;
-  copy.owner = facts.OwnerOf(key);
-  copy.rows = facts.RowsOfKey(key);
-  copy.agreements = facts.AgreementsOf(key);
-  copy.names = facts.FurtherNamesOf(key);
+ResourceCopy CopyOf(const ResourceId& id, const Facts& facts) {
+  ResourceCopy copy;
+  copy.id = id;
+  copy.owner = facts.OwnerOf(id);
+  copy.rows = facts.RowsOf(id);
+  copy.agreements = facts.AgreementsOf(id);
+  copy.names = facts.NamesOf(id);
+  copy.key = BestOf(copy.names);
   Objects objects;
   for (const Row& row : copy.rows) AddChain(row.id.uid, facts, objects);
   for (auto& [uid, object] : objects) copy.objects.push_back(std::move(object));
