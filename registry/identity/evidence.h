@@ -1,4 +1,4 @@
-// What an object says of its surroundings: the fields that identity reads, service, account,
+// Reads an object's surroundings: the fields that identity reads, service, account,
 // partition, and what it does to its resource.
 #ifndef TRUCE_REGISTRY_IDENTITY_EVIDENCE_H_
 #define TRUCE_REGISTRY_IDENTITY_EVIDENCE_H_

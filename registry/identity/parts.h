@@ -55,10 +55,10 @@ void FillFromNames(std::vector<Reading>& parts, const PartContext& context);
 // What `text` says by the first form of `type` that it has; nothing when it has none.
 std::optional<NameReading> ReadForm(std::string_view text, const TypeSpec& type);
 
-// What `text` says by the template of its type's ARNs; nothing when it is none of these.
+// Reads `text` by the template of its type's ARNs; nothing when it is none of these.
 std::optional<NameReading> ReadTemplate(std::string_view text, const TypeSpec& type);
 
-// What the reading tells of the part, normalised; else its default. Nothing: neither is there.
+// The part as the reading tells it, normalised; else its default. Nothing: neither is there.
 std::optional<std::string> ToldOf(const KeyPart& part, const NameReading& reading);
 
 // Partition, region and account of an ARN, whatever it is of; nothing when it is none.

@@ -28,7 +28,7 @@ void AuditAct(const Owner& owner, std::string cause, const ByWhom& by, Ledger& l
   ledger.Audit(EntryOf(AuditAction::kAdministered, owner, std::move(cause), by.actor));
 }
 
-// What is made now, in the place of `former` and with its id, where there is such a one.
+// Makes an agreement in the place of `former` and with its id, where there is such a one.
 Agreement Made(AgreementKind kind, const Agreement* former, const ByWhom& by, Ledger& ledger) {
   Agreement agreement;
   agreement.id = former == nullptr ? ledger.NewId() : former->id;

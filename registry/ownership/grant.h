@@ -22,7 +22,7 @@ enum class AuditAction : std::uint8_t;
 // it is about another root, the caller adds.
 AuditEntry EntryOf(AuditAction action, const Owner& owner, std::string cause, std::string actor);
 
-// Who receives an ownership, and why. The object must outlive it.
+// The object whose root receives an ownership, and the reason. The object must outlive it.
 struct Grantee {
   const Object& object;  // placed; its root receives
   std::string cause;     // for the audit log
@@ -45,8 +45,9 @@ void GrantInPlace(Owner owner, const DeclaredResource& resource, const Grantee& 
 void GrantToSuccessor(Owner owner, const DeclaredResource& resource, const Grantee& grantee,
                       Ledger& ledger);
 
-// `root` owns it from now on, and describes it; no record is left. What a chain of another party
-// left is not the new one's to restore (R2). Returns whether it is another party.
+// `root` owns it from now on, and describes it; no record is left. The new chain
+// may not restore slots that a chain of another party left (R2). Returns whether it is another
+// party.
 bool PutUnder(const Slot& root, Owner& owner, const Ledger& ledger);
 
 // The service of a root is that of the root object, where it is known.

@@ -43,7 +43,7 @@ class Ledger final {
   std::vector<Object> ChildrenOf(const Slot& slot) const;
   std::vector<Agreement> AgreementsOf(const ResourceId& id) const;  // ordered by id
   std::optional<Agreement> AgreementById(const PublicId& id) const;
-  // What `root` owns by a record alone, orphaned; of at most kOrphansMax records.
+  // The resources that `root` owns by a record alone, orphaned; of at most kOrphansMax records.
   std::vector<ResourceId> OrphansOf(const Slot& root) const;
   std::optional<std::string> Setting(const std::string& name) const;
 
@@ -85,8 +85,9 @@ class Ledger final {
   // The changes, with what owners derive from names (key, shape) and rows (state, leaf) recomputed.
   // Agreements end with their ownership, and a transfer when it is done or the owner names somebody
   // else. The names of a resource that is left with neither owner nor row go with it, all at once
-  // (N3). Values equal to the stored ones are left out. What would break I1, I2, I7 or I12 to I17
-  // comes back as Changes::breach instead, in every build. The ledger must not be used afterwards.
+  // (N3). Values equal to the stored ones are left out. A decision that would break I1, I2, I7 or
+  // I12 to I17 comes back as Changes::breach instead, in every build. The ledger must not be used
+  // afterwards.
   Changes Take();
 
  private:

@@ -341,8 +341,8 @@ void UniteWords(const Owner& gone, Owner& owner, Ledger& ledger) {
   owner.successor = std::move(word);
 }
 
-// `home` and `other` are one. What tells of the owner is that of `home`, but for a record whose
-// resource lives by the other. Returns the id that stays.
+// `home` and `other` are one. The owner of `home` stays, but for a record whose resource lives by
+// the other. Returns the id that stays.
 ResourceId Merge(const ResourceId& home, const ResourceId& other, Ledger& ledger) {
   auto kept = ledger.OwnerOf(home);
   const auto gone = ledger.OwnerOf(other);
@@ -432,8 +432,7 @@ bool OthersDeclareBy(const KeyText& name, const ResourceId& id, const Object& ob
   });
 }
 
-// What was admitted at `from` by the provisional account and is not seen yet counts at `to`, where
-// its name goes, too.
+// Reservations at `from` by the provisional account are made at `to`, where its name goes, too.
 void ReserveToo(const ResourceId& from, const ResourceId& to, const std::string& account,
                 Ledger& ledger) {
   for (Row& row : ledger.RowsOf(from)) {
@@ -903,7 +902,7 @@ std::size_t Respell(std::span<const ResourceId> ids, const Spelling& spelling, s
                     const std::string& cause, Ledger& ledger) {
   ledger.Respells(pass);
   std::size_t changed = 0;
-  // What two became may have names that wait for the pass: it is looked at again.
+  // The resource that two became may have names that wait for the pass: it is looked at again.
   std::vector<ResourceId> waiting(ids.rbegin(), ids.rend());
   while (!waiting.empty()) {
     const ResourceId id = std::move(waiting.back());

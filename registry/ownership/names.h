@@ -95,7 +95,7 @@ std::vector<MeantResource> ResourcesConcerned(const DeclaredResource& resource,
 // What a set of names means for who declares it, case by case in the order of the code:
 //
 //   taken  a located name or id that another party has from an unguarded status alone, and
-//          configuration tells here, leaves that one. What is left without a name ends: its
+//          configuration tells here, leaves that one. A resource without names ends: its
 //          declarations are seen anew, an audit line says why.
 //   home   the first resource meant that lies in no other account; by an id alone only the
 //          declarant's, of the same fields. Else a new one, for which the caller makes an owner;
@@ -128,9 +128,9 @@ struct AccountChange {
 };
 // Gives each of the resources that has a name under the provisional account, or is declared by it,
 // its located name: joined with what has that already where both are one owner's, else its rows
-// stand there, too, as conflicts. What is declared by it in another account is declared in `to`
-// from now on, and left orphaned there, for the reason MovedReason. Idempotent. Returns how many
-// changed. For passes of bounded transactions.
+// stand there, too, as conflicts. Declarations by it of a resource in another account declare one
+// in `to` from now on, and leave the former orphaned, for the reason MovedReason. Idempotent.
+// Returns how many changed. For passes of bounded transactions.
 std::size_t LocateResources(std::span<const ResourceId> ids, const AccountChange& change,
                             Ledger& ledger);
 

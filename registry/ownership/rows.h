@@ -256,7 +256,7 @@ struct ResourceName {
   bool operator==(const ResourceName&) const = default;
 };
 
-// What identifies a name in the store.
+// Identifies a name in the store.
 struct NameId {
   KeyText name;
   std::uint32_t spelling = 0;

@@ -256,7 +256,7 @@ void PutSeen(const ResourceId& id, const SeenDeclaration& seen, Ledger& ledger) 
   ledger.PutRow(std::move(row));
 }
 
-// What an object declares, by the resources that it means.
+// The declarations of an object, by the resources that they mean.
 using DeclaredAt = std::map<ResourceId, const DeclaredResource*>;
 
 DeclaredAt DeclaredBy(const ObjectFacts& object, const Ledger& ledger) {

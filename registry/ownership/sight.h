@@ -126,7 +126,7 @@ std::size_t ConfirmByOperator(const Slot& slot, const std::string& actor, Ledger
 
 // Whether a watch shows what stands in the slot: its cluster and its kind can be read (E7).
 using IsShown = std::function<bool(const Slot&)>;
-// What became of a release. Not done, and neither protected nor living: nobody owns it.
+// How a release ended. Not done, and neither protected nor living: nobody owns it.
 struct ReleaseOutcome {
   struct Life {
     Slot slot;

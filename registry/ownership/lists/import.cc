@@ -14,7 +14,7 @@
 namespace truce {
 namespace {
 
-// What the list says of the owner that `item` makes. What the registry adds (id, since) stays.
+// Takes over what the list says of the owner that `item` makes; id and since stay.
 void Describe(const ImportList& list, const ImportedResource& item, Owner& owner) {
   owner.service = item.service;
   owner.contact = item.contact;

@@ -190,9 +190,9 @@ struct FactNeeds {
   void Add(const Locks& hints);
 };
 
-// What was brought under one name: of two spellings the newer one. A store brings the resource
-// along that it names, so that who knows names need not ask again, unless somebody holds that one's
-// lock.
+// The facts that were brought under one name: of two spellings the newer one. A store brings the
+// resource along that it names, so that who knows names need not ask again, unless somebody holds
+// that one's lock.
 struct NameAnswer {
   std::vector<ResourceName> spelt;  // the newest first
 };
@@ -226,7 +226,7 @@ struct FactStock {
   void Expect(const FactNeeds& needs);
   // Brings the lists of all entries into their orders.
   void Sort();
-  // Takes in what was brought later. What both have is the same: nobody else can change it.
+  // Takes in what was brought later. Facts that both have are the same: nobody else can change it.
   void Add(FactStock later);
 };
 

@@ -37,7 +37,22 @@ Result<RowNumber> Find(Connection& writer, const char* sql, const auto&... value
   return number;
 }
 
-// What refers to a resource, `what`, does so by its number.
+struct Found {
+  RowNumber number;
+  bool holds = false;
+};
+// The number that the first column tells, and whether the second one holds.
+Result<Found> Look(Connection& writer, const char* sql, const auto&... values) {
+  Found found;
+  const auto read = [&](const Statement& row) -> Result<bool> {
+    found = {row.Integer(0), row.Integer(1) != 0};
+    return false;
+  };
+  TRUCE_RETURN_IF_ERROR(writer.Visit(sql, read, values...));
+  return found;
+}
+
+// The number by which `what` refers to a resource.
 Result<std::int64_t> ResourceNumber(Connection& writer, const ResourceId& id,
                                     std::string_view constraint, std::string_view what) {
   TRUCE_ASSIGN_OR_RETURN(const RowNumber number,
@@ -115,7 +130,7 @@ Result<void> DropOwner(Connection& writer, const ResourceId& id) {
       id.text);
 }
 
-// What has an owner stays owned.
+// A resource with an owner stays owned.
 Result<void> PutObserved(Connection& writer, const ObservedResource& observed) {
   return writer.Run(
       "INSERT OR ROLLBACK INTO resources (public_id, key, owned, root, party, service, contact, "
@@ -160,7 +175,7 @@ Result<void> PutRow(Connection& writer, const Row& row) {
           ? "UPDATE OR ROLLBACK declarations SET (slot, namespace, root, intent, terminating, "
             "managed, identity, review, digest, base, user, at, created, account_fields) = (?5, "
             "?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18) "
-            "WHERE resource = ?1 AND uid = ?2 AND state = ?3 AND object = ?4"
+            "WHERE resource = ?1 AND uid = ?2 AND state = ?3"
           : "INSERT OR ROLLBACK INTO declarations (resource, uid, state, object, slot, namespace, "
             "root, intent, terminating, managed, identity, review, digest, base, user, at, "
             "created, "
@@ -180,23 +195,17 @@ Result<void> DropRow(Connection& writer, const RowId& id) {
 }
 
 Result<void> PutName(Connection& writer, const ResourceName& name) {
-  RowNumber resource;
-  bool is_found = false;
-  const auto read = [&](const Statement& found) -> Result<bool> {
-    resource = found.Integer(0);
-    is_found = found.Integer(1) != 0;
-    return false;
-  };
-  TRUCE_RETURN_IF_ERROR(writer.Visit(
-      "SELECT id, EXISTS (SELECT 1 FROM names WHERE name = ?2 AND spelling = ?3) FROM resources "
-      "WHERE public_id = ?1",
-      read, name.resource.text, name.name.text, std::int64_t{name.spelling}));
-  if (!resource) return BrokenConstraint("a name has its resource", name.name.text);
-  return writer.Run(is_found ? "UPDATE OR ROLLBACK names SET (resource, sort, observed, at) = "
-                               "(?3, ?4, ?5, ?6) WHERE name = ?1 AND spelling = ?2"
-                             : "INSERT OR ROLLBACK INTO names (name, spelling, resource, sort, "
-                               "observed, at) VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
-                    name.name.text, std::int64_t{name.spelling}, *resource,
+  TRUCE_ASSIGN_OR_RETURN(const Found found,
+                         Look(writer,
+                              "SELECT id, EXISTS (SELECT 1 FROM names WHERE name = ?2 AND "
+                              "spelling = ?3) FROM resources WHERE public_id = ?1",
+                              name.resource.text, name.name.text, std::int64_t{name.spelling}));
+  if (!found.number) return BrokenConstraint("a name has its resource", name.name.text);
+  return writer.Run(found.holds ? "UPDATE OR ROLLBACK names SET (resource, sort, observed, at) = "
+                                  "(?3, ?4, ?5, ?6) WHERE name = ?1 AND spelling = ?2"
+                                : "INSERT OR ROLLBACK INTO names (name, spelling, resource, sort, "
+                                  "observed, at) VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
+                    name.name.text, std::int64_t{name.spelling}, *found.number,
                     kNameSorts.Of(name.sort), name.observed, Milliseconds(name.at));
 }
 
@@ -211,31 +220,27 @@ Result<void> PutObject(Connection& writer, const Object& object) {
       object.parent ? std::optional(ToText(*object.parent)) : std::nullopt;
   std::string names;
   for (const std::string& name : object.names) names += name + "\n";
-  RowNumber number;
-  bool is_alike = false;  // in the columns of indexes
-  const auto read = [&](const Statement& found) -> Result<bool> {
-    number = found.Integer(0);
-    is_alike = found.Integer(1) != 0;
-    return false;
-  };
-  TRUCE_RETURN_IF_ERROR(writer.Visit(
-      "SELECT id, kind = ?2 AND namespace = ?3 AND name = ?4 AND parent IS ?5 FROM objects "
-      "WHERE uid = ?1",
-      read, object.uid.text, kind, object.slot.ns, object.slot.name, parent));
-  if (number && !is_alike) {
+  // Whether it is alike in the columns of indexes.
+  TRUCE_ASSIGN_OR_RETURN(
+      const Found found,
+      Look(writer,
+           "SELECT id, kind = ?2 AND namespace = ?3 AND name = ?4 AND parent IS ?5 FROM objects "
+           "WHERE uid = ?1",
+           object.uid.text, kind, object.slot.ns, object.slot.name, parent));
+  if (found.number && !found.holds) {
     TRUCE_RETURN_IF_ERROR(writer.Run(
         "UPDATE OR ROLLBACK objects SET (kind, namespace, name, parent) = (?1, ?2, ?3, ?4) "
         "WHERE id = ?5",
-        kind, object.slot.ns, object.slot.name, parent, *number));
+        kind, object.slot.ns, object.slot.name, parent, *found.number));
   }
-  if (number) {
+  if (found.number) {
     return writer.Run(
         "UPDATE OR ROLLBACK objects SET (parent_uid, root, link, names, service, contact, "
         "composes, own_party, transfer_to, told, stripped, at) = (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, "
         "?9, ?10, ?11, ?12) WHERE id = ?13",
         object.parent_uid.text, RootBeside(object.slot, object.root), object.link, names,
         object.service, object.contact, object.composes, object.own_party, object.transfer_to,
-        object.told, AsBits(object.stripped), Milliseconds(object.at), *number);
+        object.told, AsBits(object.stripped), Milliseconds(object.at), *found.number);
   }
   return writer.Run(
       "INSERT OR ROLLBACK INTO objects (uid, kind, namespace, name, parent, parent_uid, root, "
