@@ -114,22 +114,27 @@ std::string AddValue(Reading& reading, Value value, const PartContext& context) 
   return wrong;
 }
 
-// Adds what stands at `path` of `provider`, the section of a spec with this name. True when the
-// section decides: a value, or a reference to come.
-bool ReadSection(Reading& reading, std::string_view section, Value provider,
-                 std::span<const std::string> path, const PartContext& context) {
-  if (provider.empty()) return false;
-  const Value holder = HolderOf(provider, path);
+struct Section {
+  std::string_view name;
+  Value value;
+};
+
+// Adds the value at `path` of the section of a spec. True when the section decides: a value, or a
+// reference to come.
+bool ReadSection(Reading& reading, const Section& section, std::span<const std::string> path,
+                 const PartContext& context) {
+  if (section.value.empty()) return false;
+  const Value holder = HolderOf(section.value, path);
   const Value value = holder.Child(path.back());
   if (Absent(value)) {
     const Value member = ReferenceFor(holder, path.back());
-    if (member.exists()) NoteReference(reading, member, section, path);
+    if (member.exists()) NoteReference(reading, member, section.name, path);
     return member.exists();
   }
   const auto add = [&](Value item) {
     const std::string wrong = AddValue(reading, item, context);
     if (wrong.empty()) return;
-    reading.missing = FieldName(section, path) + " " + wrong;
+    reading.missing = FieldName(section.name, path) + " " + wrong;
   };
   if (!value.is_array() || (!reading.part->list && value.size() > 1)) {
     add(value);
@@ -156,8 +161,8 @@ void ReadField(Reading& reading, const ObjectView& view, const PartContext& cont
   bool decided = false;
   for (const std::vector<std::string>& path : part.paths) {
     // forProvider wins, also with a reference: the provider writes what it resolves there.
-    const bool found = ReadSection(reading, kForProvider, view.for_provider, path, context) ||
-                       ReadSection(reading, kInitProvider, view.init_provider, path, context);
+    const bool found = ReadSection(reading, {kForProvider, view.for_provider}, path, context) ||
+                       ReadSection(reading, {kInitProvider, view.init_provider}, path, context);
     decided = decided || found;
     // Each of several fields may hold some of a list, but a single value stands in one of them.
     if (found && !part.list) return;
