@@ -474,8 +474,14 @@ bool TakesId(const ResourceId& id, const Slot& root, const Ledger& ledger) {
          }) < kIdsMax;
 }
 
-ResourceId JoinName(const DeclaredName& declared, const ResourceId& home, const KeyText* located,
-                    const Object& object, Ledger& ledger) {
+struct Declarant {
+  const Object& object;
+  const KeyText* located;  // the declaration's; null: it has none
+};
+
+ResourceId JoinName(const DeclaredName& declared, const ResourceId& home,
+                    const Declarant& declarant, Ledger& ledger) {
+  const auto& [object, located] = declarant;
   const KeyText& name = declared.text;
   const bool assigned = IsAssignedName(name);
   const auto named = ledger.Named(name);
@@ -538,7 +544,7 @@ ResourceId JoinNames(const DeclaredResource& resource, const Object& object, Led
   }
   ResourceId home = HomeOf(resource, object.root, ledger);
   for (const DeclaredName& name : resource.names) {
-    home = JoinName(name, home, located, object, ledger);
+    home = JoinName(name, home, {object, located}, ledger);
     // At once: it tells the resource apart from those that the names after it belong to.
     if (located != nullptr) NoteAccount(home, *located, ledger);
   }
@@ -823,30 +829,26 @@ void AuditPart(const Owner& owner, const KeyText& text, const std::string& cause
 
 // A part of which the owner's root manages nothing: the oldest of its declarations owns it.
 Owner OldestOwns(const std::vector<Row>& rows, Ledger& ledger) {
-  const Row* oldest = nullptr;
-  for (const Row& row : rows) {
-    if (!Manages(row)) continue;
-    if (oldest == nullptr ||
-        std::tuple(row.at, row.id.uid) < std::tuple(oldest->at, oldest->id.uid)) {
-      oldest = &row;
-    }
-  }
+  const Row& oldest = *std::min_element(rows.begin(), rows.end(), [](const Row& a, const Row& b) {
+    return std::tuple(!Manages(a), a.at, a.id.uid) < std::tuple(!Manages(b), b.at, b.id.uid);
+  });
   Owner owner;
-  owner.root = oldest->root;
-  owner.party = PartyOf(oldest->root);
-  owner.identity = oldest->identity;
-  owner.name = oldest->identity.parts.empty() ? "" : oldest->identity.parts.back().second;
-  owner.since = oldest->at;
-  owner.real = oldest->id.state == RowState::kSeen;
+  owner.root = oldest.root;
+  owner.party = PartyOf(oldest.root);
+  owner.identity = oldest.identity;
+  owner.name = oldest.identity.parts.empty() ? "" : oldest.identity.parts.back().second;
+  owner.since = oldest.at;
+  owner.real = oldest.id.state == RowState::kSeen;
   owner.managed_once = RootHasManaged(rows, owner.root);
   DescribeRoot(owner.root, owner, ledger);
   return owner;
 }
 
 // The part of the resource `id` becomes a resource of its own. Returns its id.
-ResourceId SplitOff(const ResourceId& id, const KeyText& text, const Part& part,
+ResourceId SplitOff(const ResourceId& id, const std::pair<const KeyText, Part>& spelt,
                     const std::string& cause, Ledger& ledger) {
-  const ResourceId fresh = ledger.NewResource();
+  const Part& part = spelt.second;
+  ResourceId fresh = ledger.NewResource();
   const auto owner = ledger.OwnerOf(id);
   const bool is_managed = std::any_of(part.rows.begin(), part.rows.end(), Manages);
   if (is_managed) {
@@ -854,7 +856,7 @@ ResourceId SplitOff(const ResourceId& id, const KeyText& text, const Part& part,
     Owner own = is_owners ? *owner : OldestOwns(part.rows, ledger);
     own.id = fresh;
     FollowPart(part.rows, own);
-    AuditPart(own, text, cause, ledger);
+    AuditPart(own, spelt.first, cause, ledger);
     ledger.PutOwner(std::move(own));
     for (Agreement agreement : is_owners ? ledger.AgreementsOf(id) : std::vector<Agreement>()) {
       agreement.id = ledger.NewId();
@@ -898,9 +900,9 @@ bool IsSpeltOtherwise(const ResourceId& id, const Spelling& spelling, const Ledg
   return IsSpeltOtherwise(PartsOf(id, spelling, ledger));
 }
 
-std::size_t Respell(std::span<const ResourceId> ids, const Spelling& spelling, std::uint32_t pass,
-                    const std::string& cause, Ledger& ledger) {
-  ledger.Respells(pass);
+std::size_t Respell(std::span<const ResourceId> ids, const SpellingPass& pass, Ledger& ledger) {
+  const Spelling& spelling = pass.spelling;
+  ledger.Respells(pass.number);
   std::size_t changed = 0;
   // The resource that two became may have names that wait for the pass: it is looked at again.
   std::vector<ResourceId> waiting(ids.rbegin(), ids.rend());
@@ -913,12 +915,13 @@ std::size_t Respell(std::span<const ResourceId> ids, const Spelling& spelling, s
     // First the old names go: what they say belongs to whoever says it by the new spelling.
     for (const ResourceName& name : parts.names) ledger.DropName(IdOf(name));
     if (auto owner = ledger.OwnerOf(id)) {
-      AuditPart(*owner, parts.own, cause, ledger);
+      AuditPart(*owner, parts.own, pass.cause, ledger);
       if (owner->record == Record::kNone) FollowPart(parts.by_text.at(parts.own).rows, *owner);
       ledger.PutOwner(*std::move(owner));
     }
-    for (const auto& [text, part] : parts.by_text) {
-      ResourceId at = text == parts.own ? id : SplitOff(id, text, part, cause, ledger);
+    for (const auto& spelt_part : parts.by_text) {
+      const KeyText& text = spelt_part.first;
+      ResourceId at = text == parts.own ? id : SplitOff(id, spelt_part, pass.cause, ledger);
       for (const ResourceName& name : parts.names) {
         const KeyText spelt = SpeltFor(text, name);
         const auto holder = HolderOf(spelt, spelling, ledger);
@@ -931,7 +934,7 @@ std::size_t Respell(std::span<const ResourceId> ids, const Spelling& spelling, s
           anew.name = spelt;
           anew.resource = at;
           anew.sort = SortOf(spelt);
-          anew.spelling = pass;
+          anew.spelling = pass.number;
           ledger.PutName(std::move(anew));
         }
       }

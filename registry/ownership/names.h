@@ -146,15 +146,20 @@ std::string WhyNotMeant(const ObjectFacts& object, const Row& row);
 using Spelling = std::function<std::optional<KeyText>(const ResourceIdentity&)>;
 Spelling SpellingOf(const Catalogue& catalogue);
 
-// Another catalogue spells names anew. Each of the resources gets the names that its declarations
-// and its record say now. One may be two then: the id and the record stay with the owner's part,
-// each other part gets a new id, the owner's agreements, and its root or the oldest row as owner.
-// Two may be one: of one owner they merge; else the elder one's owner stays, and the other's
-// declarations are conflicts. `pass`: higher than that of every pass before; the names that this
-// one writes are told apart by it from those that wait for it, so a text may change its meaning, in
-// whatever portions. Idempotent. Returns how many resources changed.
-std::size_t Respell(std::span<const ResourceId> ids, const Spelling& spelling, std::uint32_t pass,
-                    const std::string& cause, Ledger& ledger);
+// A pass of another catalogue over all resources, in whatever portions. `number`: higher than that
+// of every pass before. It tells the names that this pass writes from those that wait for it, so a
+// text may change its meaning.
+struct SpellingPass {
+  Spelling spelling;
+  std::uint32_t number = 0;
+  std::string cause;  // for the audit log
+};
+// Each of the resources gets the names that its declarations and its record say now. One may be two
+// then: the id and the record stay with the owner's part, each other part gets a new id, the
+// owner's agreements, and its root or the oldest row as owner. Two may be one: of one owner they
+// merge; else the elder one's owner stays, and the other's declarations are conflicts. Idempotent.
+// Returns how many resources changed.
+std::size_t Respell(std::span<const ResourceId> ids, const SpellingPass& pass, Ledger& ledger);
 // Whether Respell would change the resource.
 bool IsSpeltOtherwise(const ResourceId& id, const Spelling& spelling, const Ledger& ledger);
 

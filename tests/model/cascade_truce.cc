@@ -484,7 +484,7 @@ void CascadeWorld::Respell() {
     const auto portion = left.first(std::min(left.size(), 1 + dice_.Pick(3)));
     left = left.subspan(portion.size());
     registry_->Run([&](Ledger& ledger) {
-      (void)truce::Respell(portion, spelling, pass_, "another catalogue", ledger);
+      (void)truce::Respell(portion, {spelling, pass_, "another catalogue"}, ledger);
     });
   }
 }

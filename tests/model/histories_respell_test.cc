@@ -93,7 +93,7 @@ class Respelt : public ::testing::Test {
                       std::uint32_t pass) {
     std::size_t changed = 0;
     registry_.Run([&](Ledger& ledger) {
-      changed = Respell(ids, spelling, pass, "another catalogue", ledger);
+      changed = Respell(ids, {spelling, pass, "another catalogue"}, ledger);
       for (const ResourceId& id : ids) EXPECT_FALSE(IsSpeltOtherwise(id, spelling, ledger));
     });
     return changed;

@@ -201,8 +201,8 @@ class CataloguePartsTest : public ::testing::TestWithParam<std::uint32_t> {
     std::size_t changed = 0;
     const auto decide = [&](const AllFacts& facts) {
       Ledger ledger(facts, kNow, ids_, kParties);
-      changed = Respell(facts.ResourcesAfter({}, 1000), dialect.ToSpelling(), /*pass=*/1,
-                        "catalogue " + dialect.version(), ledger);
+      changed = Respell(facts.ResourcesAfter({}, 1000),
+                        {dialect.ToSpelling(), 1, "catalogue " + dialect.version()}, ledger);
       return ledger.Take();
     };
     do {

@@ -116,7 +116,7 @@ class CatalogueFollower {
       if (IsThrough(facts)) return;
       const IdSource ids = decision_ids.Run(change_.ids);
       Ledger ledger(facts, change_.now, ids, change_.parties);
-      changed = Respell(other, change_.spelling, pass_, "catalogue " + change_.version, ledger);
+      changed = Respell(other, {change_.spelling, pass_, "catalogue " + change_.version}, ledger);
       changes = ledger.Take();
     };
     Locks locks;
