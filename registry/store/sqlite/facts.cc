@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <tuple>
 #include <utility>
 
 #include "registry/base/text.h"
@@ -190,10 +191,15 @@ std::optional<Object> SqliteFacts::ObjectByUid(const Uid& uid) const {
 }
 
 std::optional<Object> SqliteFacts::ObjectBySlot(const Slot& slot) const {
-  return First(
-      TRUCE_OBJECTS
-      "WHERE kind = ?1 AND namespace = ?2 AND name = ?3 ORDER BY at DESC, uid DESC LIMIT 1",
-      ReadObject, KindOf(slot), slot.ns, slot.name);
+  std::vector<Object> objects =
+      Collect(TRUCE_OBJECTS "WHERE kind = ?1 AND namespace = ?2 AND name = ?3", ReadObject,
+              KindOf(slot), slot.ns, slot.name);
+  const auto newest =
+      std::max_element(objects.begin(), objects.end(), [](const Object& a, const Object& b) {
+        return std::tie(a.at, a.uid) < std::tie(b.at, b.uid);
+      });
+  if (newest == objects.end()) return std::nullopt;
+  return std::move(*newest);
 }
 
 std::vector<Object> SqliteFacts::ChildrenOf(const Slot& slot) const {
