@@ -7,7 +7,7 @@
 
 #include "policies/suspensions.h"
 #include "tests/support/golden.h"
-#include "webhook/api/cluster_json.h"
+#include "webhook/api/cluster_routes.h"
 #include "webhook/findings/conflicts.h"
 #include "webhook/findings/coverage.h"
 #include "webhook/findings/detector.h"

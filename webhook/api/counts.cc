@@ -60,8 +60,7 @@ class Matrix final {
     const bool columns_complete = Shorten(kMatrixColumnsMax, columns);
     json.Field("by", question_.by_account ? "account" : "type").Key("columns").BeginArray();
     for (const Line& column : columns) {
-      json.BeginObject().Field("name", column.second).NumberField("count", column.first);
-      json.EndObject();
+      json.Object("name", column.second, "count", column.first);
     }
     json.EndArray().Key("rows").BeginArray();
     for (const Line& row : rows) WriteRow(row, columns, json);
@@ -93,11 +92,8 @@ class Matrix final {
     for (const Line& column : columns) {
       const auto cell = cells.find(column.second);
       if (cell == cells.end()) continue;
-      json.BeginObject()
-          .Field("column", column.second)
-          .NumberField("count", cell->second.count)
-          .NumberField("contested", cell->second.contested)
-          .EndObject();
+      json.Object("column", column.second, "count", cell->second.count, "contested",
+                  cell->second.contested);
     }
     json.EndArray().EndObject();
   }
@@ -143,18 +139,12 @@ Result<HttpResponse> AnswerOverview(const OperationPorts& ports, RestCall& call)
   }
   TRUCE_RETURN_IF_ERROR(ports.store.Health());
   const StoreCounts counts = ports.store.Counts();
+  const auto by_state = [&](JsonWriter& json) {
+    json.Object("reserved", counts.reserved, "held", counts.held, "orphaned", counts.orphaned,
+                "imported", counts.imported);
+  };
   JsonWriter json;
-  json.BeginObject()
-      .NumberField("ownerships", counts.owners)
-      .Key("byState")
-      .BeginObject()
-      .NumberField("reserved", counts.reserved)
-      .NumberField("held", counts.held)
-      .NumberField("orphaned", counts.orphaned)
-      .NumberField("imported", counts.imported)
-      .EndObject()
-      .NumberField("conflicts", counts.conflicts)
-      .EndObject();
+  json.Object("ownerships", counts.owners, "byState", by_state, "conflicts", counts.conflicts);
   return JsonResponse(json.Take());
 }
 

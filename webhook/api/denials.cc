@@ -7,8 +7,8 @@
 #include <utility>
 
 #include "registry/ownership/rows.h"
+#include "webhook/api/described.h"
 #include "webhook/api/problem.h"
-#include "webhook/api/resource_json.h"
 #include "webhook/api/rest/operations.h"
 #include "webhook/api/review_books.h"
 #include "webhook/wire/json_writer.h"
@@ -49,22 +49,16 @@ struct ToldDenial {
   Aftermath then;
 };
 
-void Write(const ToldDenial& told, JsonWriter& json) {
-  const auto& [denial, then] = told;
+void WriteJson(const Aftermath& then, JsonWriter& json) {
+  std::optional<ResourceRef> resource;
+  if (then.owner) resource.emplace(ResourceRef{*then.owner});
+  json.Object("outcome", then.outcome, "resource", resource);
+}
+
+void WriteJson(const ToldDenial& told, JsonWriter& json) {
   json.BeginObject();
-  WriteDenialMembers(denial, json);
-  json.Key("then").BeginObject().Field("outcome", then.outcome).Key("resource");
-  if (then.owner) {
-    json.BeginObject()
-        .Field("id", then.owner->id.text)
-        .Field("type", then.owner->identity.type)
-        .Field("name", then.owner->name)
-        .Field("arn", then.owner->arn)
-        .EndObject();
-  } else {
-    json.Null();
-  }
-  json.EndObject().EndObject();
+  WriteMembers(told.denial, json);
+  json.Fields("then", told.then).EndObject();
 }
 
 class Denials final {
@@ -87,7 +81,7 @@ class Denials final {
     std::erase_if(denials, [&](const Denial& each) { return !ns.empty() && each.ns != ns; });
     if (denials.size() > limit) denials.resize(limit);
     TRUCE_ASSIGN_OR_RETURN(const auto told, WithAftermaths(denials, call.deadline));
-    return ListResponse(told, Write);
+    return ListResponse(told);
   }
 
   Result<HttpResponse> Get(RestCall& call) const {
@@ -105,9 +99,7 @@ class Denials final {
                              "no denial has that id; they are forgotten when the server ends");
     }
     TRUCE_ASSIGN_OR_RETURN(const auto told, WithAftermaths(denials, call.deadline));
-    JsonWriter json;
-    Write(told.front(), json);
-    return JsonResponse(json.Take());
+    return JsonResponse(JsonWriter().Put(told.front()).Take());
   }
 
  private:

@@ -107,15 +107,11 @@ Result<HttpResponse> ExplainObject(const OperationPorts& ports, RestCall& call) 
   TRUCE_ASSIGN_OR_RETURN(const std::string text,
                          ExplainPolicy(object.root(), *call.policy, ports.clock.Now(), root_of));
   TRUCE_RETURN_IF_ERROR(looked);
-  JsonWriter json;
-  json.BeginObject().Field("text", text);
-  return JsonResponse(json.EndObject().Take());
+  return JsonResponse(JsonWriter().Object("text", text).Take());
 }
 
 Result<HttpResponse> TellStore(const OperationPorts& ports, RestCall& /*call*/) {
-  JsonWriter json;
-  json.BeginObject().Field("inDataDir", !ports.store.is_remote());
-  return JsonResponse(json.EndObject().Take());
+  return JsonResponse(JsonWriter().Object("inDataDir", !ports.store.is_remote()).Take());
 }
 
 }  // namespace

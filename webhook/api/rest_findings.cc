@@ -8,8 +8,8 @@
 #include <utility>
 
 #include "registry/base/random_id.h"
-#include "webhook/api/cluster_json.h"
 #include "webhook/api/cluster_routes.h"
+#include "webhook/api/described.h"
 #include "webhook/api/rest/cursor.h"
 #include "webhook/api/rest/operations.h"
 #include "webhook/findings/concerned.h"
@@ -94,8 +94,10 @@ class Findings final {
     if (call.Parameter("output") == "text") {
       return TextResponse(1, FindingText(found.told, mute));
     }
+    const DetectorInfo& info = InfoOf(found.told.detector);
     JsonWriter json;
-    WriteExplained(found.told, mute ? &*mute : nullptr, json);
+    WriteMembers(found.told, json.BeginObject());
+    json.Fields("finds", info.finds, "proof", info.proof, "mute", mute).EndObject();
     return JsonResponse(json.Take());
   }
 
@@ -124,7 +126,7 @@ class Findings final {
              (!ns.empty() && std::find(all.begin(), all.end(), ns) == all.end());
     });
     if (call.Parameter("output") == "text") return TextResponse(mutes.size(), MutesText(mutes));
-    return ListResponse(mutes, WriteMute);
+    return ListResponse(mutes);
   }
 
  private:
@@ -180,7 +182,7 @@ class Findings final {
     json.BeginObject()
         .ListField("items", std::span(shown).first(count),
                    [&](const LiveFinding& finding, JsonWriter& out) {
-                     WriteFinding(ToldOf(call, ns, finding), out);
+                     out.Put(ToldOf(call, ns, finding));
                    })
         .NumberField("muted", muted);
     WriteAsOf(AsOf(), json);
@@ -297,9 +299,7 @@ class Findings final {
   }
 
   static HttpResponse Answer(const Mute& mute, int status) {
-    JsonWriter json;
-    WriteMute(mute, json);
-    return JsonResponse(json.Take(), {}, status);
+    return JsonResponse(JsonWriter().Put(mute).Take(), {}, status);
   }
 
   const RestApi& rest_;

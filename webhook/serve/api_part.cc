@@ -8,8 +8,6 @@
 #include "policies/suspensions.h"
 #include "registry/store/administration.h"
 #include "webhook/admission/codec.h"
-#include "webhook/api/cluster_json.h"
-#include "webhook/api/rest/agreement_json.h"
 #include "webhook/api/rest/operations.h"
 #include "webhook/findings/conflicts.h"
 #include "webhook/serve/access_rules.h"

@@ -4,7 +4,7 @@
 #include <utility>
 #include <vector>
 
-#include "webhook/api/rest/agreement_json.h"
+#include "webhook/api/rest/queries.h"
 #include "webhook/findings/name_survey.h"
 #include "webhook/findings/object_events.h"
 #include "webhook/serve/shared/baseline.h"

@@ -7,6 +7,7 @@
 #include "registry/base/text.h"
 #include "registry/identity/identity.h"
 #include "registry/ownership/ledger.h"
+#include "webhook/api/described.h"
 
 namespace truce {
 namespace {

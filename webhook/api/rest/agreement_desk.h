@@ -11,7 +11,6 @@
 #include <vector>
 
 #include "registry/ownership/agreements.h"
-#include "webhook/api/rest/agreement_json.h"
 #include "webhook/api/rest/operations.h"
 
 namespace truce {

@@ -8,6 +8,7 @@
 #include "registry/base/one_line.h"
 #include "registry/base/threads.h"
 #include "registry/catalogue/explain.h"
+#include "webhook/api/described.h"
 #include "webhook/api/rest/openapi.h"
 #include "webhook/http/refused_callers.h"
 
@@ -158,30 +159,31 @@ Result<bool> RestApi::MayRead(const RestCall& call, const std::string& ns) const
   return ports_.access.Allows(call.caller, {"ownerships", "", "get", ns}, call.deadline);
 }
 
+Columns<TypeSummary> ColumnsOf(const TypeSummary* /*thing*/) {
+  static constexpr Column<TypeSummary> kColumns[] = {
+      {"type", [](const TypeSummary& t) -> Datum { return t.type; }},
+      {"scope", [](const TypeSummary& t) -> Datum { return t.scope; }},
+      {"certainty", [](const TypeSummary& t) -> Datum { return t.certainty; }},
+      {"conflict", [](const TypeSummary& t) -> Datum { return t.conflict; }},
+      {"key", [](const TypeSummary& t) -> Datum { return t.key; }},
+      {"attachment", [](const TypeSummary& t) -> Datum { return t.attachment; }},
+  };
+  return {kColumns, "type scope certainty conflict key attachment"};
+}
+
 Result<HttpResponse> RestApi::ListTypes(RestCall& call) const {
   TRUCE_RETURN_IF_ERROR(call.AllowOnly({}));
-  JsonWriter json;
   const Catalogue& catalogue = *call.policy->catalogue;
-  json.BeginObject().Field("version", std::string(catalogue.version()));
-  json.ListField("items", catalogue.types(), [](const TypeSpec& spec, JsonWriter& out) {
-    const TypeSummary line = Summarise(spec);
-    out.BeginObject()
-        .Field("type", line.type)
-        .Field("scope", line.scope)
-        .Field("certainty", line.certainty)
-        .Field("conflict", line.conflict)
-        .Field("key", line.key)
-        .Field("attachment", line.attachment)
-        .EndObject();
-  });
-  return JsonResponse(json.EndObject().Take());
+  std::vector<TypeSummary> types;
+  for (const TypeSpec& spec : catalogue.types()) types.push_back(Summarise(spec));
+  JsonWriter json;
+  json.Object("version", catalogue.version(), "items", types);
+  return JsonResponse(json.Take());
 }
 
 Result<HttpResponse> RestApi::Version(RestCall& call) const {
   TRUCE_RETURN_IF_ERROR(call.AllowOnly({}));
-  JsonWriter json;
-  json.BeginObject().Field("version", ports_.version).EndObject();
-  return JsonResponse(json.Take());
+  return JsonResponse(JsonWriter().Object("version", ports_.version).Take());
 }
 
 // For everybody who is known: a refusal that does not come is seen by everybody too. Why it does
@@ -190,7 +192,7 @@ Result<HttpResponse> RestApi::Refusals(RestCall& call) const {
   TRUCE_RETURN_IF_ERROR(call.AllowOnly({}));
   JsonWriter json;
   const auto write = [](const Suspension& each, JsonWriter& out) {
-    out.BeginObject().Field("cause", Name(each.cause)).Field("what", each.what).EndObject();
+    out.Object("cause", Name(each.cause), "what", each.what);
   };
   json.BeginObject()
       .Field("mode", Name(call.policy->modes.global))

@@ -29,9 +29,7 @@ struct RefusedCallers;
 
 class Ledger;
 struct ByWhom;
-struct Hindrance;
 struct Owner;
-struct ResourceView;
 
 // The API's dependencies; references must outlive it.
 struct RestPorts {
@@ -154,6 +152,8 @@ Result<ResourceFilter> ResourceFilterOf(const RestCall& call);
 
 // The entity tag of a resource: changes whenever the owner, a declaration or an agreement does.
 std::string EntityTagOf(const ResourceView& view);
+// Of an agreement: changes whenever it does.
+std::string EntityTagOf(const Agreement& agreement);
 
 }  // namespace truce
 

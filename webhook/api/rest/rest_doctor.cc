@@ -20,12 +20,8 @@ HttpRoute DoctorRoute(const RestApi& rest, Examine examine) {
     TRUCE_RETURN_IF_ERROR(call.AllowOnly({}));
     if (auto refusal = rest.Refuse(call, {"audit", "", "list", ""})) return *std::move(refusal);
     return ListResponse(examine(call.deadline), [](const Checkup& checkup, JsonWriter& json) {
-      json.BeginObject()
-          .Field("name", checkup.name)
-          .Field("state", Name(checkup.state))
-          .Field("what", checkup.what)
-          .Field("remedy", checkup.remedy)
-          .EndObject();
+      json.Object("name", checkup.name, "state", Name(checkup.state), "what", checkup.what,
+                  "remedy", checkup.remedy);
     });
   };
   return rest.Authenticated("GET", "/api/v1/doctor", RouteMatch::kExact, operation);

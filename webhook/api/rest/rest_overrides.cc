@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "webhook/api/described.h"
 #include "webhook/api/override_book.h"
 #include "webhook/api/rest/operations.h"
 
@@ -9,22 +10,6 @@ namespace truce {
 namespace {
 
 constexpr std::string_view kOverridesPath = "/api/v1/overrides";
-
-// One of the configuration has no id.
-void WriteOverride(const StoredOverride& stored, JsonWriter& json) {
-  json.BeginObject()
-      .Field("id", stored.id)
-      .Field("source", stored.id.empty() ? "configuration" : "api")
-      .Field("name", stored.what.name)
-      .Field("object", stored.what.object)
-      .Field("namespace", stored.what.ns)
-      .Field("group", stored.what.group)
-      .Field("until", FormatTimestamp(stored.what.until))
-      .Field("reason", stored.what.reason)
-      .Field("by", stored.by)
-      .Field("at", stored.at == Timestamp{} ? std::string() : FormatTimestamp(stored.at))
-      .EndObject();
-}
 
 class Overrides final {
  public:
@@ -43,7 +28,7 @@ class Overrides final {
       const bool holds = each.until > SystemClock().Now();
       if (!is_made && holds) all.push_back({"", each, "", {}});
     }
-    return ListResponse(all, WriteOverride);
+    return ListResponse(all);
   }
 
   Result<HttpResponse> Make(RestCall& call) const {
@@ -78,9 +63,7 @@ class Overrides final {
 
  private:
   static HttpResponse Answer(const StoredOverride& stored, int status) {
-    JsonWriter json;
-    WriteOverride(stored, json);
-    return JsonResponse(json.Take(), {}, status);
+    return JsonResponse(JsonWriter().Put(stored).Take(), {}, status);
   }
 
   const RestApi& rest_;

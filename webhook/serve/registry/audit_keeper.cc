@@ -15,7 +15,7 @@
 
 #include "registry/base/file.h"
 #include "registry/ownership/ledger.h"
-#include "webhook/api/resource_json.h"
+#include "webhook/api/described.h"
 
 namespace truce {
 namespace {
@@ -49,8 +49,7 @@ std::string TextOf(const std::vector<AuditLine>& lines) {
   JsonWriter json;
   std::string text;
   for (const AuditLine& line : lines) {
-    WriteAuditLine(line, json);
-    text.append(json.Take()).append("\n");
+    text.append(json.Put(line).Take()).append("\n");
   }
   return text;
 }
