@@ -95,8 +95,6 @@ class Handlers final {
 
   // What `route` answers a caller who may ask it.
   Result<HttpResponse> Answer(const Route& route, RestCall& call) const {
-    TRUCE_RETURN_IF_ERROR(call.AllowOnly(route.parameters));
-    if (auto refusal = rest_.Refuse(call, route.permission)) return *std::move(refusal);
     if (call.caller.kind == CallerKind::kOperator) return (this->*route.handler)(call);
     // Whoever starts a second list before the first one is there waits for two.
     std::optional<Turnstile::Turn> turn;
@@ -277,9 +275,11 @@ std::vector<HttpRoute> ClusterRoutes(const RestApi& rest, ClusterPorts ports,
   const auto handlers = std::make_shared<const Handlers>(rest, std::move(ports), trials, uses);
   std::vector<HttpRoute> routes;
   for (const Route& route : kRoutes) {
-    routes.push_back(rest.Authenticated(
-        route.method, route.path, RouteMatch::kExact,
-        [handlers, &route](RestCall& call) { return handlers->Answer(route, call); }));
+    const auto answer = [handlers, &route](RestCall& call) {
+      return handlers->Answer(route, call);
+    };
+    routes.push_back(
+        rest.Routed({route.method, route.path, route.parameters, route.permission, answer}));
   }
   return routes;
 }

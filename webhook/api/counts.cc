@@ -114,11 +114,7 @@ Matrix MatrixOf(const MatrixQuestion& question, const AllFacts& facts) {
 }
 
 Result<HttpResponse> AnswerMatrix(const OperationPorts& ports, RestCall& call) {
-  TRUCE_RETURN_IF_ERROR(call.AllowOnly({"by", "account"}));
   TRUCE_ASSIGN_OR_RETURN(const std::string by, call.OneOf("by", {"type", "account"}));
-  if (auto refusal = ports.rest.Refuse(call, {"ownerships", "", "list", ""})) {
-    return *std::move(refusal);
-  }
   MatrixQuestion question{.by_account = by == "account", .account = std::nullopt};
   if (const auto account = call.request.Query("account")) question.account = std::string(*account);
   TRUCE_ASSIGN_OR_RETURN(const Matrix matrix,
@@ -132,11 +128,7 @@ Result<HttpResponse> AnswerMatrix(const OperationPorts& ports, RestCall& call) {
   return JsonResponse(json.Take());
 }
 
-Result<HttpResponse> AnswerOverview(const OperationPorts& ports, RestCall& call) {
-  TRUCE_RETURN_IF_ERROR(call.AllowOnly({}));
-  if (auto refusal = ports.rest.Refuse(call, {"ownerships", "", "list", ""})) {
-    return *std::move(refusal);
-  }
+Result<HttpResponse> AnswerOverview(const OperationPorts& ports, RestCall& /*call*/) {
   TRUCE_RETURN_IF_ERROR(ports.store.Health());
   const StoreCounts counts = ports.store.Counts();
   const auto by_state = [&](JsonWriter& json) {
@@ -153,8 +145,9 @@ Result<HttpResponse> AnswerOverview(const OperationPorts& ports, RestCall& call)
 std::vector<HttpRoute> CountRoutes(const OperationPorts& ports) {
   const auto overview = [ports](RestCall& call) { return AnswerOverview(ports, call); };
   const auto matrix = [ports](RestCall& call) { return AnswerMatrix(ports, call); };
-  return {ports.rest.Authenticated("GET", "/api/v1/overview", RouteMatch::kExact, overview),
-          ports.rest.Authenticated("GET", "/api/v1/matrix", RouteMatch::kExact, matrix)};
+  const Permission lists = {"ownerships", "", "list", ""};
+  return {ports.rest.Routed({"GET", "/api/v1/overview", {}, lists, overview}),
+          ports.rest.Routed({"GET", "/api/v1/matrix", {"by", "account"}, lists, matrix})};
 }
 
 }  // namespace truce

@@ -1,5 +1,6 @@
 // GET /denials and one of them.
 #include <algorithm>
+#include <memory>
 #include <optional>
 #include <set>
 #include <string>
@@ -66,11 +67,7 @@ class Denials final {
   Denials(const OperationPorts& ports, const DenialBook& book) : ports_(ports), book_(book) {}
 
   Result<HttpResponse> List(RestCall& call) const {
-    TRUCE_RETURN_IF_ERROR(call.AllowOnly({"namespace", "key", "limit"}));
     const std::string ns = call.Parameter("namespace");
-    if (auto refusal = ports_.rest.Refuse(call, {"ownerships", "", "list", ns})) {
-      return *std::move(refusal);
-    }
     TRUCE_ASSIGN_OR_RETURN(const std::size_t limit, call.Limit());
     const KeyText key{call.Parameter("key")};
     std::vector<Denial> denials = book_.All();
@@ -85,7 +82,6 @@ class Denials final {
   }
 
   Result<HttpResponse> Get(RestCall& call) const {
-    TRUCE_RETURN_IF_ERROR(call.AllowOnly({}));
     const std::string_view id = std::string_view(call.request.path).substr(kDenialsPath.size());
     std::vector<Denial> denials = book_.All();
     std::erase_if(denials, [&](const Denial& each) { return each.id != id; });
@@ -133,11 +129,14 @@ class Denials final {
 }  // namespace
 
 std::vector<HttpRoute> DenialRoutes(const OperationPorts& ports, const DenialBook& denials) {
-  const Denials all(ports, denials);
-  const auto list = [all](RestCall& call) { return all.List(call); };
-  const auto get = [all](RestCall& call) { return all.Get(call); };
-  return {ports.rest.Authenticated("GET", "/api/v1/denials", RouteMatch::kExact, list),
-          ports.rest.Authenticated("GET", std::string(kDenialsPath), RouteMatch::kPrefix, get)};
+  const auto all = std::make_shared<const Denials>(ports, denials);
+  return {
+      ports.rest.Routed({"GET",
+                         "/api/v1/denials",
+                         {"namespace", "key", "limit"},
+                         {"ownerships", "", "list", ""},
+                         Calling(all, &Denials::List)}),
+      ports.rest.Routed({"GET", std::string(kDenialsPath), {}, {}, Calling(all, &Denials::Get)})};
 }
 
 }  // namespace truce

@@ -82,7 +82,6 @@ class Chains final {
 };
 
 Result<HttpResponse> GetLineage(const OperationPorts& ports, RestCall& call) {
-  TRUCE_RETURN_IF_ERROR(call.AllowOnly({}));
   const std::string_view id = std::string_view(call.request.path).substr(kLineagePath.size());
   if (!IsId(id)) return NoSuchId();
   TRUCE_ASSIGN_OR_RETURN(
@@ -110,7 +109,6 @@ Result<HttpResponse> GetLineage(const OperationPorts& ports, RestCall& call) {
 }
 
 Result<HttpResponse> GetEnding(const OperationPorts& ports, RestCall& call) {
-  TRUCE_RETURN_IF_ERROR(call.AllowOnly({}));
   const std::string_view id = std::string_view(call.request.path).substr(kEndingsPath.size());
   if (!IsId(id)) return NoSuchId();
   const RegistryQueries queries(ports.store);
@@ -134,8 +132,8 @@ Result<HttpResponse> GetEnding(const OperationPorts& ports, RestCall& call) {
 std::vector<HttpRoute> LineageRoutes(const OperationPorts& ports) {
   const auto lineage = [ports](RestCall& call) { return GetLineage(ports, call); };
   const auto ending = [ports](RestCall& call) { return GetEnding(ports, call); };
-  return {ports.rest.Authenticated("GET", std::string(kLineagePath), RouteMatch::kPrefix, lineage),
-          ports.rest.Authenticated("GET", std::string(kEndingsPath), RouteMatch::kPrefix, ending)};
+  return {ports.rest.Routed({"GET", std::string(kLineagePath), {}, {}, lineage}),
+          ports.rest.Routed({"GET", std::string(kEndingsPath), {}, {}, ending})};
 }
 
 }  // namespace truce

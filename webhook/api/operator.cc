@@ -120,8 +120,8 @@ std::vector<HttpRoute> OperatorRoutes(OperationPorts ports) {
   const RestApi& rest = ports.rest;
   const auto shared = std::make_shared<const OperationPorts>(std::move(ports));
   const auto at = [&](const char* method, const char* path, auto handler) {
-    return rest.Authenticated(method, path, RouteMatch::kExact,
-                              [=](RestCall& call) { return handler(*shared, call); });
+    return rest.Routed(
+        {method, path, {}, {}, [=](RestCall& call) { return handler(*shared, call); }});
   };
   return {at("POST", "/api/v1/reservations:confirm", &Confirm),
           at("POST", "/api/v1/explain", &ExplainObject), at("GET", "/api/v1/store", &TellStore)};

@@ -118,7 +118,7 @@ std::string TextAt(const Json& item, const std::string& path) {
 }
 
 std::string CellOf(const Heading& heading, const Json& item) {
-  const std::string text = TextAt(item, heading.name);
+  std::string text = TextAt(item, heading.name);
   switch (heading.look) {
     case Look::kPlain: return text;
     case Look::kAccount: return AccountText(item);
@@ -133,7 +133,7 @@ std::string CellOf(const Heading& heading, const Json& item) {
 
 std::string NameOf(const Json& item, std::string_view name) {
   const std::size_t slash = name.find('/');
-  const std::string first = TextAt(item, std::string(name.substr(0, slash)));
+  std::string first = TextAt(item, std::string(name.substr(0, slash)));
   if (slash == name.npos || first.empty()) return first;
   return first + "/" + NameOf(item, name.substr(slash + 1));
 }

@@ -109,7 +109,6 @@ std::optional<HttpResponse> RestApi::RefuseToSpeak(const RestCall& call,
 }
 
 Result<HttpResponse> RestApi::Check(RestCall& call) const {
-  TRUCE_RETURN_IF_ERROR(call.AllowOnly({}));
   const Turnstile::Turn turn(checking_, WhoAsks(call.caller));
   if (!turn.inside()) {
     return ProblemResponse(ProblemType::kTooManyRequests,

@@ -285,7 +285,6 @@ class Imports final {
   explicit Imports(OperationPorts ports) : ports_(std::move(ports)) {}
 
   Result<HttpResponse> List(RestCall& call) const {
-    TRUCE_RETURN_IF_ERROR(call.AllowOnly({}));
     if (auto refusal = Refuse(call, "list")) return *std::move(refusal);
     std::map<std::string, std::int64_t, std::less<>> sources;
     KeyText after;
@@ -306,7 +305,6 @@ class Imports final {
   }
 
   Result<HttpResponse> Take(RestCall& call) const {
-    TRUCE_RETURN_IF_ERROR(call.AllowOnly({}));
     if (auto refusal = Refuse(call, "create")) return *std::move(refusal);
     TRUCE_ASSIGN_OR_RETURN(const ImportRequest request,
                            ReadImport(call.request, *call.policy->catalogue));
@@ -380,12 +378,8 @@ std::vector<HttpRoute> ImportRoutes(OperationPorts ports) {
   const RestApi& rest = ports.rest;
   const auto shared = std::make_shared<const Imports>(std::move(ports));
   const std::string path = "/api/v1/imports";
-  return {
-      rest.Authenticated("GET", path, RouteMatch::kExact,
-                         [shared](RestCall& call) { return shared->List(call); }),
-      rest.Authenticated("POST", path, RouteMatch::kExact,
-                         [shared](RestCall& call) { return shared->Take(call); }),
-  };
+  return {rest.Routed({"GET", path, {}, {}, Calling(shared, &Imports::List)}),
+          rest.Routed({"POST", path, {}, {}, Calling(shared, &Imports::Take)})};
 }
 
 }  // namespace truce

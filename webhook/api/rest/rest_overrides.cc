@@ -16,10 +16,6 @@ class Overrides final {
   Overrides(const RestApi& rest, OverrideBook& book) : rest_(rest), book_(book) {}
 
   Result<HttpResponse> List(RestCall& call) const {
-    TRUCE_RETURN_IF_ERROR(call.AllowOnly({}));
-    if (auto refusal = rest_.Refuse(call, {"overrides", "", "list", ""})) {
-      return *std::move(refusal);
-    }
     const std::vector<StoredOverride> made = book_.Present();
     std::vector<StoredOverride> all = made;
     for (const Override& each : call.policy->modes.overrides) {
@@ -32,7 +28,6 @@ class Overrides final {
   }
 
   Result<HttpResponse> Make(RestCall& call) const {
-    TRUCE_RETURN_IF_ERROR(call.AllowOnly({}));
     TRUCE_ASSIGN_OR_RETURN(auto given, ReadTexts(call.request, {"name", "object", "namespace",
                                                                 "group", "until", "reason"}));
     Override what{given["name"],  given["object"], given["namespace"], given["group"], {},
@@ -47,7 +42,6 @@ class Overrides final {
   }
 
   Result<HttpResponse> End(RestCall& call) const {
-    TRUCE_RETURN_IF_ERROR(call.AllowOnly({}));
     const std::string id = call.request.path.substr(kOverridesPath.size() + 1);
     const auto present = book_.Present();
     const auto found = std::find_if(present.begin(), present.end(),
@@ -75,14 +69,10 @@ class Overrides final {
 std::vector<HttpRoute> OverrideRoutes(const RestApi& rest, OverrideBook& book) {
   const auto shared = std::make_shared<const Overrides>(rest, book);
   const std::string path(kOverridesPath);
-  return {
-      rest.Authenticated("GET", path, RouteMatch::kExact,
-                         [shared](RestCall& call) { return shared->List(call); }),
-      rest.Authenticated("POST", path, RouteMatch::kExact,
-                         [shared](RestCall& call) { return shared->Make(call); }),
-      rest.Authenticated("DELETE", path + "/", RouteMatch::kPrefix,
-                         [shared](RestCall& call) { return shared->End(call); }),
-  };
+  const Permission lists = {"overrides", "", "list", ""};
+  return {rest.Routed({"GET", path, {}, lists, Calling(shared, &Overrides::List)}),
+          rest.Routed({"POST", path, {}, {}, Calling(shared, &Overrides::Make)}),
+          rest.Routed({"DELETE", path + "/", {}, {}, Calling(shared, &Overrides::End)})};
 }
 
 }  // namespace truce

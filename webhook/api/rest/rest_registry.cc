@@ -107,14 +107,8 @@ class Registry final {
       : ports_(std::move(ports)), queries_(ports_.store), seal_(ports_.rest.cursor_key()) {}
 
   Result<HttpResponse> Give(RestCall& call) const {
-    TRUCE_RETURN_IF_ERROR(
-        call.AllowOnly({"type", "service", "namespace", "state", "limit", "cursor"}));
     ResourceQuery query;
     TRUCE_ASSIGN_OR_RETURN(query.filter, ResourceFilterOf(call));
-    const std::string ns = query.filter.ns.value_or(std::string());
-    if (auto refusal = ports_.rest.Refuse(call, {"ownerships", "", "list", ns})) {
-      return *std::move(refusal);
-    }
     TRUCE_ASSIGN_OR_RETURN(query.limit, call.Limit());
     TRUCE_ASSIGN_OR_RETURN(const auto place, seal_.Open(call, 1));
     if (place) query.after_key.text = place->front();
@@ -172,9 +166,11 @@ class Registry final {
 std::vector<HttpRoute> RegistryRoutes(OperationPorts ports) {
   const RestApi& rest = ports.rest;
   const auto shared = std::make_shared<const Registry>(std::move(ports));
-  const std::string path = "/api/v1/registry";
-  return {rest.Authenticated("GET", path, RouteMatch::kExact,
-                             [shared](RestCall& call) { return shared->Give(call); })};
+  return {rest.Routed({"GET",
+                       "/api/v1/registry",
+                       {"type", "service", "namespace", "state", "limit", "cursor"},
+                       {"ownerships", "", "list", ""},
+                       Calling(shared, &Registry::Give)})};
 }
 
 }  // namespace truce

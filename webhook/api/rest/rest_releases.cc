@@ -93,7 +93,6 @@ class Releases final {
   explicit Releases(OperationPorts ports) : ports_(std::move(ports)), queries_(ports_.store) {}
 
   Result<HttpResponse> Take(RestCall& call) const {
-    TRUCE_RETURN_IF_ERROR(call.AllowOnly({}));
     TRUCE_ASSIGN_OR_RETURN(const ReleaseRequest request, ReadRelease(call));
     const std::string ns = request.filter.ns.value_or(std::string());
     for (const Permission& permission : {Permission{"ownerships", "release", "create", ns},
@@ -251,8 +250,7 @@ Problem WhyNotReleased(const Owner& owner, const ReleaseOutcome& release) {
 std::vector<HttpRoute> ReleaseRoutes(OperationPorts ports) {
   const RestApi& rest = ports.rest;
   const auto shared = std::make_shared<const Releases>(std::move(ports));
-  return {rest.Authenticated("POST", "/api/v1/releases", RouteMatch::kExact,
-                             [shared](RestCall& call) { return shared->Take(call); })};
+  return {rest.Routed({"POST", "/api/v1/releases", {}, {}, Calling(shared, &Releases::Take)})};
 }
 
 }  // namespace truce
