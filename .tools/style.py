@@ -102,6 +102,7 @@ def check_targets(names: list[str]) -> list[str]:
         path = Path(name)
         is_listed = any(
             re.search(rf"(?<![\w./]){re.escape(str(path.relative_to(parent)))}(?![\w.])", lists[str(parent)])
+            or f"{path.parent.relative_to(parent)}/*{path.suffix})" in lists[str(parent)]
             for parent in path.parents if str(parent) in lists)
         # Headers of tests are part of the sources that include them.
         if not is_listed and not (name.startswith("tests/") and name.endswith(".h")):

@@ -1,5 +1,5 @@
 // The naming report of a cluster: every page of every kind, roots first, and what cannot be listed.
-#include "webhook/findings/name_survey.h"
+#include "webhook/findings/name_census.h"
 
 #include <gtest/gtest.h>
 

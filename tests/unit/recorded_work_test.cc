@@ -19,7 +19,6 @@
 #include "tests/support/admission_fixture.h"
 #include "tests/support/json_document.h"
 #include "tests/support/lifecycle_fixture.h"
-#include "webhook/findings/lifecycle/unseen_composites.h"
 
 namespace truce::testing {
 namespace recorded_work_test {

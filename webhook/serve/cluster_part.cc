@@ -5,9 +5,6 @@
 #include <string_view>
 #include <utility>
 
-#include "certs/trust.h"
-#include "webhook/publish/webhook_repair.h"
-
 namespace truce {
 namespace {
 
@@ -18,11 +15,6 @@ constexpr std::chrono::seconds kHeardWithin{10};
 
 // Whether other servers may share the registry.
 bool HasOthers(const Config& config) { return IsPostgresUrl(config.store); }
-
-std::optional<std::string> ReportGroup(PolicyReports reports) {
-  if (reports == PolicyReports::kOff) return std::nullopt;
-  return reports == PolicyReports::kAuto ? std::string() : std::string(Name(reports));
-}
 
 ReconcileRules RulesOf(const EffectivePolicy& policy) {
   ReconcileRules rules;
@@ -45,9 +37,8 @@ ClusterPart::ClusterPart(ClusterPartPorts ports)
               ports.config.Current()->data_dir, ports.config.Current()->lease_namespace,
               HasOthers(*ports.config.Current())}),
       sink_(watch_.inbox(), ports.config.Current()->cluster_id, [this] { watch_.Wake(); }),
-      detection_({ports.store, ports.clock, ports.logger, watch_, ports.admission, *this,
-                  ports.config.Current()->cluster_id,
-                  ReportGroup(ports.config.Current()->policy_reports)}),
+      detection_({ports.store, ports.clock, ports.logger, watch_, ports.admission,
+                  ports.credentials, ports.config}),
       grants_(
           {ports.watch_store, ports.clock, ports.admission, ports.config.Current()->cluster_id}),
       checks_({ports.store, ports.clock, ports.admission, watch_,
@@ -68,7 +59,7 @@ ClusterPart::~ClusterPart() { Stop(); }
 
 Result<void> ClusterPart::Start(ServerSettings server) {
   begun_ = std::chrono::steady_clock::now();
-  std::vector<FollowedKind> others = DetectorKinds(ports_.config.Current()->webhook_configuration);
+  std::vector<FollowedKind> others = detection_.kinds();
   for (FollowedKind& kind : own_.kinds()) others.push_back(std::move(kind));
   TRUCE_RETURN_IF_ERROR(watch_.Start(std::move(server), {std::move(others), *this}));
   detection_.Start();
@@ -196,28 +187,6 @@ void ClusterPart::OnKindState(const KindStatus& status) {
 void ClusterPart::OnOther(const FollowedKind& kind, Value object, bool gone) {
   detection_.OnOther(kind, object, gone);
   own_.OnOther(kind, object, gone);
-}
-
-Surroundings ClusterPart::Around() const {
-  const auto policy = ports_.admission.policy();
-  const auto config = ports_.config.Current();
-  const auto access = ports_.credentials.access().Current();
-  Surroundings around;
-  around.policy = policy;
-  around.webhook.name = config->webhook_configuration;
-  around.webhook.paths = AdmissionPaths(*access);
-  const bool shows_itself = access->client_certificate || access->bearer || access->loopback;
-  around.webhook.secret_alone = !shows_itself && !config->accept_secret_in_errors;
-  around.webhook.rival = ports_.credentials.Rival();
-  around.webhook.statuses_deny = policy->parties.statuses_guarded;
-  if (policy->status_entry) {
-    around.webhook.status = StatusConditions(policy->providers, policy->restorers);
-  }
-  around.webhook.trusts = [pair = ports_.credentials.certificates().Current().pair](
-                              std::string_view bundle) { return BundleTrusts(bundle, *pair); };
-  around.unmapped = ports_.admission.unmapped();
-  for (auto& [kind, since] : around.unmapped) since += config->settle_time;
-  return around;
 }
 
 }  // namespace truce

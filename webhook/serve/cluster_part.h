@@ -44,7 +44,6 @@ struct ClusterPartPorts {
 class ClusterPart final : private PolicyListener,
                           private ViewListener,
                           private OwnListener,
-                          private DetectionHost,
                           private SightObserver,
                           private LeadingServer,
                           private AskedServer {
@@ -88,13 +87,11 @@ class ClusterPart final : private PolicyListener,
   void OnView(const ClusterView& view) override;
   void OnVerdict(const OwnObject& object, const OwnVerdict& verdict) override;
   void OnTrouble(const std::string& message) override;
-  Surroundings Around() const override;
   void OnUnseen(const std::map<GroupKind, Timestamp>& kinds) override {
     ports_.admission.SetUnseen(kinds);
     if (Leads()) watch_.SetUnseen(kinds);
   }
-  void OnWebhookChanged() override { ports_.credentials.Wake(); }
-  bool Leads() const override { return watch_.leads(); }
+  bool Leads() const { return watch_.leads(); }
   bool IsLeader() const override { return watch_.leads(); }
   void NoteDeletionAsked(const Slot& slot);
   void NoteProviderAct(const ProviderAct& act);

@@ -12,7 +12,7 @@
 
 #include "policies/review_record.h"
 #include "registry/base/guarded.h"
-#include "webhook/findings/unmatched_providers.h"
+#include "webhook/findings/watched_cluster.h"
 #include "webhook/log/log.h"
 #include "webhook/metrics/metrics.h"
 #include "webhook/serve/policy.h"

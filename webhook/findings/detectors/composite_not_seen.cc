@@ -1,16 +1,23 @@
-#include "webhook/findings/lifecycle/unseen_composites.h"
-
-#include <algorithm>
-#include <string>
-#include <string_view>
-#include <utility>
-
-#include "policies/finding.h"
-#include "policies/people.h"
+// Detector composite-not-seen: composites that Crossplane made or was given, and never looked at.
+//
+// Before 1.20, Crossplane with --enable-realtime-compositions may stop watching composites; a new
+// one then gets no condition and no finalizer, its claim waits for ever, and nothing says so.
+//
+// Crossplane lives: its claim is Synced and names it, which Crossplane writes when it makes the
+// composite; for one without such a claim (made by hand, v2, nested) Crossplane wrote something
+// after its creation: a condition of a claim or composite, or a resource with a composite as
+// controller. Look-alikes that are none: a paused composite, one that no Composition fits (both
+// have a condition within a second), a Crossplane that is stopped (nothing proves that it lives),
+// the backlog after a restart. False alarm: a Crossplane that ends in the moment between making a
+// composite and looking at it, until it is back. Mode warn.
+#include "webhook/findings/examiner.h"
 
 namespace truce {
 namespace {
 
+constexpr std::chrono::minutes kUnseenAfter{2};
+constexpr std::chrono::minutes kUnseenAfterInBacklog{10};
+constexpr std::size_t kBacklog = 100;
 constexpr std::string_view kFinalizer = "composite.apiextensions.crossplane.io";
 
 bool IsSeen(const ObservedVersion& observed) {
@@ -23,18 +30,50 @@ Slot SlotOfRef(const ObjectRef& ref, const Slot& from) {
   return {from.cluster, ref.group, ref.kind, ref.ns, ref.name};
 }
 
-}  // namespace
+// Holds composites without condition, and claims that wait.
+class UnseenComposites final : public Examiner {
+ public:
+  void OnSighted(const ObservedVersion& observed, Timestamp now) override {
+    NoteWrites(observed);
+    if (observed.role == Role::kComposite) OnComposite(observed, now);
+    if (observed.role == Role::kClaim) OnClaim(observed);
+  }
+  void OnGone(const Uid& uid, const Slot& /*slot*/) override {
+    unseen_.erase(uid);
+    waiting_.erase(uid);
+  }
 
-void UnseenComposites::OnObject(const ObservedVersion& observed, Timestamp now) {
-  NoteWrites(observed);
-  if (observed.role == Role::kComposite) OnComposite(observed, now);
-  if (observed.role == Role::kClaim) OnClaim(observed);
-}
+  // From when Crossplane is at work again is known no better than between two examinations.
+  Result<void> Examine(const Examination& at) override {
+    at.report(Detector::kCompositeNotSeen, at.watched.With([&](const WatchedCluster& cluster) {
+      return Find(cluster, at.now);
+    }));
+    return {};
+  }
 
-void UnseenComposites::OnGone(const Uid& uid) {
-  unseen_.erase(uid);
-  waiting_.erase(uid);
-}
+ private:
+  struct Unseen {
+    Slot slot;
+    std::optional<Slot> claim;  // by spec.claimRef
+    Timestamp created{};
+    Timestamp noticed{};               // without condition since, by our clock
+    std::optional<Timestamp> at_work;  // Crossplane is at work since its creation; noticed then
+  };
+  struct Waiting {
+    Slot claim;
+    Slot composite;  // by spec.resourceRef
+  };
+
+  void OnComposite(const ObservedVersion& observed, Timestamp now);
+  void OnClaim(const ObservedVersion& observed);
+  void NoteWrites(const ObservedVersion& observed);
+  bool IsMadeByCrossplane(const Unseen& unseen) const;
+  std::vector<LiveFinding> Find(const WatchedCluster& cluster, Timestamp now);
+
+  std::map<Uid, Unseen> unseen_;
+  std::map<Uid, Waiting> waiting_;  // claims that are Synced and not Ready
+  Timestamp written_{};             // the last stamp of what Crossplane wrote
+};
 
 // Only Crossplane writes conditions of claims and composites, and makes what a composite controls.
 void UnseenComposites::NoteWrites(const ObservedVersion& observed) {
@@ -82,8 +121,7 @@ bool UnseenComposites::IsMadeByCrossplane(const Unseen& unseen) const {
          });
 }
 
-std::vector<LiveFinding> UnseenComposites::Find(const std::set<GroupKind>& readable,
-                                                Timestamp now) {
+std::vector<LiveFinding> UnseenComposites::Find(const WatchedCluster& cluster, Timestamp now) {
   const auto wait = unseen_.size() > kBacklog ? kUnseenAfterInBacklog : kUnseenAfter;
   std::vector<LiveFinding> out;
   for (auto& [uid, unseen] : unseen_) {
@@ -93,9 +131,9 @@ std::vector<LiveFinding> UnseenComposites::Find(const std::set<GroupKind>& reada
     const bool is_made = IsMadeByCrossplane(unseen);
     if (!is_made && !unseen.at_work) continue;
     const Timestamp since = is_made ? unseen.noticed : std::max(unseen.noticed, *unseen.at_work);
-    if (now - since < wait || !readable.contains(GroupKindOf(unseen.slot))) continue;
-    LiveFinding finding = FindingAbout(Detector::kCompositeNotSeen, unseen.slot,
-                                       OneLine(ObjectForPeople(unseen.slot), kShownBytesMax));
+    if (now - since < wait || !cluster.IsReadable(GroupKindOf(unseen.slot))) continue;
+    LiveFinding finding =
+        FindingAbout(Detector::kCompositeNotSeen, unseen.slot, ShortNameOf(unseen.slot));
     if (unseen.claim) finding.objects.push_back(*unseen.claim);
     finding.since = unseen.created;
     finding.cause = finding.resource +
@@ -103,8 +141,8 @@ std::vector<LiveFinding> UnseenComposites::Find(const std::set<GroupKind>& reada
                     "finalizer, and nothing of it is made.";
     finding.evidence = "created " + FormatTimestamp(unseen.created) + "; ";
     if (is_made) {
-      finding.evidence += "its claim " + OneLine(ObjectForPeople(*unseen.claim), kShownBytesMax) +
-                          " is Synced and names it: Crossplane made it";
+      finding.evidence +=
+          "its claim " + ShortNameOf(*unseen.claim) + " is Synced and names it: Crossplane made it";
     } else {
       finding.evidence += "Crossplane wrote to other objects since then";
     }
@@ -117,6 +155,18 @@ std::vector<LiveFinding> UnseenComposites::Find(const std::set<GroupKind>& reada
   }
   return out;
 }
+
+}  // namespace
+
+constinit const DetectorInfo kCompositeNotSeenInfo{
+    "composite-not-seen",
+    Severity::kWarning,
+    "Crossplane never looks at a composite.",
+    "The composite has no condition and not Crossplane's finalizer for 2 minutes (10 in a "
+    "backlog), and Crossplane lives: it made the composite for a claim that is Synced, or wrote "
+    "something younger.",
+    Make<UnseenComposites>,
+    "CompositeNotSeen"};
 
 std::map<GroupKind, Timestamp> UnseenKinds(const std::vector<LiveFinding>& findings) {
   std::map<GroupKind, Timestamp> out;
