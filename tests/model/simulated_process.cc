@@ -63,15 +63,13 @@ SimulatedProcess::SimulatedProcess(SimulatedPorts ports, Moment now, std::uint64
                         [] { return std::chrono::steady_clock::now() + std::chrono::minutes(1); },
                         nullptr, &doubts_},
                        &inbox_,
-                       this};
+                       [this](const LearnedIdentity& learned) {
+                         TakeLearned(learned, ports_.policy.identity);
+                         policy_changed_ = true;
+                       }};
   watcher_ = std::make_unique<Watcher>(std::move(watched), ports_.rules, ports_.options);
 }
 SimulatedProcess::~SimulatedProcess() = default;
-
-void SimulatedProcess::OnLearned(const LearnedIdentity& learned) {
-  TakeLearned(learned, ports_.policy.identity);
-  policy_changed_ = true;
-}
 
 bool SimulatedProcess::Chance(double share) {
   return std::uniform_real_distribution<>(0, 1)(ports_.random) < share;

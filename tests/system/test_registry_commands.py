@@ -50,7 +50,7 @@ def test_commands_beside_the_server(api):  # noqa: F811
         unclear = truce.command("who-owns", word)
         assert unclear.returncode == USAGE and "KIND/NAME" in unclear.stderr, (word, unclear.stderr)
     described = truce.command("describe", "prod-one").stdout
-    for word in ("Declarations", "History", "Denied", "team-b/mine"):
+    for word in ("Not free:     reserved for ", "Declarations", "History", "Denied", "team-b/mine"):
         assert word in described
     assert yaml.safe_load(truce.command("services", "-o", "yaml").stdout)["items"]
     assert "granted" in truce.command("audit").stdout

@@ -287,6 +287,7 @@ TEST_F(RestTest, FindsAResourceByAnyOfItsNames) {
   const std::string jobs =
       Get("/api/v1/resources:lookup", {{"name", "jobs"}}).at("resources").at(0).at("id");
   const json whole = Get("/api/v1/resources/" + jobs);
+  EXPECT_EQ(whole.at("whyNotFree").get<std::string>().find("reserved for Queue"), 0U);
   EXPECT_EQ(whole.at("names").size(), 2U);
   for (const json& name : whole.at("names")) EXPECT_EQ(found(name.at("name")), "jobs ");
 }

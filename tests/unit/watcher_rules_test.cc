@@ -169,7 +169,7 @@ TEST_F(WatcherRulesTest, AMappingThatIsRemovedReleasesNothing) {
   Change(rules_);
   driver_->Advance(60s);
   ASSERT_TRUE(OwnerOf("orders-prod")) << "the first list is empty: a command decides";
-  EXPECT_FALSE(driver_->watcher().reconciler().absence().FrozenFor(kClaim).empty());
+  EXPECT_FALSE(driver_->watcher().reconciler().FrozenFor(kClaim).empty());
 }
 
 // 20: nobody looks at the object any more, and it is gone.

@@ -122,11 +122,11 @@ BrakeView BrakeOf(Watcher& watcher) {
     view.frozen.push_back({KindForPeople(named.kind, named.group), kind.frozen});
   }
   std::map<GroupKind, BrakeView::Waiting> waiting;
-  for (const auto& [kind, since] : watcher.reconciler().absence().WaitForSecondList()) {
+  for (const auto& [kind, since] : watcher.reconciler().WaitForSecondList()) {
     waiting[kind] = {KindForPeople(kind.kind, kind.group), 0, since};
   }
-  for (const auto& [uid, nomination] : watcher.reconciler().absence().nominations()) {
-    const auto found = waiting.find(GroupKindOf(nomination.slot));
+  for (const auto& [uid, missing] : watcher.reconciler().missing()) {
+    const auto found = waiting.find(GroupKindOf(missing.slot));
     if (found != waiting.end()) ++found->second.objects;
   }
   for (auto& [kind, one] : waiting) view.waiting.push_back(std::move(one));
@@ -335,7 +335,7 @@ void ClusterWatch::KeepWitness() {
   if (!lease.WriteWitness(*seen.newest, In(kWitnessTime))) witness_ = seen.newest;
 }
 
-void ClusterWatch::OnLearned(const LearnedIdentity& learned) {
+void ClusterWatch::Learn(const LearnedIdentity& learned) {
   {
     const std::lock_guard<std::mutex> lock(mutex_);
     learned_ = learned;
@@ -353,7 +353,7 @@ Result<void> ClusterWatch::Watch() {
   WatcherPorts ports{{ports_.watch_store, ports_.clock, ids_, [] { return In(kOpenedStoreTime); },
                       observer_, &ports_.doubts},
                      &inbox_,
-                     this};
+                     [this](const LearnedIdentity& learned) { Learn(learned); }};
   const std::lock_guard<std::mutex> lock(mutex_);
   auto watcher = std::make_unique<Watcher>(std::move(ports), rules_, std::move(options));
   auto engine = std::make_unique<Engine>(std::move(watcher), *api_, EngineOptions{});

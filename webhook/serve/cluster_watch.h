@@ -74,7 +74,7 @@ struct ClusterWatchers {
 };
 
 // Thread-safe. Runs from Start to Stop.
-class ClusterWatch final : public ClusterLink, public WatchControls, private LearnedListener {
+class ClusterWatch final : public ClusterLink, public WatchControls {
  public:
   explicit ClusterWatch(ClusterWatchPorts ports);
   ~ClusterWatch() override;
@@ -132,7 +132,7 @@ class ClusterWatch final : public ClusterLink, public WatchControls, private Lea
   Result<void> Open();
   Result<void> CompareWithMemory(ClusterApi& api);
   void KeepWitness();
-  void OnLearned(const LearnedIdentity& learned) override;
+  void Learn(const LearnedIdentity& learned);
   Result<void> Watch();
   Result<void> BeginLeading();
   Engine* engine() const;

@@ -44,9 +44,7 @@ struct ReconcilePorts {
   IdSource ids;
   std::function<Deadline()> deadline;  // by when the next call of the store must have answered
   SightObserver* observer = nullptr;   // may be null
-  DoubtBoard* doubts = nullptr;        // may be null
-  // Null: nothing is known of ProviderConfigs.
-  const ConfigHistory* configs = nullptr;
+  DoubtBoard* doubts = nullptr;        // null: nothing is reconciled
 };
 
 struct ReconcileRules {

@@ -10,6 +10,7 @@
 #include "registry/catalogue/explain.h"
 #include "registry/ownership/agreements.h"
 #include "registry/ownership/ledger.h"
+#include "registry/ownership/life.h"
 #include "registry/ownership/names.h"
 #include "registry/ownership/sight.h"
 #include "webhook/api/resource_json.h"
@@ -162,6 +163,11 @@ Result<HttpResponse> RestApi::GetResource(RestCall& call) const {
   }
   WriteResourceMembers(owner, json);
   json.Field("redacted", false);
+  const auto doubt_of = [&](const Slot& slot) {
+    const auto& watched = call.policy->watched_now;
+    return watched == nullptr ? std::string() : watched->DoubtOf(slot);
+  };
+  json.Field("whyNotFree", WhyNotFree(owner, view.rows, doubt_of));
   json.ListField("declarations", view.rows, [](const Row& row, JsonWriter& out) {
     if (Manages(row)) WriteDeclaration(row, out);
   });

@@ -219,6 +219,7 @@ void DescribeResource(const Json& resource, std::ostream& out) {
   line("Owner:", ObjectText(resource, "root"));
   line("State:", TextIn(resource, "state") + " since " + TextIn(resource, "since"));
   line("Reason:", TextIn(resource, "reason"));
+  line("Not free:", TextIn(resource, "whyNotFree"));
   line("Successor:", TextIn(resource, "successor"));
   line("Contested:", IsTrue(resource, "contested") ? "yes, a second chain manages it" : "no");
   line("Id:", TextIn(resource, "id"));
