@@ -37,41 +37,10 @@ std::string FirstLine(std::string text) {
 InstallationKeeper::InstallationKeeper(KeeperOptions options, KeeperHost& host, const Clock& clock)
     : options_(std::move(options)), host_(host), clock_(clock) {}
 
-InstallationKeeper::~InstallationKeeper() {
-  {
-    const std::lock_guard<std::mutex> lock(mutex_);
-    stopping_ = true;
-  }
-  changed_.notify_all();
-  if (thread_.joinable()) thread_.join();
-}
-
-void InstallationKeeper::Start() {
-  thread_ = std::thread([this] { Run(); });
-}
-
-void InstallationKeeper::Wake() {
-  {
-    const std::lock_guard<std::mutex> lock(mutex_);
-    woken_ = true;
-  }
-  changed_.notify_all();
-}
-
-void InstallationKeeper::Run() {
-  std::unique_lock<std::mutex> lock(mutex_);
-  while (!stopping_) {
-    woken_ = false;
-    lock.unlock();
-    const Result<void> kept = Step(std::chrono::steady_clock::now() + kStepTime);
-    if (!kept.ok()) {
-      host_.OnEvent({KeeperEvent::Kind::kTrouble, kept.error().message});
-    }
-    lock.lock();
-    changed_.wait_for(lock, kBreath, [this] { return stopping_; });
-    changed_.wait_for(lock, again_ ? kAgain : options_.every,
-                      [this] { return stopping_ || woken_; });
-  }
+Worker::Rest InstallationKeeper::Turn() {
+  const Result<void> kept = Step(In(kStepTime));
+  if (!kept.ok()) host_.OnEvent({KeeperEvent::Kind::kTrouble, kept.error().message});
+  return {In(kBreath + (again_ ? kAgain : options_.every)), In(kBreath)};
 }
 
 Result<void> InstallationKeeper::Step(Deadline deadline) {

@@ -15,19 +15,18 @@
 
 #include <atomic>
 #include <chrono>
-#include <condition_variable>
 #include <cstdint>
 #include <filesystem>
 #include <mutex>
 #include <optional>
 #include <string>
-#include <thread>
 #include <vector>
 
 #include "certs/self_made.h"
 #include "registry/base/clock.h"
 #include "registry/base/guarded.h"
 #include "registry/base/result.h"
+#include "registry/base/worker.h"
 #include "webhook/kube/cluster_api.h"
 #include "webhook/metrics/metrics.h"
 #include "webhook/publish/owned_secret.h"
@@ -86,7 +85,6 @@ class InstallationKeeper final {
  public:
   // `host` and `clock` must outlive it.
   InstallationKeeper(KeeperOptions options, KeeperHost& host, const Clock& clock);
-  ~InstallationKeeper();
   InstallationKeeper(const InstallationKeeper&) = delete;
   InstallationKeeper& operator=(const InstallationKeeper&) = delete;
 
@@ -96,9 +94,9 @@ class InstallationKeeper final {
   Result<void> Step(Deadline deadline);
 
   // Looks from now on by itself. Once.
-  void Start();
+  void Start() { worker_.Start(); }
   // Something changed: look at once. Never blocks.
-  void Wake();
+  void Wake() { worker_.Wake(); }
 
   // Who keeps writing what Truce writes into its webhook configuration; empty: nobody does.
   std::string Rival() const {
@@ -115,7 +113,7 @@ class InstallationKeeper final {
     Timestamp since;
   };
 
-  void Run();
+  Worker::Rest Turn();
   Result<OwnedSecret> Renew(const OwnedSecret& present);
   std::optional<OwnedSecret> Fetch(ClusterApi& api, Deadline deadline);
   bool Store(ClusterApi& api, OwnedSecret& wanted, Deadline deadline);
@@ -156,12 +154,7 @@ class InstallationKeeper final {
   Counter new_leaves_;
   Counter new_authorities_;
   Counter repairs_;
-
-  std::mutex mutex_;
-  std::condition_variable changed_;
-  bool stopping_ = false;  // under mutex_
-  bool woken_ = false;     // under mutex_
-  std::thread thread_;
+  Worker worker_{[this] { return Turn(); }};
 };
 
 }  // namespace truce

@@ -32,18 +32,7 @@ TruceResources::TruceResources(OwnPorts ports, std::vector<OwnHandler*> handlers
       kinds_.emplace(std::move(name), std::move(entry));
     }
   }
-  thread_ = std::thread([this] { Run(); });
-}
-
-TruceResources::~TruceResources() { Stop(); }
-
-void TruceResources::Stop() {
-  {
-    const std::lock_guard<std::mutex> lock(mutex_);
-    stopping_ = true;
-  }
-  changed_.notify_all();
-  if (thread_.joinable()) thread_.join();
+  worker_.Start();
 }
 
 std::vector<FollowedKind> TruceResources::kinds() const {
@@ -70,16 +59,7 @@ void TruceResources::Refresh() {
     const std::lock_guard<std::mutex> lock(mutex_);
     dirty_.assign(dirty_.size(), true);
   }
-  changed_.notify_all();
-}
-
-bool TruceResources::Settle(Deadline deadline) {
-  std::unique_lock<std::mutex> lock(mutex_);
-  const auto is_settled = [this] {
-    return !busy_ && std::none_of(dirty_.begin(), dirty_.end(), [](bool dirty) { return dirty; });
-  };
-  changed_.wait_until(lock, deadline, [&] { return stopping_ || is_settled(); });
-  return is_settled();
+  worker_.Wake();
 }
 
 void TruceResources::OnKindState(const KindStatus& status) {
@@ -100,7 +80,7 @@ void TruceResources::OnKindState(const KindStatus& status) {
     if (gone == 0 && !changed && !is_first) return;
     dirty_[kind->handler] = true;
   }
-  changed_.notify_all();
+  worker_.Wake();
 }
 
 void TruceResources::OnOther(const FollowedKind& kind, Value object, bool gone) {
@@ -133,10 +113,11 @@ void TruceResources::OnOther(const FollowedKind& kind, Value object, bool gone) 
     }
     dirty_[known->handler] = true;
   }
-  changed_.notify_all();
+  worker_.Wake();
 }
 
 std::optional<TruceResources::Work> TruceResources::NextWork(Deadline now) {
+  const std::lock_guard<std::mutex> lock(mutex_);
   for (std::size_t i = 0; i < handlers_.size(); ++i) {
     if (!dirty_[i] && due_[i] > now) continue;
     dirty_[i] = false;
@@ -153,31 +134,16 @@ std::optional<TruceResources::Work> TruceResources::NextWork(Deadline now) {
   return std::nullopt;
 }
 
-void TruceResources::Run() {
-  std::unique_lock<std::mutex> lock(mutex_);
-  while (!stopping_) {
+// One handler's objects after the other: a wake during one is heeded all the same.
+Worker::Rest TruceResources::Turn() {
+  while (!worker_.is_stopping()) {
     const std::optional<Work> work = NextWork(std::chrono::steady_clock::now());
-    if (!work) {
-      busy_ = false;
-      changed_.notify_all();
-      Deadline due = kNever;
-      for (const Deadline one : due_) due = std::min(due, one);
-      const auto woken = [this] {
-        return stopping_ ||
-               std::any_of(dirty_.begin(), dirty_.end(), [](bool dirty) { return dirty; });
-      };
-      if (due == kNever) {
-        changed_.wait(lock, woken);
-      } else {
-        changed_.wait_until(lock, due, woken);
-      }
-      continue;
-    }
-    busy_ = true;
-    lock.unlock();
+    if (!work) break;
     Do(*work);
-    lock.lock();
   }
+  Deadline due = kNever;
+  for (const Deadline one : due_) due = std::min(due, one);
+  return {due};
 }
 
 void TruceResources::Do(const Work& work) {
@@ -208,7 +174,6 @@ void TruceResources::Do(const Work& work) {
   const Deadline now = std::chrono::steady_clock::now();
   Deadline due = wanted ? now + *wanted : kNever;
   if (failed) due = std::min(due, now + backoff_.Next());
-  const std::lock_guard<std::mutex> lock(mutex_);
   due_[work.handler] = due;
 }
 

@@ -6,15 +6,14 @@
 #ifndef TRUCE_WEBHOOK_PUBLISH_TRUCE_RESOURCES_H_
 #define TRUCE_WEBHOOK_PUBLISH_TRUCE_RESOURCES_H_
 
-#include <condition_variable>
 #include <map>
 #include <mutex>
 #include <optional>
 #include <string>
-#include <thread>
 #include <vector>
 
 #include "registry/base/clock.h"
+#include "registry/base/worker.h"
 #include "webhook/kube/backoff.h"
 #include "webhook/publish/own_object.h"
 #include "webhook/watch/kinds.h"
@@ -50,13 +49,13 @@ class TruceResources final : public SightObserver {
  public:
   // The handlers must outlive the object.
   TruceResources(OwnPorts ports, std::vector<OwnHandler*> handlers);
-  ~TruceResources() override;
+  ~TruceResources() override = default;  // as Stop
   TruceResources(const TruceResources&) = delete;
   TruceResources& operator=(const TruceResources&) = delete;
 
   // Ends the thread; waits for a call under way. Nothing is taken over any more. Idempotent; for
   // one thread. To be called while the API still lives.
-  void Stop();
+  void Stop() { worker_.Stop(); }
 
   // What is to be watched for them.
   std::vector<FollowedKind> kinds() const;
@@ -64,7 +63,7 @@ class TruceResources final : public SightObserver {
   // Every handler takes its objects again soon. Never blocks.
   void Refresh();
   // Waits until everything seen so far was taken over. False when `deadline` or Stop came first.
-  bool Settle(Deadline deadline);
+  bool Settle(Deadline deadline) { return worker_.Settle(deadline); }
 
   // SightObserver, called by the watch. Never block.
   void OnSighted(const ObservedVersion& observed) override { static_cast<void>(observed); }
@@ -101,7 +100,7 @@ class TruceResources final : public SightObserver {
   };
 
   Kind* Find(const GroupKind& kind);
-  void Run();
+  Worker::Rest Turn();
   std::optional<Work> NextWork(Deadline now);
   void Do(const Work& work);
   bool WriteStatus(const OwnObject& object, const OwnVerdict& verdict);
@@ -111,15 +110,12 @@ class TruceResources final : public SightObserver {
   const std::vector<OwnHandler*> handlers_;
 
   std::mutex mutex_;
-  std::condition_variable changed_;
   std::map<GroupKind, Kind> kinds_;  // under mutex_
   std::vector<bool> dirty_;          // under mutex_; by handler
-  std::vector<Deadline> due_;        // under mutex_; by handler: Take again
-  bool busy_ = false;                // under mutex_
-  bool stopping_ = false;            // under mutex_
-  Backoff backoff_;                  // of the thread
-  bool in_trouble_ = false;          // of the thread
-  std::thread thread_;               // last: it uses everything above
+  std::vector<Deadline> due_;        // of the thread, as the next two; by handler: Take again
+  Backoff backoff_;
+  bool in_trouble_ = false;
+  Worker worker_{[this] { return Turn(); }};
 };
 
 }  // namespace truce

@@ -7,7 +7,6 @@
 #include "registry/base/counted.h"
 #include "registry/base/text.h"
 #include "registry/store/administration.h"
-#include "webhook/kube/backoff.h"
 #include "webhook/serve/registry/registry_memory.h"
 #include "webhook/wire/json_reader.h"
 
@@ -140,7 +139,8 @@ Result<Uid> KubeSystemOf(const ServerSettings& server, const Clock& clock) {
   return ReadKubeSystem(server, *MakeApiClient(session, {}));
 }
 
-ClusterWatch::ClusterWatch(ClusterWatchPorts ports) : ports_(std::move(ports)) {}
+ClusterWatch::ClusterWatch(ClusterWatchPorts ports)
+    : ports_(std::move(ports)), backoff_({}, std::hash<std::string>()(ports_.cluster)) {}
 
 Result<void> ClusterWatch::Start(ServerSettings server, ClusterWatchers watchers) {
   server_ = std::move(server);
@@ -158,21 +158,23 @@ Result<void> ClusterWatch::Start(ServerSettings server, ClusterWatchers watchers
     return opened.error();
   }
   if (!opened.ok()) Report(opened.error().message);
-  keeper_ = std::thread([this] { Keep(); });
+  keeper_.Start();
   return {};
 }
 
 ClusterWatch::~ClusterWatch() { Stop(); }
 
 void ClusterWatch::Stop() {
-  {
-    const std::lock_guard<std::mutex> lock(mutex_);
-    stopping_ = true;
-  }
-  changed_.notify_all();
+  if (keeper_.is_stopping()) return;
   // First the keeper, which may be making the engine.
-  if (keeper_.joinable()) keeper_.join();
-  if (engine_ != nullptr) engine_->Stop();
+  keeper_.Stop();
+  if (engine_ != nullptr) {
+    if (leads_.load()) {
+      witness_due_ = {};
+      KeepWitness();
+    }
+    engine_->Stop();
+  }
   streams_.reset();  // calls the engine until it is gone
 }
 
@@ -202,12 +204,12 @@ Result<void> ClusterWatch::Ask(Engine::Work work, Deadline deadline) const {
 
 ClusterApi* ClusterWatch::api() const {
   const std::lock_guard<std::mutex> lock(mutex_);
-  return engine_ == nullptr || stopping_ ? nullptr : api_.get();
+  return engine_ == nullptr || keeper_.is_stopping() ? nullptr : api_.get();
 }
 
 ClusterApi* ClusterWatch::looks() const {
   const std::lock_guard<std::mutex> lock(mutex_);
-  return engine_ == nullptr || stopping_ ? nullptr : looks_.get();
+  return engine_ == nullptr || keeper_.is_stopping() ? nullptr : looks_.get();
 }
 
 Engine* ClusterWatch::engine() const {
@@ -238,9 +240,8 @@ void ClusterWatch::Lead() {
   {
     const std::lock_guard<std::mutex> lock(mutex_);
     lead_wanted_ = true;
-    view_due_ = true;
   }
-  changed_.notify_all();
+  keeper_.Wake();
 }
 
 void ClusterWatch::EndLeading() {
@@ -253,9 +254,8 @@ void ClusterWatch::EndLeading() {
     const std::lock_guard<std::mutex> lock(mutex_);
     lead_wanted_ = false;
     leads_.store(false);
-    view_due_ = true;
   }
-  changed_.notify_all();
+  keeper_.Wake();
 }
 
 void ClusterWatch::SetUnseen(std::map<GroupKind, Timestamp> unseen) {
@@ -339,9 +339,8 @@ void ClusterWatch::OnLearned(const LearnedIdentity& learned) {
   {
     const std::lock_guard<std::mutex> lock(mutex_);
     learned_ = learned;
-    view_due_ = true;
   }
-  changed_.notify_all();
+  keeper_.Wake();
 }
 
 Result<void> ClusterWatch::Watch() {
@@ -364,43 +363,29 @@ Result<void> ClusterWatch::Watch() {
   return {};
 }
 
-void ClusterWatch::Keep() {
-  Backoff backoff({}, std::hash<std::string>()(ports_.cluster));
-  while (engine() == nullptr) {
-    if (!Sleep(backoff.Next())) return;
+Worker::Rest ClusterWatch::Keep() {
+  if (engine() == nullptr) {
     const Result<void> opened = Open();
     if (!opened.ok()) Report(opened.error().message);
+    return {opened.ok() ? Deadline{} : In(backoff_.Next())};
   }
-  do {
-    bool is_to_lead = false;
-    {
-      const std::lock_guard<std::mutex> lock(mutex_);
-      is_to_lead = lead_wanted_ && !leads_.load();
-    }
-    if (is_to_lead) {
-      const Result<void> led = BeginLeading();
-      if (!led.ok()) Report(led.error().message);
-    }
-    if (leads_.load()) {
-      TellView();
-      KeepWitness();
-    } else {
-      TakeView();
-    }
-  } while (Sleep(is_cut_off_                     ? kCutOffInterval
-                 : view_.ready || !leads_.load() ? kViewInterval
-                                                 : kFirstViewInterval));
-  if (!leads_.load()) return;
-  witness_due_ = {};
-  KeepWitness();
-}
-
-// False: it is time to end.
-bool ClusterWatch::Sleep(std::chrono::milliseconds time) {
-  std::unique_lock<std::mutex> lock(mutex_);
-  changed_.wait_for(lock, time, [&] { return stopping_ || view_due_; });
-  view_due_ = false;
-  return !stopping_;
+  bool is_to_lead = false;
+  {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    is_to_lead = lead_wanted_ && !leads_.load();
+  }
+  if (is_to_lead) {
+    const Result<void> led = BeginLeading();
+    if (!led.ok()) Report(led.error().message);
+  }
+  if (leads_.load()) {
+    TellView();
+    KeepWitness();
+  } else {
+    TakeView();
+  }
+  if (is_cut_off_) return {In(kCutOffInterval)};
+  return {In(view_.ready || !leads_.load() ? kViewInterval : kFirstViewInterval)};
 }
 
 void ClusterWatch::TellView() {
@@ -600,10 +585,9 @@ Result<void> ClusterWatch::EnterRecoveryMode(const OperatorWord& word) {
 }
 
 Result<void> ClusterWatch::AwaitRecovery(bool on, std::chrono::seconds time) {
+  keeper_.Wake();
   std::unique_lock<std::mutex> lock(mutex_);
-  view_due_ = true;
-  changed_.notify_all();
-  changed_.wait_for(lock, time, [&] { return stopping_ || is_recovering_ == on; });
+  changed_.wait_for(lock, time, [&] { return is_recovering_ == on; });
   if (is_recovering_ == on) return {};
   return Error{ErrorCode::kUnavailable,
                "the registry has it, but reviews at this server do not go by it yet"};

@@ -12,14 +12,15 @@
 #include <mutex>
 #include <optional>
 #include <string>
-#include <thread>
 #include <vector>
 
 #include "registry/base/result.h"
+#include "registry/base/worker.h"
 #include "registry/ownership/terms.h"
 #include "registry/store/store.h"
 #include "webhook/api/cluster_routes.h"
 #include "webhook/kube/api_client.h"
+#include "webhook/kube/backoff.h"
 #include "webhook/kube/session.h"
 #include "webhook/kube/watch_client.h"
 #include "webhook/log/log.h"
@@ -136,8 +137,7 @@ class ClusterWatch final : public ClusterLink, public WatchControls, private Lea
   Result<void> Watch();
   Result<void> BeginLeading();
   Engine* engine() const;
-  void Keep();
-  bool Sleep(std::chrono::milliseconds time);
+  Worker::Rest Keep();
   // One step of the keeper, as leader and as one of the others.
   void TellView();
   void TakeView();
@@ -162,8 +162,6 @@ class ClusterWatch final : public ClusterLink, public WatchControls, private Lea
 
   mutable std::mutex mutex_;
   std::condition_variable changed_;
-  bool stopping_ = false;                  // under mutex_
-  bool view_due_ = false;                  // under mutex_: tell it now
   bool lead_wanted_ = false;               // under mutex_
   std::map<GroupKind, Timestamp> unseen_;  // under mutex_
   ReconcileRules rules_;                   // under mutex_; as given last
@@ -195,7 +193,8 @@ class ClusterWatch final : public ClusterLink, public WatchControls, private Lea
   std::atomic<std::uint64_t> frozen_{0};
   std::atomic<std::uint64_t> failing_{0};
   std::atomic<std::int64_t> failing_since_{0};  // ms since 1970; 0: nothing fails
-  std::thread keeper_;
+  Backoff backoff_;                             // of opening
+  Worker keeper_{[this] { return Keep(); }};
 };
 
 }  // namespace truce

@@ -95,28 +95,15 @@ Detection::Detection(DetectionPorts ports)
 Detection::~Detection() { Stop(); }
 
 void Detection::Stop() {
-  {
-    const std::lock_guard<std::mutex> lock(mutex_);
-    stopping_ = true;
-  }
-  changed_.notify_all();
-  if (thread_.joinable()) thread_.join();
+  worker_.Stop();
   events_.Stop();
   if (reports_) reports_->Stop();
 }
 
-void Detection::Start() {
-  thread_ = std::thread([this] { Run(); });
-}
-
 void Detection::SetReady(std::chrono::milliseconds took) {
   detectors_.SetReady(took);
-  {
-    const std::lock_guard<std::mutex> lock(mutex_);
-    hurry_ = true;
-    ready_ = true;
-  }
-  changed_.notify_all();
+  ready_.store(true);
+  worker_.Wake();
 }
 
 void Detection::OnKindState(const KindStatus& status) {
@@ -135,29 +122,18 @@ void Detection::OnOther(const FollowedKind& kind, Value object, bool gone) {
   // An edited webhook configuration is reported within seconds.
   if (kind.selection.kind.kind != "ValidatingWebhookConfiguration") return;
   ports_.host.OnWebhookChanged();
-  {
-    const std::lock_guard<std::mutex> lock(mutex_);
-    hurry_ = true;
-  }
-  changed_.notify_all();
+  worker_.Wake();
 }
 
-void Detection::Run() {
-  Deadline discover_due{};
-  std::unique_lock<std::mutex> lock(mutex_);
-  while (!stopping_) {
-    const bool is_ready = ready_;
-    lock.unlock();
-    if (std::chrono::steady_clock::now() >= discover_due) {
-      DiscoverServed();
-      discover_due = In(kDiscoverEvery);
-    }
-    ReadMutes();
-    if (ports_.host.Leads() && Examine(is_ready) && is_ready) has_looked_.store(true);
-    lock.lock();
-    changed_.wait_for(lock, Detectors::kExamineEvery, [&] { return stopping_ || hurry_; });
-    hurry_ = false;
+Worker::Rest Detection::Turn() {
+  const bool is_ready = ready_.load();
+  if (std::chrono::steady_clock::now() >= discover_due_) {
+    DiscoverServed();
+    discover_due_ = In(kDiscoverEvery);
   }
+  ReadMutes();
+  if (ports_.host.Leads() && Examine(is_ready) && is_ready) has_looked_.store(true);
+  return {In(Detectors::kExamineEvery)};
 }
 
 bool Detection::Examine(bool is_ready) {

@@ -4,18 +4,16 @@
 #define TRUCE_WEBHOOK_SERVE_DETECTION_H_
 
 #include <atomic>
-#include <condition_variable>
 #include <map>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <set>
 #include <string>
-#include <thread>
 #include <utility>
 
 #include "policies/policy.h"
 #include "registry/base/guarded.h"
+#include "registry/base/worker.h"
 #include "registry/store/store.h"
 #include "webhook/api/cluster_routes.h"
 #include "webhook/findings/detectors.h"
@@ -74,7 +72,7 @@ class Detection final : public SightObserver,
   Detection& operator=(const Detection&) = delete;
 
   // Begins to look. Once.
-  void Start();
+  void Start() { worker_.Start(); }
   // Ends all that asks the cluster. Idempotent.
   void Stop();
   // The first lists are applied; `took` since the start. Idempotent.
@@ -118,7 +116,7 @@ class Detection final : public SightObserver,
   // The cluster's API as soon as it is reached; unreachable before.
   class LateApi;
 
-  void Run();
+  Worker::Rest Turn();
   void DiscoverServed();
   void ReadMutes();
   void TellOfEndedMutes();
@@ -148,13 +146,11 @@ class Detection final : public SightObserver,
   bool unseen_due_ = false;                  // of the thread that looks, as the next
   std::map<GroupKind, Timestamp> unseen_;
 
+  Deadline discover_due_{};
+
+  std::atomic<bool> ready_{false};       // what is found is all there is
   std::atomic<bool> has_looked_{false};  // at all there is
-  std::mutex mutex_;
-  std::condition_variable changed_;
-  bool stopping_ = false;  // under mutex_
-  bool hurry_ = false;     // under mutex_: look now
-  bool ready_ = false;     // under mutex_: what is found is all there is
-  std::thread thread_;
+  Worker worker_{[this] { return Turn(); }};
 };
 
 }  // namespace truce
