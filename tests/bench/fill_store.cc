@@ -24,9 +24,9 @@
 #include "registry/identity/identity.h"
 #include "registry/ownership/ledger.h"
 #include "registry/ownership/sight.h"
+#include "registry/store/catalogue_change.h"
 #include "registry/store/sqlite/sqlite_store.h"
 #include "tests/support/json_document.h"
-#include "webhook/serve/registry/catalogue_change.h"
 
 namespace truce {
 namespace {

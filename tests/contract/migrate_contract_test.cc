@@ -11,7 +11,7 @@
 #include "registry/ownership/names.h"
 #include "tests/contract/every_store.h"
 #include "tests/support/store_contents.h"
-#include "webhook/serve/registry/migrate_store.h"
+#include "webhook/upkeep/migrate_store.h"
 
 namespace truce::testing {
 namespace migrate_contract_test {

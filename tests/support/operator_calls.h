@@ -21,7 +21,8 @@ class OperatorCalls final {
   using Routes = std::vector<HttpRoute> (*)(OperationPorts);
 
   // `store`, `clock` and `policy` must outlive it.
-  OperatorCalls(Store& store, const Clock& clock, const PolicyInForce& policy, Routes routes)
+  OperatorCalls(Store& store, const Clock& clock, const InForce<AdmissionPolicy>& policy,
+                Routes routes)
       : clock_(clock),
         store_(store),
         denials_(clock),

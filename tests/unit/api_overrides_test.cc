@@ -6,7 +6,6 @@
 
 #include "registry/ownership/rows.h"
 #include "tests/support/admission_fixture.h"
-#include "tests/support/service_policy.h"
 #include "webhook/api/override_book.h"
 #include "webhook/api/rest/operations.h"
 #include "webhook/http/router.h"
@@ -43,7 +42,7 @@ class OverridesTest : public AdmissionFixture {
   DenialBook denials_{clock_};
   ApiAccess access_{nullptr, nullptr};
   IdSource random_ids_ = RandomIds();
-  ServicePolicy policy_view_{service_};
+  const InForce<AdmissionPolicy>& policy_view_ = service_.in_force();
   RestApi rest_{{store_, clock_, random_ids_, policy_view_, access_, denials_, "1.2.3"}};
   std::vector<Override> told_;
   OverrideBook book_{store_, clock_, random_ids_,

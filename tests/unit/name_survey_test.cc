@@ -11,7 +11,7 @@
 
 #include "registry/store/memory/memory_store.h"
 #include "webhook/config/load.h"
-#include "webhook/serve/policy.h"
+#include "webhook/config/policy.h"
 
 namespace truce {
 namespace name_survey_test {

@@ -17,9 +17,11 @@
 #include <chrono>
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <mutex>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "certs/self_made.h"
@@ -40,6 +42,12 @@ struct MappedGroups {
   bool complete = false;  // false: not all rules, or not all XRDs, are known yet
 };
 
+// The webhook configuration follows these.
+struct FollowedPolicy {
+  MappedGroups mapped;
+  std::optional<StatusGuard> status;  // nothing: no entry for statuses is kept
+};
+
 struct KeeperOptions {
   std::string secret_namespace;
   std::string secret_name;
@@ -55,36 +63,37 @@ struct KeeperOptions {
   std::chrono::milliseconds every{15'000};  // how often all is looked at without being told
 };
 
-// What the keeper did, for the log.
+// The keeper's work.
 struct KeeperEvent {
-  enum class Kind : std::uint8_t { kDone, kTrouble, kTroubleOver };
+  enum class Kind : std::uint8_t {
+    // For the log.
+    kDone,
+    kTrouble,
+    kTroubleOver,
+    // To be acted upon.
+    kCertificates,  // the folder changed
+    kPathSecret,    // path_secret_file holds another root: it is to be accepted from now on, beside
+                    // the one before
+    kPathPublished,  // the root in it is registered: the one before may end
+  };
   Kind kind;
-  std::string message;  // one line, without secrets
+  std::string message = {};  // for the log: one line, without secrets
 };
 
-// Port: what the keeper works for. Called on the keeper's thread, or the caller's of Step.
-class KeeperHost {
- public:
-  virtual ~KeeperHost() = default;
-  // Null while the cluster cannot be asked.
-  virtual ClusterApi* Api() = 0;
-  virtual MappedGroups Groups() const = 0;
-  // What the entry for statuses follows; nothing: none is kept.
-  virtual std::optional<StatusGuard> Status() const = 0;
-  // The folder changed.
-  virtual void OnCertificates() = 0;
-  // path_secret_file holds another root: it is to be accepted from now on, beside the one before.
-  virtual void OnPathSecret() = 0;
-  // The root in it is registered: the one before may end.
-  virtual void OnPathPublished() = 0;
-  virtual void OnEvent(const KeeperEvent& event) = 0;
+// References must outlive the keeper. All is called on the keeper's thread, or the caller's of
+// Step.
+struct KeeperPorts {
+  ClusterApi& api;
+  const Clock& clock;
+  std::function<FollowedPolicy()> followed;
+  std::function<void(const KeeperEvent&)> on_event;
 };
 
 // Thread-safe.
 class InstallationKeeper final {
  public:
-  // `host` and `clock` must outlive it.
-  InstallationKeeper(KeeperOptions options, KeeperHost& host, const Clock& clock);
+  InstallationKeeper(KeeperOptions options, KeeperPorts ports)
+      : options_(std::move(options)), ports_(std::move(ports)) {}
   InstallationKeeper(const InstallationKeeper&) = delete;
   InstallationKeeper& operator=(const InstallationKeeper&) = delete;
 
@@ -115,9 +124,9 @@ class InstallationKeeper final {
 
   Worker::Rest Turn();
   Result<OwnedSecret> Renew(const OwnedSecret& present);
-  std::optional<OwnedSecret> Fetch(ClusterApi& api, Deadline deadline);
-  bool Store(ClusterApi& api, OwnedSecret& wanted, Deadline deadline);
-  void Publish(ClusterApi& api, const OwnedSecret& secret, Deadline deadline);
+  std::optional<OwnedSecret> Fetch(Deadline deadline);
+  bool Store(OwnedSecret& wanted, Deadline deadline);
+  void Publish(const OwnedSecret& secret, Deadline deadline);
   bool MayRepair(const WebhookRepair& repair, const OwnedSecret& wanted);
   void NoteRight(const OwnedSecret& wanted);
   void NotePeace();
@@ -133,8 +142,7 @@ class InstallationKeeper final {
   void SettleTrouble();
 
   const KeeperOptions options_;
-  KeeperHost& host_;
-  const Clock& clock_;
+  const KeeperPorts ports_;
 
   std::mutex step_mutex_;  // one step at a time; guards all up to the next blank line
   Published published_;

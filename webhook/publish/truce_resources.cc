@@ -18,7 +18,7 @@ bool IsOlder(const OwnObject& a, const OwnObject& b) {
 }  // namespace
 
 TruceResources::TruceResources(OwnPorts ports, std::vector<OwnHandler*> handlers)
-    : ports_(ports),
+    : ports_(std::move(ports)),
       handlers_(std::move(handlers)),
       dirty_(handlers_.size(), false),
       due_(handlers_.size(), kNever),
@@ -147,7 +147,7 @@ Worker::Rest TruceResources::Turn() {
 }
 
 void TruceResources::Do(const Work& work) {
-  const bool is_leader = ports_.listener.IsLeader();
+  const bool is_leader = ports_.is_leader();
   if (!is_leader && !handlers_[work.handler]->is_for_all()) return;
   if (work.complete) handlers_[work.handler]->SetComplete();
   const std::vector<OwnVerdict> verdicts = handlers_[work.handler]->Take(work.objects);
@@ -166,7 +166,8 @@ void TruceResources::Do(const Work& work) {
       entry.told = verdicts[i];
       is_said = entry.present == OwnCondition{verdicts[i], object.generation};
     }
-    if (is_news) ports_.listener.OnVerdict(object, verdicts[i]);
+    const auto kind = verdicts[i].accepted ? OwnEvent::Kind::kTakenOver : OwnEvent::Kind::kRefused;
+    if (is_news) ports_.on_event({kind, object.Label(), verdicts[i].message});
     if (is_leader && !is_said && !WriteStatus(object, verdicts[i])) failed = true;
   }
   if (!failed) backoff_.Reset();
@@ -179,26 +180,26 @@ void TruceResources::Do(const Work& work) {
 
 // False: it is to be tried again.
 bool TruceResources::WriteStatus(const OwnObject& object, const OwnVerdict& verdict) {
-  ClusterApi* api = ports_.link.api();
-  if (api == nullptr) return false;
-  const ApiResult<std::string> answer =
-      api->Patch({object.kind, object.ns, object.name, "status"},
-                 OwnStatusPatch(verdict, object.generation, FormatTimestamp(ports_.clock.Now())),
-                 std::chrono::steady_clock::now() + kCallTime);
+  const ApiResult<std::string> answer = ports_.api.Patch(
+      {object.kind, object.ns, object.name, "status"},
+      OwnStatusPatch(verdict, object.generation, FormatTimestamp(ports_.clock.Now())),
+      std::chrono::steady_clock::now() + kCallTime);
   if (answer.ok()) {
-    Trouble({});
+    Trouble(object, {});
     return true;
   }
   // It is gone: the watch says so.
   if (answer.error().kind == ApiErrorKind::kNoSuchObject) return true;
-  Trouble(object.Label() + ": its status cannot be written: " + answer.error().message);
+  Trouble(object, "its status cannot be written: " + answer.error().message);
   return false;
 }
 
-void TruceResources::Trouble(const std::string& message) {
+void TruceResources::Trouble(const OwnObject& object, const std::string& message) {
   if (message.empty() != in_trouble_) return;
   in_trouble_ = !message.empty();
-  if (in_trouble_) ports_.listener.OnTrouble(message);
+  if (!in_trouble_) return;
+  const std::string label = object.Label();
+  ports_.on_event({OwnEvent::Kind::kTrouble, label, label + ": " + message});
 }
 
 }  // namespace truce

@@ -6,6 +6,8 @@
 #ifndef TRUCE_WEBHOOK_PUBLISH_TRUCE_RESOURCES_H_
 #define TRUCE_WEBHOOK_PUBLISH_TRUCE_RESOURCES_H_
 
+#include <cstdint>
+#include <functional>
 #include <map>
 #include <mutex>
 #include <optional>
@@ -24,24 +26,26 @@ namespace truce {
 // Objects of one kind that are kept; those beyond are neither taken over nor answered.
 inline constexpr std::size_t kOwnObjectsMax = 5000;
 
-// Port: who hears what became of them. Called on the own thread.
-class OwnListener {
- public:
-  virtual ~OwnListener() = default;
-  // For every verdict that differs from the last one about its object.
-  virtual void OnVerdict(const OwnObject& object, const OwnVerdict& verdict) = 0;
-  // A status cannot be written (the error); once until it works again.
-  virtual void OnTrouble(const std::string& message) = 0;
-  // Whether this server writes statuses, and does what objects ask for: one of those that share a
-  // registry does. Thread-safe.
-  virtual bool IsLeader() const = 0;
+// For the log.
+struct OwnEvent {
+  enum class Kind : std::uint8_t {
+    kTakenOver,  // a verdict that differs from the last one about its object
+    kRefused,    // as that
+    kTrouble     // a status cannot be written; once until it works again
+  };
+  Kind kind;
+  std::string object;   // its label
+  std::string message;  // one line
 };
 
 // References must outlive the object.
 struct OwnPorts {
   const Clock& clock;
-  const ClusterLink& link;
-  OwnListener& listener;
+  ClusterApi& api;
+  // Whether this server writes statuses, and does what objects ask for: one of those that share a
+  // registry does. Thread-safe.
+  std::function<bool()> is_leader;
+  std::function<void(const OwnEvent&)> on_event;  // called on the own thread
 };
 
 // Thread-safe.
@@ -104,7 +108,7 @@ class TruceResources final : public SightObserver {
   std::optional<Work> NextWork(Deadline now);
   void Do(const Work& work);
   bool WriteStatus(const OwnObject& object, const OwnVerdict& verdict);
-  void Trouble(const std::string& message);
+  void Trouble(const OwnObject& object, const std::string& message);
 
   const OwnPorts ports_;
   const std::vector<OwnHandler*> handlers_;

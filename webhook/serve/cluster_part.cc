@@ -41,27 +41,31 @@ ReconcileRules RulesOf(const EffectivePolicy& policy) {
 ClusterPart::ClusterPart(ClusterPartPorts ports)
     : ports_(ports),
       watch_({ports.store, ports.watch_store, ports.clock, ports.logger, ports.health,
-              ports.admission.doubts(), *this, ports.config.Current()->cluster_id,
+              ports.admission.doubts(), [this](const ClusterView& view) { TakeView(view); },
+              [this](const auto& kinds) { OnUnseen(kinds); }, ports.config.Current()->cluster_id,
               ports.config.Current()->data_dir, ports.config.Current()->lease_namespace,
               HasOthers(*ports.config.Current())}),
       sink_(watch_.inbox(), ports.config.Current()->cluster_id, [this] { watch_.Wake(); }),
-      detection_({ports.store, ports.clock, ports.logger, watch_, ports.admission, *this,
-                  ports.config.Current()->cluster_id,
+      detection_({ports.store, ports.clock, ports.logger, watch_.api(), ports.admission.in_force(),
+                  *this, ports.config.Current()->cluster_id,
                   ReportGroup(ports.config.Current()->policy_reports)}),
-      grants_(
-          {ports.watch_store, ports.clock, ports.admission, ports.config.Current()->cluster_id}),
-      checks_({ports.store, ports.clock, ports.admission, watch_,
+      grants_({ports.watch_store, ports.clock, ports.admission.in_force(),
+               ports.config.Current()->cluster_id}),
+      checks_({ports.store, ports.clock, ports.admission.in_force(),
+               [admission = &ports.admission] { return admission->ready(); }, watch_.api(),
                HasOthers(*ports.config.Current()) ? kHeardWithin : std::chrono::seconds(0)}),
-      own_({ports.clock, watch_, *this}, {&ports.admission.source(), &checks_, &grants_}),
+      own_({ports.clock, watch_.api(), [this] { return Leads(); },
+            [this](const OwnEvent& event) { Note(event); }},
+           {&ports.admission.source(), &checks_, &grants_}),
       inbox_(ports.clock),
       exchange_({ports.store, ports.clock, ports.logger, inbox_, watch_.inbox(), watch_,
                  detection_.Mutes(), *this}),
-      answers_({ports.store, ports.clock, ports.admission, ports.config.Current()->cluster_id,
-                inbox_, detection_, watch_, *this}) {
+      answers_({ports.store, ports.clock, ports.admission.in_force(),
+                ports.config.Current()->cluster_id, inbox_, detection_, watch_, *this}) {
   const EffectivePolicy present = ports_.admission.effective();
   rules_of_ = present.config;
   watch_.SetRules(RulesOf(present));
-  ports_.admission.SetListener(this);
+  ports_.admission.SetListener([this](const EffectivePolicy& policy) { TakePolicy(policy); });
 }
 
 ClusterPart::~ClusterPart() { Stop(); }
@@ -144,13 +148,13 @@ void ClusterPart::TellRefused(const std::string& problem) {
   detection_.TellRefused(ports_.config.Current()->webhook_configuration, problem);
 }
 
-void ClusterPart::OnPolicy(const EffectivePolicy& policy) {
+void ClusterPart::TakePolicy(const EffectivePolicy& policy) {
   if (!SaysTheSameOfObjects(*rules_of_, *policy.config)) watch_.SetRules(RulesOf(policy));
   rules_of_ = policy.config;
   ports_.credentials.Wake();
 }
 
-void ClusterPart::OnView(const ClusterView& view) {
+void ClusterPart::TakeView(const ClusterView& view) {
   const bool was_ready = ports_.admission.ready();
   // The first review is judged by the policies that are there.
   if (view.ready && !was_ready) own_.Settle(In(kSettleTime));
@@ -166,16 +170,16 @@ void ClusterPart::OnView(const ClusterView& view) {
       std::chrono::steady_clock::now() - begun_));
 }
 
-void ClusterPart::OnVerdict(const OwnObject& object, const OwnVerdict& verdict) {
-  ports_.logger.Log(verdict.accepted ? LogLevel::kInfo : LogLevel::kError,
-                    verdict.accepted ? "object taken over" : "object refused",
-                    {{"object", std::string_view(object.Label())},
-                     {"message", std::string_view(verdict.message)}});
-}
-
-void ClusterPart::OnTrouble(const std::string& message) {
-  ports_.logger.Log(LogLevel::kWarning, "status cannot be written",
-                    {{"message", std::string_view(message)}});
+void ClusterPart::Note(const OwnEvent& event) {
+  const std::string_view message = event.message;
+  if (event.kind == OwnEvent::Kind::kTrouble) {
+    return ports_.logger.Log(LogLevel::kWarning, "status cannot be written",
+                             {{"message", message}});
+  }
+  const bool is_refused = event.kind == OwnEvent::Kind::kRefused;
+  ports_.logger.Log(is_refused ? LogLevel::kError : LogLevel::kInfo,
+                    is_refused ? "object refused" : "object taken over",
+                    {{"object", std::string_view(event.object)}, {"message", message}});
 }
 
 void ClusterPart::OnSighted(const ObservedVersion& observed) {

@@ -7,7 +7,7 @@
 #include "registry/base/counted.h"
 #include "registry/base/text.h"
 #include "registry/store/administration.h"
-#include "webhook/serve/registry/registry_memory.h"
+#include "webhook/upkeep/registry_memory.h"
 #include "webhook/wire/json_reader.h"
 
 namespace truce {
@@ -202,14 +202,16 @@ Result<void> ClusterWatch::Ask(Engine::Work work, Deadline deadline) const {
   return Error{ErrorCode::kUnavailable, "the cluster was not reached yet"};
 }
 
-ClusterApi* ClusterWatch::api() const {
+ClusterApi* ClusterWatch::Reached(const std::unique_ptr<ClusterApi>& api) const {
   const std::lock_guard<std::mutex> lock(mutex_);
-  return engine_ == nullptr || keeper_.is_stopping() ? nullptr : api_.get();
+  return engine_ == nullptr || keeper_.is_stopping() ? nullptr : api.get();
 }
 
-ClusterApi* ClusterWatch::looks() const {
-  const std::lock_guard<std::mutex> lock(mutex_);
-  return engine_ == nullptr || keeper_.is_stopping() ? nullptr : looks_.get();
+LateApi::Find ClusterWatch::FinderOf(const std::unique_ptr<ClusterApi>& api) const {
+  return [this, &api]() -> Result<ClusterApi*> {
+    if (ClusterApi* reached = Reached(api)) return reached;
+    return Error{ErrorCode::kUnavailable, "the cluster was not reached yet"};
+  };
 }
 
 Engine* ClusterWatch::engine() const {
@@ -444,7 +446,7 @@ void ClusterWatch::Hand(ClusterView view) {
   if (view_told_ && view == view_) return;
   view_ = std::move(view);
   view_told_ = true;
-  ports_.listener.OnView(view_);
+  ports_.on_view(view_);
   {
     const std::lock_guard<std::mutex> lock(mutex_);
     is_recovering_ = !view_.recovery.empty();
@@ -509,7 +511,7 @@ void ClusterWatch::TakeView() {
   }
   if (!leads_.load()) {
     ports_.doubts.Take(latest->doubts);
-    ports_.listener.OnUnseen(latest->unseen);
+    ports_.on_unseen(latest->unseen);
   }
   Hand(latest->view);
   Report({});

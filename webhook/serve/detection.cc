@@ -22,58 +22,10 @@ constexpr std::chrono::minutes kDiscoverEvery{5};
 
 }  // namespace
 
-class Detection::LateApi final : public ClusterApi {
- public:
-  explicit LateApi(const ClusterLink& link) : link_(link) {}
-
-  ApiResult<Discovery> Discover(Deadline deadline) override {
-    ClusterApi* api = link_.api();
-    if (api == nullptr) return Unreached();
-    return api->Discover(deadline);
-  }
-  ApiResult<std::string> Get(const ServedKind& kind, std::string_view ns, std::string_view name,
-                             Deadline deadline) override {
-    ClusterApi* api = link_.api();
-    if (api == nullptr) return Unreached();
-    return api->Get(kind, ns, name, deadline);
-  }
-  ApiResult<ListPage> List(const ListQuery& query, Deadline deadline) override {
-    ClusterApi* api = link_.api();
-    if (api == nullptr) return Unreached();
-    return api->List(query, deadline);
-  }
-  ApiResult<std::string> Create(const ServedKind& kind, std::string_view ns,
-                                std::string_view object, Deadline deadline) override {
-    ClusterApi* api = link_.api();
-    if (api == nullptr) return Unreached();
-    return api->Create(kind, ns, object, deadline);
-  }
-  ApiResult<std::string> Patch(const PatchTarget& target, std::string_view patch,
-                               Deadline deadline) override {
-    ClusterApi* api = link_.api();
-    if (api == nullptr) return Unreached();
-    return api->Patch(target, patch, deadline);
-  }
-  ApiResult<std::string> Delete(const ServedKind& kind, std::string_view ns, std::string_view name,
-                                Deadline deadline) override {
-    ClusterApi* api = link_.api();
-    if (api == nullptr) return Unreached();
-    return api->Delete(kind, ns, name, deadline);
-  }
-
- private:
-  static ApiError Unreached() {
-    return {ApiErrorKind::kUnreachable, 0, "the cluster was not reached yet", std::nullopt};
-  }
-
-  const ClusterLink& link_;
-};
-
 Detection::Detection(DetectionPorts ports)
     : ports_(std::move(ports)),
-      api_(std::make_unique<LateApi>(ports_.link)),
       mutes_(ports_.store, ports_.clock),
-      events_(*api_, ports_.clock,
+      events_(ports_.api, ports_.clock,
               {.on_trouble =
                    [this](const std::string& trouble) {
                      if (trouble.empty()) return;
@@ -89,7 +41,8 @@ Detection::Detection(DetectionPorts ports)
     ports_.logger.Log(LogLevel::kWarning, "reports cannot be written",
                       {{"message", std::string_view(trouble)}});
   };
-  reports_ = std::make_unique<ReportKeeper>(*api_, ReportKeeper::Options{.on_trouble = on_trouble});
+  reports_ =
+      std::make_unique<ReportKeeper>(ports_.api, ReportKeeper::Options{.on_trouble = on_trouble});
 }
 
 Detection::~Detection() { Stop(); }
@@ -150,7 +103,7 @@ bool Detection::Examine(bool is_ready) {
 
 // What fails here is asked again; coverage then tells of the kinds that are followed.
 void Detection::DiscoverServed() {
-  const ApiResult<Discovery> discovery = api_->Discover(In(kDiscoveryTime));
+  const ApiResult<Discovery> discovery = ports_.api.Discover(In(kDiscoveryTime));
   if (!discovery.ok()) return;
   std::vector<ServedKind> kinds;
   std::map<GroupKind, ServedKind> discovered;
@@ -221,7 +174,7 @@ void Detection::OnChange(const FindingChange& change) {
 void Detection::TellRefused(const std::string& webhook_configuration, const std::string& problem) {
   events_.PostLater({}, [this, webhook_configuration, problem] {
     return std::vector<ObjectEvent>{
-        ConfigurationRefusedEvent(webhook_configuration, problem, *api_, In(kAskTime))};
+        ConfigurationRefusedEvent(webhook_configuration, problem, ports_.api, In(kAskTime))};
   });
 }
 
@@ -249,13 +202,13 @@ std::optional<ServedKind> Detection::KindOf(const GroupKind& kind) const {
 }
 
 bool Detection::IsDiscreet() const {
-  return ports_.policy.policy()->disclosure != Disclosure::kFull;
+  return ports_.policy.Current()->disclosure != Disclosure::kFull;
 }
 
 Result<BaselineReport> Detection::Baseline() const {
   TRUCE_ASSIGN_OR_RETURN(BaselineReport report, detectors_.Baseline(In(kStoreTime)));
   TRUCE_RETURN_IF_ERROR(AddJudgements(
-      {book_.Snapshot(), mutes_, *ports_.policy.policy(), ports_.store}, In(kStoreTime), report));
+      {book_.Snapshot(), mutes_, *ports_.policy.Current(), ports_.store}, In(kStoreTime), report));
   return report;
 }
 
@@ -274,7 +227,7 @@ std::optional<SharedReports> Detection::Gather() const {
 
 Result<NameReport> Detection::NamesIn(std::vector<FollowedKind> kinds) {
   return SurveyNames(
-      {*api_, ports_.store, ports_.policy.policy(), std::move(kinds), ports_.clock.Now()},
+      {ports_.api, ports_.store, ports_.policy.Current(), std::move(kinds), ports_.clock.Now()},
       In(kSurveyTime));
 }
 

@@ -23,7 +23,6 @@
 #include "webhook/findings/reports/report_keeper.h"
 #include "webhook/log/log.h"
 #include "webhook/metrics/metrics.h"
-#include "webhook/serve/policy.h"
 #include "webhook/serve/shared/shared_reports.h"
 
 namespace truce {
@@ -52,8 +51,8 @@ struct DetectionPorts {
   Store& store;
   const Clock& clock;
   Logger& logger;
-  const ClusterLink& link;
-  const PolicyView& policy;
+  ClusterApi& api;
+  const InForce<AdmissionPolicy>& policy;
   DetectionHost& host;
   std::string cluster;  // cluster id
   // The API group in which findings are kept as objects; empty: whichever there is; none: in none.
@@ -113,9 +112,6 @@ class Detection final : public SightObserver,
   }
 
  private:
-  // The cluster's API as soon as it is reached; unreachable before.
-  class LateApi;
-
   Worker::Rest Turn();
   void DiscoverServed();
   void ReadMutes();
@@ -131,7 +127,6 @@ class Detection final : public SightObserver,
   bool Examine(bool is_ready);
 
   const DetectionPorts ports_;
-  std::unique_ptr<LateApi> api_;
   Guarded<std::map<GroupKind, ServedKind>> served_;  // that are followed
   Guarded<std::map<GroupKind, ServedKind>> discovered_;
   FindingsBook book_;

@@ -9,17 +9,17 @@
 #include "policies/policy.h"
 #include "registry/base/threads.h"
 #include "registry/store/administration.h"
+#include "registry/store/catalogue_change.h"
 #include "registry/store/memory/memory_store.h"
 #include "registry/store/postgres/postgres_store.h"
 #include "registry/store/sqlite/backup.h"
 #include "registry/store/sqlite/log_look.h"
 #include "registry/store/sqlite/sqlite_store.h"
 #include "webhook/serve/data_dir.h"
-#include "webhook/serve/registry/audit_keeper.h"
-#include "webhook/serve/registry/catalogue_change.h"
-#include "webhook/serve/registry/migrate_store.h"
-#include "webhook/serve/registry/registry_memory.h"
 #include "webhook/serve/store_access.h"
+#include "webhook/upkeep/audit_keeper.h"
+#include "webhook/upkeep/migrate_store.h"
+#include "webhook/upkeep/registry_memory.h"
 #include "webhook/watch/recovery/recovery.h"
 
 namespace truce {
@@ -156,7 +156,7 @@ Result<std::unique_ptr<Store>> RegistryPart::OpenDatabase(const Config& config,
     options.url = config.store;
     options.password = PasswordOf(config);
     options.standby = NeedOf(config.store_durability);
-    options.observer = &database_metrics_;
+    options.observer = [this](const PgEvent& event) { database_metrics_.Count(event); };
     TRUCE_ASSIGN_OR_RETURN(waiting_, PostgresStore::Open(options, In(kDatabaseTime)));
     TRUCE_RETURN_IF_ERROR(CheckRegistry(*waiting_, config.cluster_id, In(kDatabaseTime)));
     durability_ = waiting_->DurabilityWarning().value_or("");

@@ -16,6 +16,7 @@
 #include "registry/base/result.h"
 #include "registry/identity/values.h"
 #include "registry/ownership/terms.h"
+#include "registry/store/opening_store.h"
 #include "webhook/api/rest/rest_backup.h"
 #include "webhook/api/review_books.h"
 #include "webhook/config/config.h"
@@ -23,8 +24,7 @@
 #include "webhook/metrics/metrics.h"
 #include "webhook/serve/database_metrics.h"
 #include "webhook/serve/disk_failure.h"
-#include "webhook/serve/opening_store.h"
-#include "webhook/serve/registry/registry_numbers.h"
+#include "webhook/upkeep/registry_numbers.h"
 #include "webhook/watch/recovery/witness.h"
 
 namespace truce {

@@ -350,10 +350,10 @@ class PostgresStore::Impl {
   }
 
   void CountRepeat(PgRepeat why) {
-    if (options_.observer != nullptr) options_.observer->OnRepeat(why);
+    if (options_.observer) options_.observer({.repeat = why});
   }
   void CountDoubt(bool found_out) {
-    if (options_.observer != nullptr) options_.observer->OnDoubt(found_out);
+    if (options_.observer) options_.observer({.doubt_found_out = found_out});
   }
 
   // Before another try tells what became of a commit. False: the time is over, or the store closes.

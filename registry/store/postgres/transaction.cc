@@ -151,7 +151,7 @@ Result<bool> PgTransaction::More(const FactNeeds& needs, FactStock& stock) {
 }
 
 void PgTransaction::OnManyRuns() {
-  if (PostgresObserver* observer = link_.observer()) observer->OnManyRuns();
+  if (link_.observer()) link_.observer()({.many_runs = true});
 }
 
 Result<bool> PgTransaction::Take(const char* mode, const FactNeeds& needs, FactStock& stock) {

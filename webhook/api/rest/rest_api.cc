@@ -23,7 +23,7 @@ RestApi::RestApi(RestPorts ports)
 
 HttpResponse RestApi::Serve(HttpRequest& request, const Operation& handler, Kind kind) const {
   const bool is_public = kind == Kind::kPublic;
-  RestCall call{request, {}, ports_.policy.policy(), request.deadline};
+  RestCall call{request, {}, ports_.policy.Current(), request.deadline};
   if (call.deadline == Deadline{}) {
     call.deadline = std::chrono::steady_clock::now() + kRestWithin;
   }

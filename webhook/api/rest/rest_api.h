@@ -12,10 +12,10 @@
 #include <string_view>
 #include <vector>
 
+#include "registry/base/guarded.h"
 #include "registry/base/turnstile.h"
 #include "registry/ownership/terms.h"
 #include "webhook/api/auth/api_access.h"
-#include "webhook/api/policy_in_force.h"
 #include "webhook/api/problem.h"
 #include "webhook/api/rest/call.h"
 #include "webhook/api/rest/cursor.h"
@@ -38,7 +38,7 @@ struct RestPorts {
   Store& store;
   const Clock& clock;
   IdSource ids;  // thread-safe
-  const PolicyInForce& policy;
+  const InForce<AdmissionPolicy>& policy;
   ApiAccess& access;
   const DenialBook& denials;
   std::string_view version;  // outlives it

@@ -299,8 +299,8 @@ Result<HttpResponse> RestApi::Release(RestCall& call, const ResourceId& id) cons
     if (outcome.done) return std::nullopt;
     Problem why = WhyNotReleased(now.owner, outcome);
     // It may be gone while the brake holds it.
-    if (outcome.living && call.policy->watched_now != nullptr) {
-      const std::string doubt = call.policy->watched_now->DoubtOf(outcome.living->slot);
+    if (outcome.living) {
+      const std::string doubt = call.policy->doubt_of(outcome.living->slot);
       if (!doubt.empty()) why.detail += "; " + doubt;
     }
     return why;
