@@ -26,7 +26,7 @@ FOR_TESTS = {
 PORTS_OF_ONE = 32        # abstract classes with one implementation in the product
 OF_MANY_PORTS = 5        # classes that implement three abstract classes or more
 FUNCTIONS_AS_PORT = 0    # structs of three or more functions
-LISTS_AS_TEXT = 9       # values of many rows that a setting holds as one text
+LISTS_AS_TEXT = 4       # values of many rows that a setting holds as one text
 # Settings of one value each.
 SINGLE_VALUES = {"AuditWitness", "Identity", "Slot", "StoreMark"}
 

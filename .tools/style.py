@@ -116,7 +116,7 @@ def check_type_names(names: list[str]) -> list[str]:
         if not name.endswith(".h"):
             continue
         for number, line in enumerate((ROOT / name).read_text(encoding="utf-8").splitlines(), 1):
-            match = re.match(r"(?:struct|class|enum class) (\w+)\b(?!::)[^;]*\{", line)
+            match = re.match(r"(?:struct|class|enum class) (\w+)\b(?!::|<)[^;]*\{", line)
             if match and first.setdefault(match.group(1), name) != name:
                 found.append(f"{name}:{number}: {first[match.group(1)]} has a type {match.group(1)} too")
     return found

@@ -65,6 +65,10 @@ class NothingKnown final : public Facts {
                                          std::size_t /*limit*/) const override {
     return {};
   }
+  std::vector<TableRow> TableRows(const Table& /*table*/,
+                                  const TableRow& /*prefix*/) const override {
+    return {};
+  }
   std::optional<std::string> Setting(std::string_view /*name*/) const override {
     return std::nullopt;
   }

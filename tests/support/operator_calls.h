@@ -24,7 +24,7 @@ class OperatorCalls final {
   OperatorCalls(Store& store, const Clock& clock, const PolicyInForce& policy, Routes routes)
       : clock_(clock),
         store_(store),
-        denials_(clock),
+        denials_(store, clock),
         rest_({store_, clock_, ids_, policy, access_, denials_, "1.2.3"}),
         router_(Router::Make(routes(ports())).value()) {}
 

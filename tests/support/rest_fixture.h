@@ -86,7 +86,7 @@ class RestTest : public AdmissionFixture {
   void DeclareObject(Sent sent);
   std::string IdOf(const std::string& bucket);
 
-  DenialBook denials_{clock_};
+  DenialBook denials_{store_, clock_};
   AnyToken tokens_;
   NobodyElse reviews_;
   ApiAccess access_{&tokens_, &reviews_};

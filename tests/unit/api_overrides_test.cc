@@ -40,7 +40,7 @@ class OverridesTest : public AdmissionFixture {
   }
   static Deadline Soon() { return std::chrono::steady_clock::now() + std::chrono::seconds(10); }
 
-  DenialBook denials_{clock_};
+  DenialBook denials_{store_, clock_};
   ApiAccess access_{nullptr, nullptr};
   IdSource random_ids_ = RandomIds();
   ServicePolicy policy_view_{service_};

@@ -102,7 +102,7 @@ class Denials final {
     }
     if (denials.empty()) {
       return ProblemResponse(ProblemType::kNotFound,
-                             "no denial has that id; they are forgotten when the server ends");
+                             "no denial has that id; those seen longest ago are forgotten");
     }
     TRUCE_ASSIGN_OR_RETURN(const auto told, WithAftermaths(denials, call.deadline));
     JsonWriter json;

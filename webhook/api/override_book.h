@@ -11,6 +11,7 @@
 
 #include "policies/mode.h"
 #include "registry/base/guarded.h"
+#include "registry/ownership/table.h"
 #include "registry/store/store.h"
 
 namespace truce {
@@ -25,6 +26,22 @@ struct StoredOverride {
 
   bool operator==(const StoredOverride&) const = default;
 };
+
+inline constexpr auto kOverridesTable =
+    MakeTable<StoredOverride>("overrides", 1, Column("id", &StoredOverride::id),
+                              Column(
+                                  "name", [](auto& each) -> auto& { return each.what.name; }),
+                              Column(
+                                  "object", [](auto& each) -> auto& { return each.what.object; }),
+                              Column(
+                                  "namespace", [](auto& each) -> auto& { return each.what.ns; }),
+                              Column(
+                                  "group", [](auto& each) -> auto& { return each.what.group; }),
+                              Column(
+                                  "until", [](auto& each) -> auto& { return each.what.until; }),
+                              Column(
+                                  "reason", [](auto& each) -> auto& { return each.what.reason; }),
+                              Column("by", &StoredOverride::by), Column("at", &StoredOverride::at));
 
 // Those of configuration are not its business. Thread-safe.
 class OverrideBook final {

@@ -13,6 +13,7 @@
 
 #include "registry/base/guarded.h"
 #include "registry/base/result.h"
+#include "registry/ownership/table.h"
 #include "registry/store/store.h"
 #include "webhook/findings/findings_book.h"
 #include "webhook/metrics/metrics.h"
@@ -38,6 +39,16 @@ struct Mute {
   bool operator==(const Mute&) const = default;
 };
 Mute MuteOf(const LiveFinding& finding);
+
+template <>
+struct ColumnForm<Detector> : WordColumn<Detector, DetectorFromName> {};
+template <>
+struct ColumnForm<Severity> : WordColumn<Severity, SeverityFromName> {};
+inline constexpr auto kMutesTable = MakeTable<Mute>(
+    "mutes", 2, Column("rule", &Mute::detector), Column("subject", &Mute::subject),
+    Column("severity", &Mute::severity), Column("resource", &Mute::resource),
+    Column("namespaces", &Mute::namespaces), Column("until", &Mute::until),
+    Column("reason", &Mute::reason), Column("by", &Mute::by), Column("at", &Mute::at));
 
 // Thread-safe.
 class MuteBook final {

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "policies/policy.h"
+#include "webhook/watch/kept.h"
 
 namespace truce {
 namespace {
@@ -20,8 +21,8 @@ Result<void> ConfiguredAccounts::TakeOver(const std::shared_ptr<const AdmissionP
   if (!pass_) {
     ReconcilePorts ports{store_, clock_, RandomIds(), [] { return In(kPortionTime); }};
     registry_.emplace(std::move(ports), std::move(rules));
-    TRUCE_ASSIGN_OR_RETURN(const std::string brought, registry_->Kept(kBroughtSetting));
-    accounts_.Remember({}, AccountsFromText(brought));
+    TRUCE_ASSIGN_OR_RETURN(KeptConfigs kept, ReadConfigs(*registry_));
+    accounts_.Remember({}, std::move(kept.brought));
     pass_.emplace(accounts_, *registry_);
   } else {
     registry_->SetRules(std::move(rules));

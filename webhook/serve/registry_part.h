@@ -164,8 +164,9 @@ class RegistryPart final {
   bool watched_ = false;  // it gave the watch back when it stood aside
   DiskFailures disk_failures_{store_, logger_, clock_};
   TrialBook trials_{store_, clock_};
-  DenialBook denials_{clock_};
+  DenialBook denials_{store_, clock_};
   Deadline books_due_{};
+  std::string books_problem_;
   RegistryNumbers numbers_{store_, clock_};
   Deadline numbers_due_{};
   std::string audit_problem_;  // the last one told

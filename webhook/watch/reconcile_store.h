@@ -91,11 +91,6 @@ class ReconcileStore final {
   Result<void> WriteEach(const std::vector<Item>& items, std::size_t at_once,
                          const WriteOne& write);
 
-  // Keeps a text of the cluster in the registry, as setting "<name>/<cluster>"; and reads it,
-  // empty: there is none.
-  Result<void> Keep(const std::string& name, const std::string& value);
-  Result<std::string> Kept(const std::string& name) const;
-
   // Changes left out, and why the last of them was.
   std::uint64_t breaches() const { return breaches_; }
   const std::string& breach() const { return breach_; }

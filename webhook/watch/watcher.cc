@@ -4,15 +4,13 @@
 #include <utility>
 
 #include "registry/base/text.h"
+#include "webhook/watch/kept.h"
 
 namespace truce {
 namespace {
 
 constexpr std::chrono::seconds kSecondLists{30};  // how often kinds are looked for that need one
 constexpr std::chrono::milliseconds kStoreBackoffMax{10'000};
-constexpr char kMappedSetting[] = "mapped";
-constexpr char kPositionsSetting[] = "positions";
-constexpr char kSpecsSetting[] = "specs";
 
 ReconcilePorts With(const ConfigHistory& configs, ReconcilePorts ports) {
   ports.configs = &configs;
@@ -36,28 +34,22 @@ Watcher::~Watcher() = default;
 // What an earlier life of the process, or the server that watched before, knew.
 void Watcher::Remember() {
   Enqueue([this]() -> Result<void> {
-    const ReconcileStore& store = reconciler_.store();
-    TRUCE_ASSIGN_OR_RETURN(const std::string learned, store.Kept(kAccountsSetting));
-    TRUCE_ASSIGN_OR_RETURN(const std::string brought, store.Kept(kBroughtSetting));
-    TRUCE_ASSIGN_OR_RETURN(const std::string outside, store.Kept(kOutsideSetting));
-    accounts_.Remember(AccountsFromText(learned), AccountsFromText(brought));
-    outside_ = EndpointsFromText(outside);
+    TRUCE_ASSIGN_OR_RETURN(KeptConfigs kept, ReadConfigs(reconciler_.store()));
+    accounts_.Remember(std::move(kept.learned), std::move(kept.brought));
+    outside_ = std::move(kept.outside);
+    specs_ = std::move(kept.specs);
+    configs_.Remember(specs_);
     UseLearned();
     return {};
   });
   Enqueue([this]() -> Result<void> {
-    TRUCE_ASSIGN_OR_RETURN(const std::string kept, reconciler_.store().Kept(kMappedSetting));
-    unmapped_ = Unmapped::FromText(kept);
+    TRUCE_ASSIGN_OR_RETURN(unmapped_, ReadUnmapped(reconciler_.store()));
     unmapped_known_ = true;
     kinds_stale_ = true;
     return {};
   });
   Enqueue([this]() -> Result<void> {
-    TRUCE_ASSIGN_OR_RETURN(const std::string kept, reconciler_.store().Kept(kPositionsSetting));
-    positions_ = PositionsFromText(kept);
-    TRUCE_ASSIGN_OR_RETURN(const std::string specs, reconciler_.store().Kept(kSpecsSetting));
-    specs_ = KnownSpecsFromText(specs);
-    configs_.Remember(specs_);
+    TRUCE_ASSIGN_OR_RETURN(positions_, ReadPositions(reconciler_.store()));
     return {};
   });
 }
@@ -93,11 +85,13 @@ void Watcher::KeepPositions(Moment now) {
   }
   // Where the store fails it is tried again the next time.
   ReconcileStore& store = reconciler_.store();
-  if (positions != positions_ && store.Keep(kPositionsSetting, ToText(positions)).ok()) {
+  if (positions != positions_ && WritePositions(positions, store).ok()) {
     positions_ = std::move(positions);
   }
   KnownSpecs specs = configs_.Known();
-  if (specs != specs_ && store.Keep(kSpecsSetting, ToText(specs)).ok()) specs_ = std::move(specs);
+  if (specs == specs_) return;
+  const auto keep = [&](KeptConfigs& kept) { kept.specs = specs; };
+  if (ChangeConfigs(keep, store).ok()) specs_ = std::move(specs);
 }
 
 Watcher::Followed* Watcher::FindKind(const GroupKind& kind) {
@@ -197,7 +191,7 @@ void Watcher::NoteMappings(const std::set<GroupKind>& followed) {
   }
   const Timestamp now = ports_.reconcile.clock.Now();
   if (!unmapped_.Update(mapped, followed, now)) return;
-  Enqueue([this] { return reconciler_.store().Keep(kMappedSetting, unmapped_.ToText()); });
+  Enqueue([this] { return WriteUnmapped(unmapped_, reconciler_.store()); });
 }
 
 // A page at a time, so that nothing else waits long.
@@ -207,7 +201,7 @@ Result<void> Watcher::EndUnmapped() {
     TRUCE_ASSIGN_OR_RETURN(const bool all, reconciler_.absence().EndUnread(kind));
     if (!all) return {};
     unmapped_.Forget(kind);
-    TRUCE_RETURN_IF_ERROR(reconciler_.store().Keep(kMappedSetting, unmapped_.ToText()));
+    TRUCE_RETURN_IF_ERROR(WriteUnmapped(unmapped_, reconciler_.store()));
   }
   return {};
 }

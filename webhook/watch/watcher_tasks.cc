@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "registry/identity/evidence.h"
+#include "webhook/watch/kept.h"
 #include "webhook/watch/watcher.h"
 
 namespace truce {
@@ -240,8 +241,10 @@ void Watcher::SawAccount(const ProviderConfigName& config, const std::string& ac
     if (former_.empty()) bring_due_ = std::max(bring_due_, now_ + kEditSettles);
     former_.try_emplace(config, FormerAccount{std::move(before), *version});
   }
-  Enqueue(
-      [this] { return reconciler_.store().Keep(kAccountsSetting, ToText(accounts_.learned())); });
+  Enqueue([this] {
+    const auto keep = [&](KeptConfigs& kept) { kept.learned = accounts_.learned(); };
+    return ChangeConfigs(keep, reconciler_.store());
+  });
   UseLearned();
   if (news != Accounts::News::kMoved) return;
   moved_.insert(ProvisionalAccountFor(config, reconciler_.rules().identity.cluster));
@@ -257,7 +260,10 @@ void Watcher::SawEndpoint(const ProviderConfigName& config,
   } else {
     outside_.erase(known);
   }
-  Enqueue([this] { return reconciler_.store().Keep(kOutsideSetting, ToText(outside_)); });
+  Enqueue([this] {
+    const auto keep = [&](KeptConfigs& kept) { kept.outside = outside_; };
+    return ChangeConfigs(keep, reconciler_.store());
+  });
   UseLearned();
   // What stands under it lies in another name space from now on.
   if (ready()) reread_wanted_ = true;

@@ -1,16 +1,18 @@
 #include "webhook/serve/registry/migrate_store.h"
 
-#include <array>
 #include <charconv>
 #include <chrono>
 #include <cstddef>
+#include <functional>
 #include <optional>
+#include <variant>
 
 #include "registry/base/text.h"
 #include "registry/ownership/facts.h"
 #include "registry/ownership/names.h"
 #include "registry/ownership/rows.h"
 #include "registry/store/store.h"
+#include "webhook/serve/registry/tables.h"
 #include "webhook/wire/digest.h"
 
 namespace truce {
@@ -92,26 +94,48 @@ Page SettingsPage(const AllFacts& facts, const std::string& after) {
   return page;
 }
 
-struct Table {
+Page RowsPage(const AllFacts& facts, const Table& table, const std::string& after) {
+  Page page;
+  if (!after.empty()) return page;
+  for (TableRow& row : facts.TableRows(table, {})) {
+    page.changes.put_table_rows.push_back({table, std::move(row)});
+  }
+  page.count = page.changes.put_table_rows.size();
+  page.last = "all";
+  return page;
+}
+
+struct Part {
   std::string_view name;
-  Page (*page)(const AllFacts& facts, const std::string& after);
+  std::function<Page(const AllFacts& facts, const std::string& after)> page;
 };
 
 // Objects before the resources that they declare. Settings last: audit.let-go lets lines go when it
 // is written.
-constexpr std::array<Table, 7> kTables = {{
-    {"objects", ObjectsPage},
-    {"resources", ResourcesPage},
-    {"shares", AgreementsPage<AgreementKind::kShare>},
-    {"transfers", AgreementsPage<AgreementKind::kTransfer>},
-    {"protections", AgreementsPage<AgreementKind::kProtection>},
-    {"audit lines", AuditPage},
-    {"settings", SettingsPage},
-}};
+const std::vector<Part>& Parts() {
+  static const std::vector<Part> kParts = [] {
+    std::vector<Part> parts = {
+        {"objects", ObjectsPage},
+        {"resources", ResourcesPage},
+        {"shares", AgreementsPage<AgreementKind::kShare>},
+        {"transfers", AgreementsPage<AgreementKind::kTransfer>},
+        {"protections", AgreementsPage<AgreementKind::kProtection>},
+        {"audit lines", AuditPage},
+    };
+    for (const Table& table : kRegistryTables) {
+      parts.push_back({table.name, [table](const AllFacts& facts, const std::string& after) {
+                         return RowsPage(facts, table, after);
+                       }});
+    }
+    parts.push_back({"settings", SettingsPage});
+    return parts;
+  }();
+  return kParts;
+}
 
-Result<Page> ReadPage(const Store& store, const Table& table, const std::string& after) {
+Result<Page> ReadPage(const Store& store, const Part& part, const std::string& after) {
   Page page;
-  const auto read = [&](const AllFacts& facts) { page = table.page(facts, after); };
+  const auto read = [&](const AllFacts& facts) { page = part.page(facts, after); };
   TRUCE_RETURN_IF_ERROR(store.Read(read, In(kEntriesTime)));
   return page;
 }
@@ -151,6 +175,14 @@ class Bytes {
   void Add(const std::pair<std::string, std::string>& setting) {
     All(setting.first, setting.second);
   }
+  void Add(const TableValue& value) {
+    Add(value.index());
+    if (const auto* const text = std::get_if<std::string>(&value)) Add(*text);
+    if (const auto* const number = std::get_if<std::int64_t>(&value)) {
+      Add(static_cast<std::uint64_t>(*number));
+    }
+  }
+  void Add(const TablePut& put) { All(put.table.name, put.row); }
   void Add(const Owner& owner) {
     const auto& [id, key, root, party, service, contact, arn, name, identity, shape, since, real,
                  managed_once, record, record_reason, successor, state, leaf, contested, left] =
@@ -189,7 +221,7 @@ class Bytes {
   }
   void Add(const Changes& put) {
     All(put.put_owners, put.put_observed, put.put_rows, put.put_names, put.put_objects,
-        put.put_agreements, put.audit_from, put.audit, put.put_settings);
+        put.put_agreements, put.audit_from, put.audit, put.put_settings, put.put_table_rows);
   }
   void Add(const Digest& digest) { Add(HexOf(digest)); }
 
@@ -205,25 +237,25 @@ struct TableSum {
 };
 
 // Each page's digest holds the former one's: where pages end follows from what is in them.
-Result<TableSum> SumOf(const Store& store, const Table& table, const OnMigrated& tell) {
+Result<TableSum> SumOf(const Store& store, const Part& part, const OnMigrated& tell) {
   TableSum sum;
   std::string after;
   while (true) {
-    TRUCE_ASSIGN_OR_RETURN(const Page page, ReadPage(store, table, after));
+    TRUCE_ASSIGN_OR_RETURN(const Page page, ReadPage(store, part, after));
     if (page.count == 0) return sum;
     Bytes bytes;
     bytes.All(sum.digest, page.changes);
     sum.digest = bytes.Sum();
     sum.count += page.count;
     after = page.last;
-    tell("compared", table.name, sum.count);
+    tell("compared", part.name, sum.count);
   }
 }
 
 // By what a later call knows that `from` is the same and did not change: each start of a server
 // changes a setting.
 Result<std::string> SourceOf(const Store& from) {
-  TRUCE_ASSIGN_OR_RETURN(const TableSum settings, SumOf(from, kTables.back(), [](auto...) {}));
+  TRUCE_ASSIGN_OR_RETURN(const TableSum settings, SumOf(from, Parts().back(), [](auto...) {}));
   std::vector<AuditLine> newest;
   TRUCE_RETURN_IF_ERROR(from.Read(
       [&](const AllFacts& facts) { newest = facts.AuditLines({.newest_first = true}, 1); },
@@ -243,8 +275,8 @@ Result<std::string> MigrationOf(const Store& store, Deadline deadline) {
 
 // Whether there is an entry in any table.
 Result<bool> HoldsAnything(const Store& store) {
-  for (const Table& table : kTables) {
-    TRUCE_ASSIGN_OR_RETURN(const Page page, ReadPage(store, table, ""));
+  for (const Part& part : Parts()) {
+    TRUCE_ASSIGN_OR_RETURN(const Page page, ReadPage(store, part, ""));
     if (page.count > 0) return true;
   }
   return false;
@@ -320,16 +352,16 @@ Result<Position> Begin(const Store& from, Store& to) {
 Result<StoreMigration> Compare(const Store& from, const Store& to, const OnMigrated& tell) {
   StoreMigration migration;
   Bytes all;
-  for (const Table& table : kTables) {
-    TRUCE_ASSIGN_OR_RETURN(const TableSum source, SumOf(from, table, tell));
-    TRUCE_ASSIGN_OR_RETURN(const TableSum target, SumOf(to, table, tell));
+  for (const Part& part : Parts()) {
+    TRUCE_ASSIGN_OR_RETURN(const TableSum source, SumOf(from, part, tell));
+    TRUCE_ASSIGN_OR_RETURN(const TableSum target, SumOf(to, part, tell));
     if (source.digest != target.digest) {
-      return Error{ErrorCode::kDataLoss, "the stores differ in their " + std::string(table.name) +
+      return Error{ErrorCode::kDataLoss, "the stores differ in their " + std::string(part.name) +
                                              ": " + std::to_string(source.count) +
                                              " in the source, " + std::to_string(target.count) +
                                              " in the target; begin anew, empty"};
     }
-    migration.tables.emplace_back(table.name, source.count);
+    migration.tables.emplace_back(part.name, source.count);
     all.Add(source.digest);
   }
   migration.digest = HexOf(all.Sum());
@@ -341,18 +373,18 @@ Result<StoreMigration> Compare(const Store& from, const Store& to, const OnMigra
 Result<StoreMigration> MigrateStore(const Store& from, Store& to, const OnMigrated& tell) {
   TRUCE_ASSIGN_OR_RETURN(Position position, Begin(from, to));
   std::string kept = position.Text();
-  for (; position.table < kTables.size(); ++position.table, position.after.clear()) {
-    const Table& table = kTables[position.table];
+  for (; position.table < Parts().size(); ++position.table, position.after.clear()) {
+    const Part& part = Parts()[position.table];
     std::uint64_t done = 0;
     while (true) {
-      TRUCE_ASSIGN_OR_RETURN(const Page page, ReadPage(from, table, position.after));
+      TRUCE_ASSIGN_OR_RETURN(const Page page, ReadPage(from, part, position.after));
       if (page.count == 0) break;
       position.after = page.last;
       const std::string next = position.Text();
       TRUCE_RETURN_IF_ERROR(Advance(to, kept, next, page.changes));
       kept = next;
       done += page.count;
-      tell("moved", table.name, done);
+      tell("moved", part.name, done);
     }
   }
   TRUCE_ASSIGN_OR_RETURN(StoreMigration migration, Compare(from, to, tell));
