@@ -102,6 +102,7 @@ def check_targets(names: list[str]) -> list[str]:
         path = Path(name)
         is_listed = any(
             re.search(rf"(?<![\w./]){re.escape(str(path.relative_to(parent)))}(?![\w.])", lists[str(parent)])
+            or f"{path.parent.relative_to(parent)}/*{path.suffix})" in lists[str(parent)]
             for parent in path.parents if str(parent) in lists)
         # Headers of tests are part of the sources that include them.
         if not is_listed and not (name.startswith("tests/") and name.endswith(".h")):
@@ -116,7 +117,7 @@ def check_type_names(names: list[str]) -> list[str]:
         if not name.endswith(".h"):
             continue
         for number, line in enumerate((ROOT / name).read_text(encoding="utf-8").splitlines(), 1):
-            match = re.match(r"(?:struct|class|enum class) (\w+)\b(?!::)[^;]*\{", line)
+            match = re.match(r"(?:struct|class|enum class) (\w+)\b(?!::|<)[^;]*\{", line)
             if match and first.setdefault(match.group(1), name) != name:
                 found.append(f"{name}:{number}: {first[match.group(1)]} has a type {match.group(1)} too")
     return found

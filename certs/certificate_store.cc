@@ -1,13 +1,11 @@
 #include "certs/certificate_store.h"
 
-#include <condition_variable>
 #include <mutex>
-#include <stop_token>
-#include <thread>
 #include <utility>
 
 #include "registry/base/file.h"
 #include "registry/base/guarded.h"
+#include "registry/base/worker.h"
 
 namespace truce {
 namespace {
@@ -135,17 +133,6 @@ struct CertificateStore::Impl {
     return {};
   }
 
-  void Run(const std::stop_token& stop) {
-    std::mutex mutex;
-    std::condition_variable_any wake;
-    std::unique_lock<std::mutex> lock(mutex);
-    while (!stop.stop_requested()) {
-      wake.wait_for(lock, stop, options.poll_interval, [] { return false; });
-      if (stop.stop_requested()) return;
-      static_cast<void>(Poll().ok());  // failures were told; the certificates in use stay
-    }
-  }
-
   const CertificateStoreOptions options;
   const Clock& clock;
   std::filesystem::path certificate_file;
@@ -156,7 +143,10 @@ struct CertificateStore::Impl {
   std::string last_rejected;  // message of the last failure told
 
   Guarded<CertificateSnapshot> current;
-  std::jthread poller;
+  Worker poller{[this]() -> Worker::Rest {
+    static_cast<void>(Poll().ok());  // failures were told; the certificates in use stay
+    return {In(options.poll_interval)};
+  }};
 };
 
 CertificateStore::CertificateStore(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
@@ -169,10 +159,7 @@ Result<std::unique_ptr<CertificateStore>> CertificateStore::Open(CertificateStor
   TRUCE_RETURN_IF_ERROR(impl->Renew());
   TRUCE_ASSIGN_OR_RETURN(CertificateSnapshot snapshot, impl->Load(impl->in_use));
   impl->current.With([&](CertificateSnapshot& now) { now = std::move(snapshot); });
-  if (impl->options.poll_interval.count() > 0) {
-    impl->poller =
-        std::jthread([self = impl.get()](const std::stop_token& stop) { self->Run(stop); });
-  }
+  if (impl->options.poll_interval.count() > 0) impl->poller.Start();
   return std::unique_ptr<CertificateStore>(new CertificateStore(std::move(impl)));
 }
 

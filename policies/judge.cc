@@ -57,9 +57,8 @@ bool AnyRefuses(const std::vector<Finding>& findings) {
 
 // What is known against the life of the holder; empty: nothing.
 std::string DoubtOf(const Clash& clash, const AdmissionPolicy& policy) {
-  if (policy.watched_now == nullptr) return {};
   const Owner& holder = clash.holder;
-  std::string doubt = policy.watched_now->DoubtOf(holder.leaf ? *holder.leaf : holder.root);
+  std::string doubt = policy.doubt_of(holder.leaf ? *holder.leaf : holder.root);
   // It names the holder (I8).
   const bool names = DisclosureOf(clash, policy.disclosure) == Disclosure::kFull;
   return doubt.empty() || names ? doubt : "whether it still exists is being looked at";
@@ -273,7 +272,7 @@ Decision Judgement::AskRegistry(const Facts& facts, const IdSource& ids) {
 void Judgement::CheckListed(const Decision& decision, const Facts& facts) {
   unlisted_.clear();
   perhaps_taken_.clear();
-  const bool is_blind = policy_->watched_now != nullptr && policy_->watched_now->IsBlind();
+  const bool is_blind = policy_->is_blind();
   if ((policy_->unlisted.empty() && !is_blind) || !decision.allowed) return;
   for (const std::size_t index : decision.added) {
     const DeclaredResource& resource = review_.request.object.resources[index];

@@ -3,6 +3,7 @@
 #define TRUCE_POLICIES_POLICY_H_
 
 #include <cstddef>
+#include <functional>
 #include <map>
 #include <memory>
 #include <set>
@@ -20,17 +21,6 @@
 namespace truce {
 
 class Quotas;
-
-// Port: the knowledge of the cluster's watch at the moment of a review. Thread-safe; never blocks.
-class WatchedNow {
- public:
-  virtual ~WatchedNow() = default;
-  // Whether what the cluster holds was not heard of for too long, from the server that watches it:
-  // whether a key without owner is free is unknown, of any type.
-  virtual bool IsBlind() const = 0;
-  // One sentence about a holder whose life is in question; empty: none.
-  virtual std::string DoubtOf(const Slot& holder) const = 0;
-};
 
 // A value, shared as shared_ptr<const AdmissionPolicy> and replaced as a whole when configuration
 // changes; each review uses one snapshot from begin to end.
@@ -62,7 +52,14 @@ struct AdmissionPolicy {
   std::set<GroupKind> unwatched;  // kinds that cannot be read now: they count for no cap
   // Kinds of claims and composites whose new objects Crossplane does not see, and since when.
   std::map<GroupKind, Timestamp> unseen;
-  std::shared_ptr<const WatchedNow> watched_now;  // null: nothing is known against anybody
+  // The knowledge of the cluster's watch at the moment of a review. Thread-safe; never block.
+  // Whether the server that watches the cluster was not heard of for too long: whether a key
+  // without owner is free is unknown then, of any type.
+  std::function<bool()> is_blind = [] { return false; };
+  // One sentence about a holder whose life is in question; empty: none.
+  std::function<std::string(const Slot& holder)> doubt_of = [](const Slot&) {
+    return std::string();
+  };
   std::string public_url;  // without trailing slash; empty: texts hold no link
 };
 

@@ -13,9 +13,6 @@ namespace truce {
 // Wall-clock time, milliseconds, UTC.
 using Timestamp = std::chrono::sys_time<std::chrono::milliseconds>;
 
-// The last moment that RFC 3339 can write, in milliseconds: the end of the year 9999.
-inline constexpr std::int64_t kEndOfTime = 253'402'300'799'999;
-
 // A point of the monotonic clock by which a call must have answered.
 using Deadline = std::chrono::steady_clock::time_point;
 

@@ -13,20 +13,20 @@
 namespace truce {
 namespace {
 
-thread_local BlockingObserver* current_observer = nullptr;
+thread_local const BlockingObserver* current_observer = nullptr;
 
 }  // namespace
 
-void ObserveBlocking(BlockingObserver* observer) noexcept { current_observer = observer; }
+void ObserveBlocking(const BlockingObserver* observer) noexcept { current_observer = observer; }
 
 // The observer is taken away for the duration, so a nested region tells the pool nothing twice.
 BlockingRegion::BlockingRegion() noexcept : observer_(std::exchange(current_observer, nullptr)) {
-  if (observer_ != nullptr) observer_->EnterBlocking();
+  if (observer_ != nullptr) (*observer_)(true);
 }
 
 BlockingRegion::~BlockingRegion() {
   if (observer_ == nullptr) return;
-  observer_->LeaveBlocking();
+  (*observer_)(false);
   current_observer = observer_;
 }
 
@@ -43,11 +43,11 @@ Burst::Burst() noexcept {
 
 Burst::~Burst() {
   current = nullptr;
-  for (const std::shared_ptr<Waker>& waker : wakers_) waker->Wake();
+  for (const auto& waker : wakers_) (*waker)();
 }
 
-void WakeAfterBurst(const std::shared_ptr<Waker>& waker) {
-  if (current == nullptr) return waker->Wake();
+void WakeAfterBurst(const std::shared_ptr<const Waker>& waker) {
+  if (current == nullptr) return (*waker)();
   auto& wakers = current->wakers_;
   if (std::find(wakers.begin(), wakers.end(), waker) == wakers.end()) wakers.push_back(waker);
 }

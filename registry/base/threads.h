@@ -2,21 +2,18 @@
 #ifndef TRUCE_REGISTRY_BASE_THREADS_H_
 #define TRUCE_REGISTRY_BASE_THREADS_H_
 
+#include <functional>
 #include <memory>
 #include <vector>
 
 namespace truce {
 
-// Port: a pool that keeps one thread running per processor and starts another when one waits.
-class BlockingObserver {
- public:
-  virtual ~BlockingObserver() = default;
-  virtual void EnterBlocking() noexcept = 0;
-  virtual void LeaveBlocking() noexcept = 0;
-};
+// A pool that keeps one thread running per processor and starts another when one waits. Must not
+// throw.
+using BlockingObserver = std::function<void(bool enters)>;
 
 // Makes `observer` (null for none) the one of the calling thread. It must outlive that.
-void ObserveBlocking(BlockingObserver* observer) noexcept;
+void ObserveBlocking(const BlockingObserver* observer) noexcept;
 
 // Put around a wait for another thread or a device (a durable commit, a remote call), outside any
 // lock. Cheap on a thread without an observer. May be nested. External synchronization: one thread.
@@ -28,16 +25,11 @@ class BlockingRegion {
   BlockingRegion& operator=(const BlockingRegion&) = delete;
 
  private:
-  BlockingObserver* observer_;
+  const BlockingObserver* observer_;
 };
 
-// Port: wakes those who sleep.
-class Waker {
- public:
-  virtual ~Waker() = default;
-  // Never blocks. Idempotent as long as nobody has woken up.
-  virtual void Wake() noexcept = 0;
-};
+// Wakes those who sleep. Never blocks or throws. Idempotent as long as nobody has woken up.
+using Waker = std::function<void()>;
 
 // Put around several notifications in a row, for less time than a receiver may wait. A receiver
 // that wakes at the first of them would take the processor from the one that has more to say.
@@ -50,12 +42,12 @@ class Burst {
   Burst& operator=(const Burst&) = delete;
 
  private:
-  friend void WakeAfterBurst(const std::shared_ptr<Waker>& waker);
-  std::vector<std::shared_ptr<Waker>> wakers_;
+  friend void WakeAfterBurst(const std::shared_ptr<const Waker>& waker);
+  std::vector<std::shared_ptr<const Waker>> wakers_;
 };
 
 // Wakes when the calling thread's burst ends, or at once when it has none.
-void WakeAfterBurst(const std::shared_ptr<Waker>& waker);
+void WakeAfterBurst(const std::shared_ptr<const Waker>& waker);
 
 // Of the calling thread, for the rest of its life. Best effort: where the system refuses, the
 // thread goes on as before.

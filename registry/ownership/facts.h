@@ -15,6 +15,7 @@
 #include "registry/base/clock.h"
 #include "registry/identity/values.h"
 #include "registry/ownership/places.h"
+#include "registry/ownership/table.h"
 #include "registry/ownership/terms.h"
 
 namespace truce {
@@ -76,6 +77,7 @@ struct Locks {
   };
   std::vector<Shape> shapes;
   std::vector<KeyText> proposed;  // of which it asks IsTaken
+  std::vector<Table> tables;      // of which it asks all rows
 };
 
 // Three ports on one consistent state, by who asks. A store gives them to what runs on it, for as
@@ -130,6 +132,8 @@ class Facts {
   virtual bool IsTaken(const KeyText& name) const;
   // A setting written by Changes::put_settings.
   virtual std::optional<std::string> Setting(std::string_view name) const = 0;
+  // The rows of a table whose first columns are `prefix` (all: {}), in the order of their keys.
+  virtual std::vector<TableRow> TableRows(const Table& table, const TableRow& prefix) const = 0;
 };
 
 // What whole passes over the registry read, part by part.

@@ -217,6 +217,21 @@ std::optional<std::string> Ledger::Setting(const std::string& name) const {
   return found != settings_.end() ? found->second : facts_.Setting(name);
 }
 
+std::vector<TableRow> Ledger::TableRows(const Table& table, const TableRow& prefix) const {
+  std::vector<TableRow> stored = facts_.TableRows(table, prefix);
+  const auto own = table_rows_.find(table);
+  if (own == table_rows_.end()) return stored;
+  std::map<TableRow, TableRow> rows;
+  for (TableRow& row : stored) rows.emplace(KeyOf(table, row), std::move(row));
+  for (const auto& [key, row] : own->second) {
+    if (!row) rows.erase(key);
+    if (row && std::equal(prefix.begin(), prefix.end(), row->begin())) rows[key] = *row;
+  }
+  std::vector<TableRow> all;
+  for (auto& [key, row] : rows) all.push_back(std::move(row));
+  return all;
+}
+
 void Ledger::PutRow(Row row) {
   RowId id = row.id;
   rows_.insert_or_assign(std::move(id), std::move(row));
@@ -265,6 +280,27 @@ void Ledger::DropName(const NameId& name) { names_.insert_or_assign(name, std::n
 
 void Ledger::PutSetting(const std::string& name, std::string value) {
   settings_.insert_or_assign(name, std::move(value));
+}
+
+void Ledger::PutTableRow(const Table& table, TableRow row) {
+  TableRow key = KeyOf(table, row);
+  table_rows_[table].insert_or_assign(std::move(key), std::move(row));
+}
+
+void Ledger::DropTableRow(const Table& table, TableRow key) {
+  table_rows_[table].insert_or_assign(std::move(key), std::nullopt);
+}
+
+void Ledger::SetTableRows(const Table& table, const TableRow& prefix, std::vector<TableRow> rows) {
+  std::map<TableRow, TableRow> gone;
+  for (TableRow& row : TableRows(table, prefix)) gone.emplace(KeyOf(table, row), std::move(row));
+  for (TableRow& row : rows) {
+    const auto known = gone.find(KeyOf(table, row));
+    const bool is_same = known != gone.end() && known->second == row;
+    if (known != gone.end()) gone.erase(known);
+    if (!is_same) PutTableRow(table, std::move(row));
+  }
+  for (const auto& [key, row] : gone) DropTableRow(table, key);
 }
 
 void Ledger::Audit(AuditEntry entry) {
@@ -429,6 +465,15 @@ Changes Ledger::Take() {
   }
   for (auto& [name, value] : settings_) {
     if (facts_.Setting(name) != value) changes.put_settings.emplace_back(name, std::move(value));
+  }
+  for (auto& [table, rows] : table_rows_) {
+    for (auto& [key, row] : rows) {
+      if (row) {
+        changes.put_table_rows.push_back({table, *std::move(row)});
+      } else {
+        changes.drop_table_rows.push_back({table, key});
+      }
+    }
   }
   changes.audit = std::move(audit_);
   if (!changes.empty()) changes.made = {made_.begin(), made_.end()};

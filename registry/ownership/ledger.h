@@ -46,6 +46,7 @@ class Ledger final {
   // The resources that `root` owns by a record alone, orphaned; of at most kOrphansMax records.
   std::vector<ResourceId> OrphansOf(const Slot& root) const;
   std::optional<std::string> Setting(const std::string& name) const;
+  std::vector<TableRow> TableRows(const Table& table, const TableRow& prefix = {}) const;
 
   void PutRow(Row row);
   void DropRow(const RowId& id);
@@ -58,6 +59,11 @@ class Ledger final {
   void PutName(ResourceName name);  // known in the same words it keeps its `at`
   void DropName(const NameId& name);
   void PutSetting(const std::string& name, std::string value);
+  void PutTableRow(const Table& table, TableRow row);
+  void DropTableRow(const Table& table, TableRow key);
+  // From now on the table has these rows, and no others that begin with `prefix`. Writes only those
+  // that differ.
+  void SetTableRows(const Table& table, const TableRow& prefix, std::vector<TableRow> rows);
   void Audit(AuditEntry entry);  // sets `at`
 
   // What Take holds the decision to (I2, I7, I16): which rows its answer "allowed" stands for, with
@@ -131,6 +137,7 @@ class Ledger final {
   std::map<PublicId, std::optional<Agreement>> agreements_;
   std::map<NameId, std::optional<ResourceName>> names_;
   std::map<std::string, std::string> settings_;
+  std::map<Table, std::map<TableRow, std::optional<TableRow>>> table_rows_;  // by their keys
   std::vector<AuditEntry> audit_;
   std::vector<RowId> promised_;
   std::set<Uid> ending_;

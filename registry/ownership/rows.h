@@ -15,6 +15,7 @@
 
 #include "registry/base/clock.h"
 #include "registry/identity/values.h"
+#include "registry/ownership/table.h"
 #include "registry/ownership/terms.h"
 
 namespace truce {
@@ -295,7 +296,9 @@ struct Changes {
   // the store numbers them. For a registry that moves to another store (MigrateStore).
   std::uint64_t audit_from = 0;
   std::vector<std::pair<std::string, std::string>>
-      put_settings;  // brake, cluster binding, catalogue version
+      put_settings;                      // brake, cluster binding, catalogue version
+  std::vector<TablePut> put_table_rows;  // insert or replace by key
+  std::vector<TableDrop> drop_table_rows;
   // Not empty: the decision would break an invariant, which the text names. All else is empty, and
   // stores refuse it with kInternal.
   std::string breach;
@@ -308,7 +311,8 @@ struct Changes {
     return put_rows.empty() && drop_rows.empty() && put_owners.empty() && drop_owners.empty() &&
            put_observed.empty() && put_objects.empty() && drop_objects.empty() &&
            put_agreements.empty() && drop_agreements.empty() && put_names.empty() &&
-           drop_names.empty() && audit.empty() && put_settings.empty() && breach.empty();
+           drop_names.empty() && audit.empty() && put_settings.empty() && put_table_rows.empty() &&
+           drop_table_rows.empty() && breach.empty();
   }
   bool operator==(const Changes&) const = default;
 };

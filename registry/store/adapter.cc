@@ -38,6 +38,12 @@ Result<void> CheckChanges(const Changes& changes) {
   for (const auto& [name, value] : changes.put_settings) {
     if (name.empty()) return BrokenConstraint("a setting has a name", value);
   }
+  for (const auto& [table, row] : changes.put_table_rows) {
+    if (row.size() != table.columns.size()) return BrokenConstraint("a row is whole", table.name);
+  }
+  for (const auto& [table, key] : changes.drop_table_rows) {
+    if (key.size() != table.key_size) return BrokenConstraint("a row has its key", table.name);
+  }
   return {};
 }
 
@@ -66,6 +72,25 @@ bool IsAmong(const NameSearch& search, const Owner& owner) {
     case NameSearch::Among::kType: return owner.identity.type == search.text;
   }
   return false;
+}
+
+std::string ListOf(std::span<const TableColumn> columns, std::string_view after,
+                   std::string_view between) {
+  std::string list;
+  for (const TableColumn& column : columns) {
+    if (!list.empty()) list.append(between);
+    list.append(1, '"').append(column.name).append(1, '"').append(after);
+  }
+  return list;
+}
+
+std::string WhereOf(const Table& table, std::size_t count, char mark) {
+  std::string where;
+  for (std::size_t i = 0; i < count; ++i) {
+    where.append(i == 0 ? " WHERE " : " AND ").append(ListOf(table.columns.subspan(i, 1)));
+    where.append(" = ").append(1, mark).append(std::to_string(i + 1));
+  }
+  return where;
 }
 
 void ServiceTallies::Add(const Place& place, std::string_view service, std::uint64_t count) {

@@ -2,8 +2,11 @@
 #ifndef TRUCE_REGISTRY_STORE_ADAPTER_H_
 #define TRUCE_REGISTRY_STORE_ADAPTER_H_
 
+#include <cstddef>
 #include <cstdint>
 #include <map>
+#include <span>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -29,6 +32,12 @@ bool IsIn(OwnerList list, const Owner& owner);
 bool IsAmongNobody(const NameSearch& search);
 // True when `search` looks at `owner`.
 bool IsAmong(const NameSearch& search, const Owner& owner);
+
+// For statements about a table, which are written from its description: `"a", "b"`; and
+// ` WHERE "a" = ?1 AND "b" = ?2`, of its first `count` columns.
+std::string ListOf(std::span<const TableColumn> columns, std::string_view after = "",
+                   std::string_view between = ", ");
+std::string WhereOf(const Table& table, std::size_t count, char mark);
 
 // What TallyServices answers, added up. External synchronization.
 class ServiceTallies {

@@ -141,6 +141,20 @@ inline std::string KindOf(const Slot& slot) {
   return slot.cluster + '/' + slot.group + '/' + slot.kind;
 }
 
+// The present record of `columns`, which has all of the table's, in their order.
+template <typename Columns>
+TableRow TableRowFrom(const Table& table, const Columns& columns) {
+  TableRow row(table.columns.size());
+  int at = 0;
+  for (TableValue& value : row) {
+    const bool is_number = table.columns[static_cast<std::size_t>(at)].is_number;
+    if (!columns.IsNull(at) && is_number) value = columns.Integer(at);
+    if (!columns.IsNull(at) && !is_number) value = std::string(columns.Text(at));
+    ++at;
+  }
+  return row;
+}
+
 // The readers take the present record of `columns`, which has the texts (Text), numbers (Integer)
 // and absences (IsNull) of its columns by their place, from 0. Errors: kDataLoss.
 template <typename Columns>

@@ -148,6 +148,111 @@ CREATE TABLE truce.settings (
   value text NOT NULL
 );
 
+-- Tables beside ownerships: each is described by the struct whose rows it keeps (registry/ownership/table.h), and a
+-- contract test compares. Lists stand one a line.
+
+-- Break-glass overrides made while the server runs (webhook/api/override_book.h).
+CREATE TABLE truce.overrides (
+  id        text   COLLATE "C" NOT NULL,
+  name      text   NOT NULL,
+  object    text   NOT NULL,
+  namespace text   NOT NULL,
+  "group"   text   NOT NULL,
+  until     bigint NOT NULL,
+  reason    text   NOT NULL,
+  by        text   NOT NULL,
+  at        bigint NOT NULL,
+  PRIMARY KEY (id)
+);
+
+-- Muted findings (webhook/findings/mute_book.h).
+CREATE TABLE truce.mutes (
+  rule       text   COLLATE "C" NOT NULL,
+  subject    text   COLLATE "C" NOT NULL,
+  severity   text   NOT NULL,
+  resource   text   NOT NULL,
+  namespaces text   NOT NULL,
+  until      bigint NOT NULL,
+  reason     text   NOT NULL,
+  by         text   NOT NULL,
+  at         bigint NOT NULL,
+  PRIMARY KEY (rule, subject)
+);
+
+-- What enforce would have refused; the latest 500 (webhook/api/review_books.h).
+CREATE TABLE truce.trial (
+  id        text   COLLATE "C" NOT NULL,
+  service   text   NOT NULL,
+  rule      text   NOT NULL,
+  mode      text   NOT NULL,
+  resource  text   NOT NULL,
+  "group"   text   NOT NULL,
+  kind      text   NOT NULL,
+  namespace text   NOT NULL,
+  name      text   NOT NULL,
+  "user"    text   NOT NULL,
+  text      text   NOT NULL,
+  first     bigint NOT NULL,
+  last      bigint NOT NULL,
+  count     bigint NOT NULL,
+  PRIMARY KEY (id)
+);
+
+-- Who was refused what; the latest 2000 (webhook/api/review_books.h).
+CREATE TABLE truce.denials (
+  id        text   COLLATE "C" NOT NULL,
+  key       text   NOT NULL,
+  resource  text   NOT NULL,
+  rule      text   NOT NULL,
+  cause     text   NOT NULL,
+  "group"   text   NOT NULL,
+  kind      text   NOT NULL,
+  namespace text   NOT NULL,
+  name      text   NOT NULL,
+  "user"    text   NOT NULL,
+  first     bigint NOT NULL,
+  last      bigint NOT NULL,
+  count     bigint NOT NULL,
+  root      text   NOT NULL,
+  PRIMARY KEY (id)
+);
+
+-- How far the watch of each kind has come (webhook/watch/kept.h).
+CREATE TABLE truce.watch_positions (
+  cluster text   COLLATE "C" NOT NULL,
+  "group" text   COLLATE "C" NOT NULL,
+  kind    text   COLLATE "C" NOT NULL,
+  version text   NOT NULL,
+  settled bigint,
+  PRIMARY KEY (cluster, "group", kind)
+);
+
+-- Where ProviderConfigs lead, of those that are gone too (webhook/watch/kept.h).
+CREATE TABLE truce.provider_configs (
+  cluster    text   COLLATE "C" NOT NULL,
+  "group"    text   COLLATE "C" NOT NULL,
+  kind       text   COLLATE "C" NOT NULL,
+  namespace  text   COLLATE "C" NOT NULL,
+  name       text   COLLATE "C" NOT NULL,
+  account    text   NOT NULL,
+  brought    text   NOT NULL,
+  endpoint   text,
+  services   text   NOT NULL,
+  uid        text   NOT NULL,
+  generation text   NOT NULL,
+  since      bigint NOT NULL,
+  PRIMARY KEY (cluster, "group", kind, namespace, name)
+);
+
+-- Kinds that only a mapping rule made readable, and since when none does (webhook/watch/kept.h).
+CREATE TABLE truce.mapped_kinds (
+  cluster text   COLLATE "C" NOT NULL,
+  "group" text   COLLATE "C" NOT NULL,
+  kind    text   COLLATE "C" NOT NULL,
+  gone    bigint,
+  PRIMARY KEY (cluster, "group", kind)
+);
+
 -- Whose transactions are counted: one row. A database that stands on another server, or on one that was failed over,
 -- restored or started anew, is another incarnation: its transactions may begin anew with small numbers.
 CREATE TABLE truce.registry (

@@ -189,6 +189,111 @@ CREATE TABLE settings (
   value TEXT NOT NULL
 ) STRICT, WITHOUT ROWID;
 
+-- Tables beside ownerships: each is described by the struct whose rows it keeps (registry/ownership/table.h), and a
+-- contract test compares. Lists stand one a line.
+
+-- Break-glass overrides made while the server runs (webhook/api/override_book.h).
+CREATE TABLE overrides (
+  id        TEXT    NOT NULL,
+  name      TEXT    NOT NULL,
+  object    TEXT    NOT NULL,
+  namespace TEXT    NOT NULL,
+  "group"   TEXT    NOT NULL,
+  until     INTEGER NOT NULL,
+  reason    TEXT    NOT NULL,
+  by        TEXT    NOT NULL,
+  at        INTEGER NOT NULL,
+  PRIMARY KEY (id)
+) STRICT, WITHOUT ROWID;
+
+-- Muted findings (webhook/findings/mute_book.h).
+CREATE TABLE mutes (
+  rule       TEXT    NOT NULL,
+  subject    TEXT    NOT NULL,
+  severity   TEXT    NOT NULL,
+  resource   TEXT    NOT NULL,
+  namespaces TEXT    NOT NULL,
+  until      INTEGER NOT NULL,
+  reason     TEXT    NOT NULL,
+  by         TEXT    NOT NULL,
+  at         INTEGER NOT NULL,
+  PRIMARY KEY (rule, subject)
+) STRICT, WITHOUT ROWID;
+
+-- What enforce would have refused; the latest 500 (webhook/api/review_books.h).
+CREATE TABLE trial (
+  id        TEXT    NOT NULL,
+  service   TEXT    NOT NULL,
+  rule      TEXT    NOT NULL,
+  mode      TEXT    NOT NULL,
+  resource  TEXT    NOT NULL,
+  "group"   TEXT    NOT NULL,
+  kind      TEXT    NOT NULL,
+  namespace TEXT    NOT NULL,
+  name      TEXT    NOT NULL,
+  "user"    TEXT    NOT NULL,
+  text      TEXT    NOT NULL,
+  first     INTEGER NOT NULL,
+  last      INTEGER NOT NULL,
+  count     INTEGER NOT NULL,
+  PRIMARY KEY (id)
+) STRICT, WITHOUT ROWID;
+
+-- Who was refused what; the latest 2000 (webhook/api/review_books.h).
+CREATE TABLE denials (
+  id        TEXT    NOT NULL,
+  key       TEXT    NOT NULL,
+  resource  TEXT    NOT NULL,
+  rule      TEXT    NOT NULL,
+  cause     TEXT    NOT NULL,
+  "group"   TEXT    NOT NULL,
+  kind      TEXT    NOT NULL,
+  namespace TEXT    NOT NULL,
+  name      TEXT    NOT NULL,
+  "user"    TEXT    NOT NULL,
+  first     INTEGER NOT NULL,
+  last      INTEGER NOT NULL,
+  count     INTEGER NOT NULL,
+  root      TEXT    NOT NULL,
+  PRIMARY KEY (id)
+) STRICT, WITHOUT ROWID;
+
+-- How far the watch of each kind has come (webhook/watch/kept.h).
+CREATE TABLE watch_positions (
+  cluster TEXT    NOT NULL,
+  "group" TEXT    NOT NULL,
+  kind    TEXT    NOT NULL,
+  version TEXT    NOT NULL,
+  settled INTEGER,
+  PRIMARY KEY (cluster, "group", kind)
+) STRICT, WITHOUT ROWID;
+
+-- Where ProviderConfigs lead, of those that are gone too (webhook/watch/kept.h).
+CREATE TABLE provider_configs (
+  cluster    TEXT    NOT NULL,
+  "group"    TEXT    NOT NULL,
+  kind       TEXT    NOT NULL,
+  namespace  TEXT    NOT NULL,
+  name       TEXT    NOT NULL,
+  account    TEXT    NOT NULL,
+  brought    TEXT    NOT NULL,
+  endpoint   TEXT,
+  services   TEXT    NOT NULL,
+  uid        TEXT    NOT NULL,
+  generation TEXT    NOT NULL,
+  since      INTEGER NOT NULL,
+  PRIMARY KEY (cluster, "group", kind, namespace, name)
+) STRICT, WITHOUT ROWID;
+
+-- Kinds that only a mapping rule made readable, and since when none does (webhook/watch/kept.h).
+CREATE TABLE mapped_kinds (
+  cluster TEXT    NOT NULL,
+  "group" TEXT    NOT NULL,
+  kind    TEXT    NOT NULL,
+  gone    INTEGER,
+  PRIMARY KEY (cluster, "group", kind)
+) STRICT, WITHOUT ROWID;
+
 CREATE TABLE audit (
   seq    INTEGER PRIMARY KEY,
   at     INTEGER NOT NULL,

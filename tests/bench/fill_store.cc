@@ -24,9 +24,9 @@
 #include "registry/identity/identity.h"
 #include "registry/ownership/ledger.h"
 #include "registry/ownership/sight.h"
+#include "registry/store/catalogue_change.h"
 #include "registry/store/sqlite/sqlite_store.h"
 #include "tests/support/json_document.h"
-#include "webhook/serve/registry/catalogue_change.h"
 
 namespace truce {
 namespace {
@@ -63,6 +63,10 @@ class NothingKnown final : public Facts {
   std::optional<Agreement> AgreementById(const PublicId& /*id*/) const override { return {}; }
   std::vector<Agreement> AgreementsAfter(AgreementKind /*kind*/, const PublicId& /*after*/,
                                          std::size_t /*limit*/) const override {
+    return {};
+  }
+  std::vector<TableRow> TableRows(const Table& /*table*/,
+                                  const TableRow& /*prefix*/) const override {
     return {};
   }
   std::optional<std::string> Setting(std::string_view /*name*/) const override {

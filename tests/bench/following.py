@@ -336,7 +336,7 @@ def _brought(truce: TruceProcess, account: str) -> bool:
     """All portions of the account of ProviderConfig "prod" are through."""
     database = sqlite3.connect(f"file:{truce.data / 'truce.db'}?mode=ro", uri=True)
     try:
-        rows = database.execute("SELECT value FROM settings WHERE name LIKE 'brought/%'").fetchall()
+        rows = database.execute("SELECT brought FROM provider_configs WHERE name = 'prod'").fetchall()
     finally:
         database.close()
     return any(account in value for (value,) in rows)

@@ -9,11 +9,10 @@
 #include "tests/contract/every_store.h"
 #include "tests/support/admission_fixture.h"
 #include "tests/support/operator_calls.h"
-#include "tests/support/service_policy.h"
 #include "tests/support/store_contents.h"
 #include "tests/support/validate_now.h"
 #include "webhook/api/rest/operations.h"
-#include "webhook/serve/ownership/ownership_grants.h"
+#include "webhook/publish/ownership_grants.h"
 
 namespace truce::testing {
 namespace acts_contract_test {
@@ -24,7 +23,7 @@ std::vector<HttpRoute> AllRoutes(OperationPorts ports) {
   std::vector<HttpRoute> routes = ports.rest.Routes();
   for (std::vector<HttpRoute> more :
        {ShareRoutes(ports), TransferRoutes(ports), ReleaseRoutes(ports), ImportRoutes(ports),
-        RegistryRoutes(ports)}) {
+        RegistryRoutes(std::move(ports))}) {
     for (HttpRoute& route : more) routes.push_back(std::move(route));
   }
   return routes;
@@ -67,7 +66,7 @@ class ActsContract : public AdmissionFixture, public ::testing::WithParamInterfa
   }
 
   const std::unique_ptr<StoreKind> kind_ = GetParam().make();
-  ServicePolicy policy_{service_};
+  const InForce<AdmissionPolicy>& policy_ = service_.in_force();
   OperatorCalls calls_{kind_->store(), clock_, policy_, AllRoutes};
   AdmissionService own_service_{AdmissionPorts{calls_.store(), clock_, RandomIds(), {}},
                                 service_.policy()};

@@ -11,7 +11,8 @@
 #include "registry/ownership/names.h"
 #include "tests/contract/every_store.h"
 #include "tests/support/store_contents.h"
-#include "webhook/serve/registry/migrate_store.h"
+#include "webhook/upkeep/migrate_store.h"
+#include "webhook/upkeep/tables.h"
 
 namespace truce::testing {
 namespace migrate_contract_test {
@@ -71,6 +72,13 @@ void Fill(Store& store, unsigned seed) {
     agreement.kind = kind;
     agreement.resource = SampleId("moved");
     put.put_agreements.push_back(agreement);
+  }
+  for (const Table& table : kRegistryTables) {
+    TableRow row;
+    for (const TableColumn& column : table.columns) {
+      row.push_back(column.is_number ? TableValue(std::int64_t{7}) : TableValue("x\n"));
+    }
+    put.put_table_rows.push_back({table, row});
   }
   ASSERT_TRUE(Write(store, put).ok());
   // Older lines went, and a number was given that nobody has.

@@ -90,7 +90,7 @@ def test_a_queue_that_is_being_deleted_is_free_in_the_end(pair, user, postgres, 
     """Its name lies in an account: its provider must have deleted it there, whoever watched when it began."""
     first, second = pair
     mine = hold_jobs(second, user)
-    kept = "SELECT count(*) > 0 FROM truce.settings WHERE name LIKE 'specs/%' AND value LIKE '%/one %'"
+    kept = "SELECT count(*) > 0 FROM truce.provider_configs WHERE name = 'one' AND uid <> ''"
     postgres.wait_for_sql(database, kept, SEEN_SECONDS, "the registry to be told")
     first.kill()
     user("team-a").delete(mine).expect(200)

@@ -35,18 +35,12 @@ int Rotations() {
   return wanted == nullptr ? 12 : std::atoi(wanted);
 }
 
-class CertificateRotation : public testing::Test, public KeeperHost {
+class CertificateRotation : public testing::Test {
  protected:
-  ClusterApi* Api() override { return &api_; }
-  MappedGroups Groups() const override { return {}; }
-  std::optional<StatusGuard> Status() const override { return std::nullopt; }
-  void OnCertificates() override {
-    if (store_ == nullptr) return;
+  void Note(const KeeperEvent& event) {
+    if (event.kind != KeeperEvent::Kind::kCertificates || store_ == nullptr) return;
     EXPECT_TRUE(store_->Poll().ok());
   }
-  void OnPathSecret() override {}
-  void OnPathPublished() override {}
-  void OnEvent(const KeeperEvent&) override {}
 
   CertificateRotation() {
     std::ofstream(folder_.path() / "admission.secret") << "0123456789abcdef0123456789abcdef\n";
@@ -62,7 +56,8 @@ class CertificateRotation : public testing::Test, public KeeperHost {
     // An authority lives as long as two leaves, so every second rotation is one of the authority.
     options_.rules.leaf_life = std::chrono::hours(1);
     options_.rules.authority_life = std::chrono::hours(2);
-    keeper_.emplace(options_, *this, clock_);
+    keeper_.emplace(options_, KeeperPorts{api_, clock_, [] { return FollowedPolicy(); },
+                                          [this](const KeeperEvent& event) { Note(event); }});
     Step();
     CertificateStoreOptions certificates;
     certificates.certificate_file = options_.directory / "tls.crt";

@@ -12,7 +12,7 @@
 
 #include "tests/support/temporary_folder.h"
 #include "webhook/serve/disk_failure.h"
-#include "webhook/serve/registry/registry_memory.h"
+#include "webhook/upkeep/registry_memory.h"
 
 namespace truce::testing {
 namespace mark_file_test {

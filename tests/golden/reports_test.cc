@@ -7,10 +7,9 @@
 
 #include "policies/suspensions.h"
 #include "tests/support/golden.h"
-#include "webhook/api/cluster_json.h"
+#include "webhook/api/cluster_routes.h"
 #include "webhook/findings/conflicts.h"
 #include "webhook/findings/coverage.h"
-#include "webhook/findings/detector.h"
 #include "webhook/findings/mute_book.h"
 #include "webhook/findings/tag_war.h"
 #include "webhook/findings/texts/finding_text.h"
@@ -224,17 +223,6 @@ TEST_F(Reports, AFindingWithItsProof) {
   mute.by = "alice (Kubernetes token) from 192.0.2.7";
   Expect("finding-muted.txt", FindingText(findings[1], mute));
   Expect("mutes.txt", MutesText({}) + MutesText(std::vector<Mute>{mute, MuteOf(findings[2])}));
-}
-
-// What people read of each rule, `truce findings --explain`.
-TEST(DetectorTexts, OfEachRule) {
-  std::string text;
-  for (std::size_t i = 0; i < kDetectorCount; ++i) {
-    const DetectorInfo& info = InfoOf(static_cast<Detector>(i));
-    text += std::string(info.name) + " (at worst " + std::string(Name(info.worst)) + ")\n  " +
-            std::string(info.finds) + "\n  " + std::string(info.proof) + "\n";
-  }
-  Expect("detectors.txt", text);
 }
 
 }  // namespace reports_test

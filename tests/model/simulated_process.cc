@@ -8,20 +8,6 @@
 
 namespace truce {
 
-namespace {
-
-class BoardOfDoubts final : public WatchedNow {
- public:
-  explicit BoardOfDoubts(const DoubtBoard& doubts) : doubts_(doubts) {}
-  bool IsBlind() const override { return false; }
-  std::string DoubtOf(const Slot& holder) const override { return doubts_.DoubtOf(holder); }
-
- private:
-  const DoubtBoard& doubts_;
-};
-
-}  // namespace
-
 // What the watch must know of reviews.
 class SimulatedProcess::Sink final : public ReviewSink {
  public:
@@ -53,7 +39,7 @@ SimulatedProcess::SimulatedProcess(SimulatedPorts ports, Moment now, std::uint64
     std::string text = std::to_string(++ids_);
     return PublicId{std::string(13 - text.size(), 'a') + text};
   };
-  ports_.policy.watched_now = std::make_shared<const BoardOfDoubts>(doubts_);
+  ports_.policy.doubt_of = [this](const Slot& holder) { return doubts_.DoubtOf(holder); };
   sink_ = std::make_unique<Sink>(inbox_, ports_.policy.identity.cluster);
   service_ = std::make_unique<AdmissionService>(
       AdmissionPorts{ports_.store, ports_.clock, id_source, {sink_.get()}},
@@ -63,15 +49,13 @@ SimulatedProcess::SimulatedProcess(SimulatedPorts ports, Moment now, std::uint64
                         [] { return std::chrono::steady_clock::now() + std::chrono::minutes(1); },
                         nullptr, &doubts_},
                        &inbox_,
-                       this};
+                       [this](const LearnedIdentity& learned) {
+                         TakeLearned(learned, ports_.policy.identity);
+                         policy_changed_ = true;
+                       }};
   watcher_ = std::make_unique<Watcher>(std::move(watched), ports_.rules, ports_.options);
 }
 SimulatedProcess::~SimulatedProcess() = default;
-
-void SimulatedProcess::OnLearned(const LearnedIdentity& learned) {
-  TakeLearned(learned, ports_.policy.identity);
-  policy_changed_ = true;
-}
 
 bool SimulatedProcess::Chance(double share) {
   return std::uniform_real_distribution<>(0, 1)(ports_.random) < share;

@@ -41,10 +41,10 @@ struct SimulatedAnswer {
 };
 
 // External synchronization. Deterministic for its ports and calls.
-class SimulatedProcess final : private LearnedListener {
+class SimulatedProcess final {
  public:
   SimulatedProcess(SimulatedPorts ports, Moment now, std::uint64_t& ids);
-  ~SimulatedProcess() override;
+  ~SimulatedProcess();
 
   // One thing happens: the watcher is asked, an answer arrives, or events do. `faults`: the share
   // of answers that are errors, and of streams that break.
@@ -68,7 +68,6 @@ class SimulatedProcess final : private LearnedListener {
   std::string Describe() const;
 
  private:
-  void OnLearned(const LearnedIdentity& learned) override;
   class Sink;
   struct Pending {
     bool discover = false;

@@ -111,13 +111,13 @@ std::optional<std::string> WatchSimulation::CheckBrake(const StoreContents& cont
 }
 
 std::optional<std::string> WatchSimulation::CheckHeldBack(const StoreContents& contents) const {
-  const Absence& absence = process_->watcher().reconciler().absence();
+  const Reconciler& reconciler = process_->watcher().reconciler();
   for (const Row& row : contents.rows) {
     const SimulatedObject* live =
         cluster_.Find({row.slot.group, row.slot.kind}, row.slot.ns, row.slot.name);
     if (live != nullptr && live->uid == MetadataUid(row.id.uid)) continue;
-    if (absence.nominations().contains(row.id.uid)) continue;
-    if (!absence.FrozenFor(GroupKindOf(row.slot)).empty()) continue;
+    if (reconciler.missing().contains(row.id.uid)) continue;
+    if (!reconciler.FrozenFor(GroupKindOf(row.slot)).empty()) continue;
     return "Q0: phantom row that nobody holds back: " + Describe(row, NamesIn(contents));
   }
   return std::nullopt;

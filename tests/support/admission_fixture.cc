@@ -3,6 +3,7 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
+#include "policies/ownership_check.h"
 #include "tests/support/validate_now.h"
 #include "webhook/admission/codec.h"
 #include "webhook/wire/json_writer.h"
@@ -172,14 +173,24 @@ AdmissionFixture::AdmissionFixture()
                   return PublicId{std::string(13 - number.size(), 'a') + number};
                 },
                 {&sink_},
-                this,
-                &live_},
+                [this](const AdmissionRequest& review, std::string_view ns, Deadline) {
+                  asked_for_.push_back(std::string(review.user) + " " + std::string(ns));
+                  return speaks_;
+                },
+                [this](const AdmissionRequest& review) -> Result<void> {
+                  if (review.kind.kind != OwnershipCheckKind().kind) return own_objects_;
+                  const Value uid = review.object.Child("metadata").Child("uid");
+                  if (!review.dry_run) admitted_checks_.push_back(Uid{std::string(uid.text())});
+                  return {};
+                },
+                [this](std::string_view asker, std::span<const Slot> slots, Deadline) {
+                  return live_.Read(asker, slots);
+                }},
                std::make_shared<const AdmissionPolicy>(present_)) {
   service_.SetReady(true);
 }
 
-LiveObjects ToldLiveObjects::Read(std::string_view by, std::span<const Slot> slots,
-                                  Deadline /*deadline*/) {
+LiveObjects ToldLiveObjects::Read(std::string_view by, std::span<const Slot> slots) {
   LiveObjects out;
   asker = by;
   for (const Slot& slot : slots) {
@@ -189,18 +200,6 @@ LiveObjects ToldLiveObjects::Read(std::string_view by, std::span<const Slot> slo
     out[slot] = found == objects.end() ? std::nullopt : found->second;
   }
   return out;
-}
-
-void AdmissionFixture::OnCheckAdmitted(const Uid& uid) { admitted_checks_.push_back(uid); }
-
-Result<bool> AdmissionFixture::SpeaksFor(const AdmissionRequest& review, std::string_view ns,
-                                         Deadline /*deadline*/) {
-  asked_for_.push_back(std::string(review.user) + " " + std::string(ns));
-  return speaks_;
-}
-
-Result<void> AdmissionFixture::TryOwnObject(const AdmissionRequest& /*review*/) const {
-  return own_objects_;
 }
 
 void AdmissionFixture::ChangePolicy(const std::function<void(AdmissionPolicy&)>& change) {

@@ -110,9 +110,9 @@ Answered Ask(AdmissionService& service, Endpoint endpoint, std::string body,
              std::string timeout = "10s");
 
 // What a test says that the cluster has.
-class ToldLiveObjects final : public LiveReader {
+class ToldLiveObjects final {
  public:
-  LiveObjects Read(std::string_view asker, std::span<const Slot> slots, Deadline deadline) override;
+  LiveObjects Read(std::string_view asker, std::span<const Slot> slots);
 
   LiveObjects objects;  // what is missing does not exist
   bool silent = false;  // nothing can be read
@@ -120,14 +120,9 @@ class ToldLiveObjects final : public LiveReader {
   std::string asker;  // of the last one
 };
 
-class AdmissionFixture : public ::testing::Test, public OwnReviewHost {
+class AdmissionFixture : public ::testing::Test {
  protected:
   AdmissionFixture();
-
-  void OnCheckAdmitted(const Uid& uid) override;
-  Result<bool> SpeaksFor(const AdmissionRequest& review, std::string_view ns,
-                         Deadline deadline) override;
-  Result<void> TryOwnObject(const AdmissionRequest& review) const override;
 
   // The policy of the tour: mapping of platform.example.org/ObjectStorage, everything else as by
   // default.

@@ -32,7 +32,7 @@ inline Timestamp At(const std::string& time) { return *ParseTimestamp("2026-11-2
 
 // Recorded versions go through a watcher into the registry and to the detectors, which look every
 // two seconds.
-class LifecycleTest : public WatcherTest, private DetectorHost {
+class LifecycleTest : public WatcherTest {
  protected:
   LifecycleTest() {
     clock_.Set(At("04:00:00"));
@@ -50,7 +50,7 @@ class LifecycleTest : public WatcherTest, private DetectorHost {
                   {},
                   R"("spec":{"group":"platform.example.org","names":{"kind":"XObjectStorage"},
                      "claimNames":{"kind":"ObjectStorage"}})"});
-    options_.others = DetectorKinds("truce");
+    options_.others = detectors_.Kinds("truce");
   }
   ~LifecycleTest() override { driver_.reset(); }
 
@@ -117,7 +117,7 @@ class LifecycleTest : public WatcherTest, private DetectorHost {
   }
   void PlayAll(const std::string& name) { Play(name, At("00:00:00"), At("23:59:59")); }
 
-  Surroundings Around() const override {
+  Surroundings Around() const {
     Surroundings around;
     auto policy = std::make_shared<AdmissionPolicy>();
     policy->catalogue = rules_.catalogue;
@@ -132,7 +132,7 @@ class LifecycleTest : public WatcherTest, private DetectorHost {
            detector == Detector::kClaimTwice || detector == Detector::kClaimStale ||
            detector == Detector::kUnreferencedResource || detector == Detector::kDeletionBlocked;
   }
-  void OnChange(const FindingChange& change) override {
+  void OnChange(const FindingChange& change) {
     if (!IsOurs(change.finding.detector)) return;
     const bool over = change.kind == FindingChange::Kind::kResolved;
     story_.push_back(std::string(over ? "- " : "+ ") + std::string(Name(change.finding.detector)) +
@@ -168,7 +168,8 @@ class LifecycleTest : public WatcherTest, private DetectorHost {
   FindingsBook book_;
   Story story_;
   std::vector<Timestamp> times_;  // of story_
-  Detectors detectors_{{faulty_, clock_, book_, *this}};
+  Detectors detectors_{{faulty_, clock_, book_, "test", [this] { return Around(); },
+                        [this](const FindingChange& change) { OnChange(change); }}};
 };
 
 }  // namespace truce::testing

@@ -21,10 +21,11 @@ class OperatorCalls final {
   using Routes = std::vector<HttpRoute> (*)(OperationPorts);
 
   // `store`, `clock` and `policy` must outlive it.
-  OperatorCalls(Store& store, const Clock& clock, const PolicyInForce& policy, Routes routes)
+  OperatorCalls(Store& store, const Clock& clock, const InForce<AdmissionPolicy>& policy,
+                Routes routes)
       : clock_(clock),
         store_(store),
-        denials_(clock),
+        denials_(store, clock),
         rest_({store_, clock_, ids_, policy, access_, denials_, "1.2.3"}),
         router_(Router::Make(routes(ports())).value()) {}
 

@@ -8,7 +8,7 @@
 #include <string>
 
 #include "webhook/config/load.h"
-#include "webhook/serve/policy.h"
+#include "webhook/config/policy.h"
 
 namespace truce {
 

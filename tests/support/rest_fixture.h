@@ -14,7 +14,6 @@
 #include <vector>
 
 #include "tests/support/admission_fixture.h"
-#include "tests/support/service_policy.h"
 #include "webhook/api/rest/rest_api.h"
 #include "webhook/http/router.h"
 
@@ -86,14 +85,14 @@ class RestTest : public AdmissionFixture {
   void DeclareObject(Sent sent);
   std::string IdOf(const std::string& bucket);
 
-  DenialBook denials_{clock_};
+  DenialBook denials_{store_, clock_};
   AnyToken tokens_;
   NobodyElse reviews_;
   ApiAccess access_{&tokens_, &reviews_};
   IdSource random_ids_ = RandomIds();
   AdmissionService recorded_service_{AdmissionPorts{store_, clock_, random_ids_, {&denials_}},
                                      service_.policy()};
-  ServicePolicy policy_view_{service_};
+  const InForce<AdmissionPolicy>& policy_view_ = service_.in_force();
   RestApi rest_{{store_, clock_, random_ids_, policy_view_, access_, denials_, "1.2.3"}};
   std::optional<Router> router_;
   std::string user_;

@@ -150,13 +150,11 @@ Driver::Driver(SmallCluster& cluster, Store& store, FakeClock& clock, Options op
                       [] { return std::chrono::steady_clock::now() + std::chrono::minutes(1); },
                       options.observer, &doubts},
                      &inbox,
-                     this};
+                     [this](const LearnedIdentity& all) {
+                       learned = all;
+                       accounts = all.accounts;
+                     }};
   watcher_ = std::make_unique<Watcher>(std::move(ports), options.rules, std::move(options.watcher));
-}
-
-void Driver::OnLearned(const LearnedIdentity& all) {
-  learned = all;
-  accounts = all.accounts;
 }
 
 bool Driver::Perform(Wishes wishes) {

@@ -83,7 +83,7 @@ class SmallCluster final {
 };
 
 // External synchronization.
-class Driver final : private LearnedListener {
+class Driver final {
  public:
   struct Options {
     ReconcileRules rules;
@@ -127,7 +127,6 @@ class Driver final : private LearnedListener {
     std::string version;
     bool brief = false;  // asked for a few seconds only: a bookmark comes soon
   };
-  void OnLearned(const LearnedIdentity& all) override;
   bool Perform(Wishes wishes);
   bool Deliver();
 

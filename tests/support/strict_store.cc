@@ -76,6 +76,9 @@ struct AskFacts {
     const Slot& kind = query.of_kind;
     answer.namespaces = facts.NamespacesOf(kind.cluster, {kind.group, kind.kind}, query.limit);
   }
+  void operator()(const TableQuery& query) {
+    answer.table_rows = facts.TableRows(query.table, query.prefix);
+  }
   void operator()(const AuditLinesQuery& query) {
     answer.lines = facts.AuditLines(query.range, query.limit);
   }

@@ -50,7 +50,7 @@ def test_commands_beside_the_server(api):  # noqa: F811
         unclear = truce.command("who-owns", word)
         assert unclear.returncode == USAGE and "KIND/NAME" in unclear.stderr, (word, unclear.stderr)
     described = truce.command("describe", "prod-one").stdout
-    for word in ("Declarations", "History", "Denied", "team-b/mine"):
+    for word in ("Not free:     reserved for ", "Declarations", "History", "Denied", "team-b/mine"):
         assert word in described
     assert yaml.safe_load(truce.command("services", "-o", "yaml").stdout)["items"]
     assert "granted" in truce.command("audit").stdout
@@ -59,6 +59,33 @@ def test_commands_beside_the_server(api):  # noqa: F811
     assert released.returncode == OK, released.stderr
     actions = {line["action"] for line in json.loads(truce.command("audit", "-o", "json").stdout)["items"]}
     assert actions >= {"granted", "released"}
+
+
+def test_each_list_has_each_form(api):  # noqa: F811
+    truce = api.truce
+    assert truce.command("share", "prod-one", "--with", "team-b", "--reason", "r").returncode == OK
+    assert truce.command("override", "--name", "prod-one", "--for", "1h", "--reason", "r").returncode == OK
+    for command, name in ((["list", "-A"], "name"), (["who-owns", "prod-one"], "name"), (["describe", "prod-one"], "name"),
+                          (["services"], "service"), (["audit"], "action"), (["denials"], "object"), (["share"], "to"),
+                          (["transfer"], "id"), (["override"], "reason"), (["quotas"], "type"),
+                          (["findings"], "rule"), (["findings", "--muted"], "rule"), (["conflicts"], "effect"),
+                          (["doctor"], "name")):
+        items = json.loads(truce.command(*command, "-o", "json").stdout)["items"]
+        for form in ("table", "wide", "yaml", "csv", "ndjson", "name", f"custom-columns=X:.{name}", "jsonpath={.items[*]." + name + "}"):
+            shown = truce.command(*command, "-o", form, "--no-headers", "--sort-by", name)
+            assert shown.returncode in (OK, NO), (command, form, shown.stderr)
+            assert bool(shown.stdout) or not items, (command, form)
+        lines = truce.command(*command, "-o", "ndjson").stdout.splitlines()
+        assert [json.loads(line) for line in lines] == items, command
+    columns = truce.command("list", "-A", "-o", "custom-columns=N:.name,OF:.root.namespace", "--sort-by", "-name")
+    assert columns.stdout.split() == ["N", "OF", "prod-two", "team-a", "prod-three", "team-a", "prod-one", "team-a"]
+    template = 'jsonpath={range .items[*]}{.name}{"\\n"}{end}'
+    assert truce.command("list", "-A", "--sort-by", "name", "-o", template).stdout == "prod-one\nprod-three\nprod-two\n"
+    rows = truce.command("list", "-A", "-o", "csv", "--sort-by", "name").stdout.splitlines()
+    assert rows[0] == "type,name,account,region,service,root,state,since,contact,contested,id,arn"
+    assert rows[1].startswith("s3/Bucket,prod-one,")
+    for bad in (["-o", "custom-columns=name"], ["-o", "jsonpath={.x"], ["-o", "nonsense"], ["--sort-by", "nothing"]):
+        assert truce.command("list", "-A", *bad).returncode == USAGE, bad
 
 
 def test_what_owners_agree_to(api):  # noqa: F811

@@ -68,18 +68,13 @@ TEST_F(AdmissionServiceTest, ObservingATakenBucketIsAllowed) {
   EXPECT_FALSE(Send(raised).allowed);
 }
 
-class AllInDoubt final : public WatchedNow {
- public:
-  bool IsBlind() const override { return false; }
-  std::string DoubtOf(const Slot& holder) const override {
-    return ForPeople(holder) + " was not in the last list";
-  }
-};
-
 TEST_F(AdmissionServiceTest, ADoubtNamesTheHolderOnlyAsFarAsMayBeDisclosed) {
   Send(Claim("team-a", "artifacts", "prod-artifacts", "service-a"));
-  ChangePolicy(
-      [](AdmissionPolicy& policy) { policy.watched_now = std::make_shared<const AllInDoubt>(); });
+  ChangePolicy([](AdmissionPolicy& policy) {
+    policy.doubt_of = [](const Slot& holder) {
+      return ForPeople(holder) + " was not in the last list";
+    };
+  });
   const Sent second = Claim("team-b", "artifacts", "prod-artifacts", "service-b");
   Send(second);
   EXPECT_EQ(

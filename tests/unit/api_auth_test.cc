@@ -12,6 +12,7 @@
 #include "webhook/api/auth/api_access.h"
 #include "webhook/api/auth/cached_reviews.h"
 #include "webhook/api/auth/cluster_reviews.h"
+#include "webhook/kube/late_api.h"
 
 namespace truce {
 namespace api_auth_test {
@@ -446,16 +447,9 @@ class FakeCluster final : public ClusterApi {
   std::string path;
 };
 
-struct LinkTo final : ClusterLink {
-  explicit LinkTo(ClusterApi* to) : cluster(to) {}
-  ClusterApi* api() const override { return cluster; }
-  ClusterApi* cluster;
-};
-
 TEST(TokenReviews, AskForTheAudienceAndCheckIt) {
   FakeCluster cluster;
-  const LinkTo link(&cluster);
-  ClusterTokenReviewer reviewer(link);
+  ClusterTokenReviewer reviewer(cluster);
   cluster.answer =
       R"({"status":{"authenticated":true,"audiences":["truce"],"user":{"username":"robot","uid":"u",
           "groups":["g1","g2"],"extra":{"k":["v"]}}}})";
@@ -478,8 +472,7 @@ TEST(TokenReviews, AskForTheAudienceAndCheckIt) {
 
 TEST(TokenReviews, EverythingElseIsNobodyKnows) {
   FakeCluster cluster;
-  const LinkTo link(&cluster);
-  ClusterTokenReviewer reviewer(link);
+  ClusterTokenReviewer reviewer(cluster);
   for (const char* answer :
        {"", "[]", "{}", R"({"status":1})",
         R"({"status":{"authenticated":true,"audiences":["truce"]}})",
@@ -495,7 +488,9 @@ TEST(TokenReviews, EverythingElseIsNobodyKnows) {
 }
 
 TEST(TokenReviews, NobodyKnowsBeforeTheClusterWasReached) {
-  const LinkTo nowhere(nullptr);
+  LateApi nowhere([]() -> Result<ClusterApi*> {
+    return Error{ErrorCode::kUnavailable, "not reached"};
+  });
   ClusterTokenReviewer tokens(nowhere);
   EXPECT_EQ(tokens.FindUser("secret", "192.0.2.7", {}).error().code, ErrorCode::kUnavailable);
   ClusterAccessReviewer access(nowhere);
@@ -504,8 +499,7 @@ TEST(TokenReviews, NobodyKnowsBeforeTheClusterWasReached) {
 
 TEST(AccessReviews, AskInTheWordsOfTruce) {
   FakeCluster cluster;
-  const LinkTo link(&cluster);
-  ClusterAccessReviewer reviewer(link);
+  ClusterAccessReviewer reviewer(cluster);
   const KubernetesUser robot{"robot", "u", {"g"}, {{"k", {"v"}}}};
   cluster.answer = R"({"status":{"allowed":true}})";
   EXPECT_TRUE(reviewer.Allowed(robot, kRelease, {}).value());

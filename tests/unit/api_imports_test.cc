@@ -7,7 +7,6 @@
 #include "registry/ownership/rows.h"
 #include "tests/support/admission_fixture.h"
 #include "tests/support/operator_calls.h"
-#include "tests/support/service_policy.h"
 #include "webhook/api/rest/operations.h"
 
 namespace truce {
@@ -45,7 +44,7 @@ class ImportsTest : public AdmissionFixture {
   }
 
   static constexpr char kPath[] = "/api/v1/imports";
-  ServicePolicy policy_view_{service_};
+  const InForce<AdmissionPolicy>& policy_view_ = service_.in_force();
   OperatorCalls calls_{store_, clock_, policy_view_, ImportRoutes};
 };
 

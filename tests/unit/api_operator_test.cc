@@ -8,7 +8,6 @@
 
 #include "tests/support/admission_fixture.h"
 #include "tests/support/operator_calls.h"
-#include "tests/support/service_policy.h"
 #include "webhook/api/operator.h"
 
 namespace truce {
@@ -19,7 +18,7 @@ using nlohmann::json;
 class OperatorTest : public AdmissionFixture {
  protected:
   HttpResponse Post(const std::string& path, const std::string& body) {
-    const ServicePolicy policy(service_);
+    const InForce<AdmissionPolicy>& policy = service_.in_force();
     return OperatorCalls(store_, clock_, policy, &OperatorRoutes).Post(path, body);
   }
   HttpResponse Confirm(const std::string& body) {

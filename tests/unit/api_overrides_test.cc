@@ -6,7 +6,6 @@
 
 #include "registry/ownership/rows.h"
 #include "tests/support/admission_fixture.h"
-#include "tests/support/service_policy.h"
 #include "webhook/api/override_book.h"
 #include "webhook/api/rest/operations.h"
 #include "webhook/http/router.h"
@@ -40,10 +39,10 @@ class OverridesTest : public AdmissionFixture {
   }
   static Deadline Soon() { return std::chrono::steady_clock::now() + std::chrono::seconds(10); }
 
-  DenialBook denials_{clock_};
+  DenialBook denials_{store_, clock_};
   ApiAccess access_{nullptr, nullptr};
   IdSource random_ids_ = RandomIds();
-  ServicePolicy policy_view_{service_};
+  const InForce<AdmissionPolicy>& policy_view_ = service_.in_force();
   RestApi rest_{{store_, clock_, random_ids_, policy_view_, access_, denials_, "1.2.3"}};
   std::vector<Override> told_;
   OverrideBook book_{store_, clock_, random_ids_,

@@ -12,7 +12,6 @@
 #include "tests/model/world.h"
 #include "tests/support/admission_fixture.h"
 #include "tests/support/operator_calls.h"
-#include "tests/support/service_policy.h"
 #include "tests/support/store_contents.h"
 #include "webhook/api/rest/operations.h"
 
@@ -73,7 +72,7 @@ class RegistryTest : public AdmissionFixture {
       });
     }
   }
-  ServicePolicy policy_view_{service_};
+  const InForce<AdmissionPolicy>& policy_view_ = service_.in_force();
 };
 
 // What the export says of `contents`: no owner, row, agreement or name is left out.

@@ -9,7 +9,6 @@
 
 #include "tests/support/admission_fixture.h"
 #include "tests/support/operator_calls.h"
-#include "tests/support/service_policy.h"
 
 namespace truce {
 namespace api_releases_test {
@@ -58,7 +57,7 @@ class ReleasesTest : public AdmissionFixture {
   std::size_t Owned() const { return Contents().owners.size(); }
 
   const json plan_ = {{"service", "storage"}};
-  ServicePolicy policy_view_{service_};
+  const InForce<AdmissionPolicy>& policy_view_ = service_.in_force();
   OperatorCalls calls_{store_, clock_, policy_view_, ReleaseRoutes};
 };
 

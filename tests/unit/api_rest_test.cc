@@ -116,6 +116,14 @@ TEST_F(RestTest, SortsAndSealsCursors) {
   const json second = Get("/api/v1/resources", {{"sort", "name"}, {"cursor", cursor}});
   ASSERT_EQ(second.at("items").size(), 1U);
   EXPECT_EQ(second.at("items").at(0).at("name"), "ccc");
+  // Behind "-" the last first, over pages, by any column.
+  const json last = Get("/api/v1/resources", {{"sort", "-name"}, {"limit", "2"}});
+  EXPECT_EQ(last.at("items").at(0).at("name"), "ccc");
+  const json then =
+      Get("/api/v1/resources", {{"sort", "-name"}, {"cursor", last.at("nextCursor")}});
+  ASSERT_EQ(then.at("items").size(), 1U);
+  EXPECT_EQ(then.at("items").at(0).at("name"), "aaa");
+  EXPECT_EQ(Get("/api/v1/resources", {{"sort", "contested"}}).at("items").size(), 3U);
   // Another question, a forged one, one of another list.
   Get("/api/v1/resources", {{"sort", "service"}, {"cursor", cursor}}, 400);
   std::string forged = cursor;
@@ -287,6 +295,7 @@ TEST_F(RestTest, FindsAResourceByAnyOfItsNames) {
   const std::string jobs =
       Get("/api/v1/resources:lookup", {{"name", "jobs"}}).at("resources").at(0).at("id");
   const json whole = Get("/api/v1/resources/" + jobs);
+  EXPECT_EQ(whole.at("whyNotFree").get<std::string>().find("reserved for Queue"), 0U);
   EXPECT_EQ(whole.at("names").size(), 2U);
   for (const json& name : whole.at("names")) EXPECT_EQ(found(name.at("name")), "jobs ");
 }

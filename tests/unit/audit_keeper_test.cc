@@ -1,5 +1,5 @@
 // Retention of the audit log: what goes stands in a file first, and nothing else goes.
-#include "webhook/serve/registry/audit_keeper.h"
+#include "webhook/upkeep/audit_keeper.h"
 #include "registry/ownership/rows.h"
 
 #include <gtest/gtest.h>
@@ -14,7 +14,7 @@
 #include "registry/store/sqlite/sqlite_store.h"
 #include "tests/support/fake_clock.h"
 #include "tests/support/temporary_folder.h"
-#include "webhook/serve/registry/registry_numbers.h"
+#include "webhook/upkeep/registry_numbers.h"
 
 namespace truce {
 namespace audit_keeper_test {

@@ -8,35 +8,37 @@
 namespace truce {
 namespace burst_test {
 
-class CountingWaker final : public Waker {
- public:
-  void Wake() noexcept override { ++count; }
-  int count = 0;
-};
+std::shared_ptr<const Waker> Counting(int& count) {
+  return std::make_shared<const Waker>([&count] { ++count; });
+}
 
 TEST(Burst, WakesEachOnceAtItsEnd) {
-  const auto one = std::make_shared<CountingWaker>();
-  const auto other = std::make_shared<CountingWaker>();
+  int of_one = 0;
+  int of_other = 0;
+  const auto one = Counting(of_one);
+  const auto other = Counting(of_other);
   {
     const Burst burst;
     for (int i = 0; i < 3; ++i) WakeAfterBurst(one);
     WakeAfterBurst(other);
-    EXPECT_EQ(one->count, 0);
+    EXPECT_EQ(of_one, 0);
   }
-  EXPECT_EQ(one->count, 1);
-  EXPECT_EQ(other->count, 1);
+  EXPECT_EQ(of_one, 1);
+  EXPECT_EQ(of_other, 1);
 }
 
 TEST(Burst, WithoutOneWakesAtOnce) {
-  const auto waker = std::make_shared<CountingWaker>();
+  int count = 0;
+  const auto waker = Counting(count);
   WakeAfterBurst(waker);
   WakeAfterBurst(waker);
-  EXPECT_EQ(waker->count, 2);
+  EXPECT_EQ(count, 2);
 }
 
 TEST(Burst, OutlivesThoseWhoAskedForIt) {
-  auto waker = std::make_shared<CountingWaker>();
-  const std::weak_ptr<CountingWaker> watched = waker;
+  int count = 0;
+  auto waker = Counting(count);
+  const std::weak_ptr<const Waker> watched = waker;
   {
     const Burst burst;
     WakeAfterBurst(waker);

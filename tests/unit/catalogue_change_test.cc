@@ -4,9 +4,9 @@
 
 #include "registry/ownership/ledger.h"
 #include "registry/ownership/rows.h"
+#include "registry/store/catalogue_change.h"
 #include "registry/store/memory/memory_store.h"
 #include "tests/support/store_contents.h"
-#include "webhook/serve/registry/catalogue_change.h"
 
 namespace truce {
 namespace catalogue_change_test {

@@ -11,11 +11,11 @@
 #include "registry/ownership/ledger.h"
 #include "registry/ownership/names.h"
 #include "registry/ownership/rows.h"
+#include "registry/store/catalogue_change.h"
 #include "registry/store/memory/memory_store.h"
 #include "tests/support/invariants.h"
 #include "tests/support/store_contents.h"
 #include "tests/support/strict_store.h"
-#include "webhook/serve/registry/catalogue_change.h"
 
 namespace truce {
 namespace catalogue_parts_test {

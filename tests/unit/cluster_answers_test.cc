@@ -25,13 +25,6 @@ namespace cluster_answers_test {
 Timestamp Noon() { return *ParseTimestamp("2026-11-25T12:00:00Z"); }
 Deadline Soon() { return In(std::chrono::seconds(20)); }
 
-struct FixedPolicy final : PolicyView {
-  std::shared_ptr<const AdmissionPolicy> policy() const override { return present; }
-  bool ready() const override { return true; }
-
-  std::shared_ptr<const AdmissionPolicy> present = std::make_shared<const AdmissionPolicy>();
-};
-
 // A server, but for what it watches, which the test says.
 struct Server final : LeadingServer, AskedServer {
   Server(Store& registry, const Clock& time, Logger& logger)
@@ -55,7 +48,7 @@ struct Server final : LeadingServer, AskedServer {
   bool leads = false;
   FakeClusterReports watched{Noon()};
   MuteBook mutes;
-  FixedPolicy policy;
+  const InForce<AdmissionPolicy> policy{std::make_shared<const AdmissionPolicy>()};
   ReviewInbox reviews;
   LeaderInbox inbox;
   Store& store;

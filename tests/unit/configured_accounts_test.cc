@@ -1,5 +1,5 @@
 // What an account that configuration names does where no cluster is followed.
-#include "webhook/serve/configured_accounts.h"
+#include "webhook/upkeep/configured_accounts.h"
 #include "tests/support/store_contents.h"
 
 #include <gtest/gtest.h>

@@ -13,6 +13,7 @@
 #include <string>
 #include <vector>
 
+#include "registry/store/administration.h"
 #include "registry/store/memory/memory_store.h"
 #include "tests/support/fake_clock.h"
 #include "tests/support/faulty_store.h"
@@ -50,7 +51,8 @@ class DenialBookTest : public ::testing::Test {
   }
 
   FakeClock clock_{*ParseTimestamp("2026-11-22T12:00:00Z")};
-  DenialBook book_{clock_};
+  MemoryStore store_;
+  DenialBook book_{store_, clock_};
 };
 
 TEST_F(DenialBookTest, TheSameRefusalIsOneEntryWithItsLatestWords) {
@@ -131,28 +133,27 @@ TEST_F(DenialBookTest, TriesUnderMadeUpNamesAreOneEntry) {
 }
 
 TEST_F(DenialBookTest, TwoServersCountTogetherAndKeepWhatWasCounted) {
-  MemoryStore store;
-  testing::FaultyStore faulty(store);
+  testing::FaultyStore faulty(store_);
   const auto soon = [] { return std::chrono::steady_clock::now() + std::chrono::seconds(20); };
-  DenialBook other(clock_);
-  book_.KeepForExchange();
-  other.KeepForExchange();
+  DenialBook one(faulty, clock_);
+  DenialBook other(store_, clock_);
   const Slot root{"c", "g", "Claim", "team-a", "root"};
-  Refuse({Refusal("a")}, "one", &root);
+  Refuse(one, {Refusal("a")}, "one", &root);
   faulty.FailNextApply({ErrorCode::kUnavailable, "away"});
-  EXPECT_FALSE(book_.Exchange(faulty, soon()).ok());
-  EXPECT_EQ(book_.All().at(0).count, 1U) << "what could not be written is there still";
-  ASSERT_TRUE(book_.Exchange(faulty, soon()).ok());
+  EXPECT_FALSE(one.Flush(soon()).ok());
+  EXPECT_EQ(one.All().at(0).count, 1U) << "what could not be written is there still";
+  ASSERT_TRUE(one.Flush(soon()).ok());
   clock_.Advance(std::chrono::milliseconds(1));
   Refuse(other, {Refusal("a")}, "one", &root);
+  clock_.Advance(std::chrono::milliseconds(1));
   Refuse(other, {Refusal("b")}, "two\n\"");
-  ASSERT_TRUE(other.Exchange(store, soon()).ok());
-  ASSERT_TRUE(other.Exchange(store, soon()).ok()) << "nothing new";
-  Refuse({Refusal("b")}, "two\n\"");
-  EXPECT_EQ(book_.All().size(), 2U);
-  ASSERT_TRUE(book_.Exchange(store, soon()).ok());
-  ASSERT_TRUE(other.Exchange(store, soon()).ok());
-  const std::vector<Denial> all = book_.All();
+  ASSERT_TRUE(other.Flush(soon()).ok());
+  ASSERT_TRUE(other.Flush(soon()).ok()) << "nothing new";
+  Refuse(one, {Refusal("b")}, "two\n\"");
+  EXPECT_EQ(one.All().size(), 2U);
+  ASSERT_TRUE(one.Flush(soon()).ok());
+  ASSERT_TRUE(other.Load(soon()).ok());
+  const std::vector<Denial> all = one.All();
   ASSERT_EQ(all.size(), 2U);
   EXPECT_EQ(other.All(), all);
   EXPECT_EQ(all[0].key.text, "b");
@@ -160,9 +161,27 @@ TEST_F(DenialBookTest, TwoServersCountTogetherAndKeepWhatWasCounted) {
   EXPECT_EQ(all[1].count, 2U);
   EXPECT_EQ(all[1].root, root);
   EXPECT_EQ(all[1].last - all[1].first, std::chrono::milliseconds(1));
-  DenialBook next(clock_);
-  ASSERT_TRUE(next.Exchange(store, soon()).ok());
+  DenialBook next(store_, clock_);
+  ASSERT_TRUE(next.Load(soon()).ok());
   EXPECT_EQ(next.All(), all) << "over a restart";
+}
+
+TEST_F(DenialBookTest, TheTableIsBoundedToo) {
+  const auto soon = [] { return std::chrono::steady_clock::now() + std::chrono::seconds(20); };
+  for (std::size_t i = 0; i < kDenialsKept + 3; ++i) {
+    Refuse({Refusal("key " + std::to_string(i))}, "object " + std::to_string(i));
+    if (i % 1000 == 0) {
+      ASSERT_TRUE(book_.Flush(soon()).ok());
+    }
+    clock_.Advance(std::chrono::milliseconds(1));
+  }
+  ASSERT_TRUE(book_.Flush(soon()).ok());
+  const auto rows = ReadTable(store_, kDenialsTable, soon());
+  ASSERT_TRUE(rows.ok());
+  EXPECT_EQ(rows.value().size(), kDenialsKept);
+  DenialBook next(store_, clock_);
+  ASSERT_TRUE(next.Load(soon()).ok());
+  EXPECT_EQ(next.All(), book_.All());
 }
 
 // The plainest book there is: a list of all, the latest first.

@@ -98,6 +98,7 @@ TEST_F(UnseenTest, APausedOneIsNone) {
 }
 
 TEST_F(UnseenTest, InABacklogItTakesTenMinutes) {
+  constexpr std::size_t kBacklog = 100;
   for (std::size_t i = 0; i <= kBacklog; ++i) PutChain("x" + std::to_string(i));
   Wait(9min);
   EXPECT_EQ(story_, Story{});

@@ -9,8 +9,10 @@
 #include <vector>
 
 #include "registry/ownership/rows.h"
+#include "registry/store/memory/memory_store.h"
 #include "tests/support/admission_fixture.h"
 #include "tests/support/fake_clock.h"
+#include "tests/support/store_samples.h"
 #include "tests/support/validate_now.h"
 #include "webhook/findings/event_queue.h"
 #include "webhook/findings/event_writer.h"
@@ -255,34 +257,32 @@ TEST(EventWriterTest, EndsAtOnceWithAFullQueue) {
 }
 
 // A registry that knows a claim, its composite, and how their kinds are served.
-class Finder final : public ObjectFinder {
+class Registry {
  public:
-  explicit Finder(bool discreet = false) : discreet_(discreet) {
-    composite_.uid = {"local/xr-uid"};
-    composite_.slot = kComposite;
-    composite_.link = "claim:platform.example.org/ObjectStorage/team-b/files";
-    claim_.uid = {"claim-uid"};
-    claim_.slot = kClaim;
+  Registry() {
+    Object composite;
+    composite.uid = {"local/xr-uid"};
+    composite.slot = kComposite;
+    composite.link = "claim:platform.example.org/ObjectStorage/team-b/files";
+    Object claim;
+    claim.uid = {"claim-uid"};
+    claim.slot = kClaim;
+    Changes changes;
+    changes.put_objects = {composite, claim};
+    EXPECT_TRUE(testing::Write(store_, changes).ok());
   }
-  std::optional<Object> ByUid(const Uid& uid) const override {
-    if (uid == composite_.uid) return composite_;
-    return std::nullopt;
-  }
-  std::optional<Object> BySlot(const Slot& slot) const override {
-    if (slot == claim_.slot) return claim_;
-    if (slot == composite_.slot) return composite_;
-    return std::nullopt;
-  }
-  std::optional<ServedKind> KindOf(const GroupKind& kind) const override {
-    if (kind.group != "platform.example.org") return std::nullopt;
-    return ServedKind{kind.group, "v1alpha1", kind.kind, "x", kind.kind == "ObjectStorage"};
-  }
-  bool IsDiscreet() const override { return discreet_; }
+
+  const KnownObjects objects{
+      store_, [](const GroupKind& kind) {
+        if (kind.group != "platform.example.org") {
+          return std::optional<ServedKind>();
+        }
+        return std::optional<ServedKind>(
+            {kind.group, "v1alpha1", kind.kind, "x", kind.kind == "ObjectStorage"});
+      }};
 
  private:
-  Object composite_;
-  Object claim_;
-  const bool discreet_;
+  MemoryStore store_;
 };
 
 ObjectRef CompositeRef(const std::string& uid) {
@@ -290,8 +290,8 @@ ObjectRef CompositeRef(const std::string& uid) {
 }
 
 TEST(RefusalTest, TheCompositeAndItsClaimAreTold) {
-  const auto events =
-      EventsOf({"prod", "Bucket", CompositeRef("local/xr-uid"), "cause\nremedy"}, Finder());
+  const auto events = EventsOf({"prod", "Bucket", CompositeRef("local/xr-uid"), "cause\nremedy"},
+                               Registry().objects);
   ASSERT_EQ(events.size(), 2U);
   EXPECT_EQ(events[0].object, kComposite);
   EXPECT_EQ(events[0].uid.text, "local/xr-uid");
@@ -305,12 +305,12 @@ TEST(RefusalTest, TheCompositeAndItsClaimAreTold) {
 TEST(RefusalTest, ACompositeNotSeenYetIsToldByItsReference) {
   ObjectRef reference = CompositeRef("new");
   reference.ns = "team-b";  // of the namespaced object that it composes; itself it has none
-  const auto events = EventsOf({"prod", "Bucket", reference, "cause"}, Finder());
+  const auto events = EventsOf({"prod", "Bucket", reference, "cause"}, Registry().objects);
   ASSERT_EQ(events.size(), 1U);
   EXPECT_EQ(events[0].object, kComposite);
   EXPECT_EQ(events[0].uid.text, "new");
   reference.group = "unknown.example.org";
-  EXPECT_TRUE(EventsOf({"prod", "Bucket", reference, "cause"}, Finder()).empty());
+  EXPECT_TRUE(EventsOf({"prod", "Bucket", reference, "cause"}, Registry().objects).empty());
 }
 
 // I8.
@@ -323,7 +323,7 @@ TEST(FindingEventsTest, NameNoOtherOwnerBelowFullDisclosure) {
     finding.cause = "S3 bucket \"reports\" is declared by ObjectStorage team-a/files";
     finding.remedy = "Ask team-a";
     finding.objects = {kClaim};
-    const auto events = EventsOf(finding, Finder(true));
+    const auto events = EventsOf(finding, Registry().objects, true);
     ASSERT_EQ(events.size(), 1U);
     EXPECT_EQ(events[0].note.find("team-a"), std::string::npos) << events[0].note;
     EXPECT_EQ(
@@ -339,12 +339,12 @@ TEST(FindingEventsTest, OnTheObjectsConcerned) {
   finding.cause = "they fight";
   finding.remedy = "stop it";
   finding.objects = {kComposite, kClaim, {"prod", "unserved.example.org", "Thing", "", "t"}};
-  const auto events = EventsOf(finding, Finder());
+  const auto events = EventsOf(finding, Registry().objects, false);
   ASSERT_EQ(events.size(), 2U);
   EXPECT_EQ(events[0].reason, "TagWar");
   EXPECT_EQ(events[0].note, "they fight\nstop it");
   finding.detector = Detector::kNotCovered;
-  EXPECT_TRUE(EventsOf(finding, Finder()).empty());
+  EXPECT_TRUE(EventsOf(finding, Registry().objects, false).empty());
 }
 
 // From a review to the claim's Event.
@@ -352,8 +352,8 @@ class RefusalEventsTest : public AdmissionFixture {
  protected:
   RefusalEventsTest()
       : writer_(api_, event_clock_, {}),
-        events_("prod", finder_, writer_),
-        denials_("prod", finder_, writer_),
+        events_("prod", known_.objects, writer_),
+        denials_("prod", known_.objects, writer_),
         told_(AdmissionPorts{store_,
                              clock_,
                              [this] { return PublicId{std::to_string(++made_)}; },
@@ -381,7 +381,7 @@ class RefusalEventsTest : public AdmissionFixture {
   FakeApi api_;
   FakeClock event_clock_{kNow};
   EventWriter writer_;
-  const Finder finder_;
+  const Registry known_;
   RefusalEvents events_;
   DenialEvents denials_;
   int made_ = 0;

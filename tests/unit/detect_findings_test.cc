@@ -11,11 +11,10 @@
 #include "registry/ownership/lists/import.h"
 #include "registry/store/memory/memory_store.h"
 #include "tests/model/scene.h"
+#include "tests/support/detector_bench.h"
 #include "tests/support/store_samples.h"
 #include "webhook/findings/conflicts.h"
 #include "webhook/findings/findings_book.h"
-#include "webhook/findings/lifecycle/unreferenced.h"
-#include "webhook/findings/ownership_gaps.h"
 
 namespace truce {
 namespace detect_findings_test {
@@ -23,6 +22,7 @@ namespace detect_findings_test {
 using std::chrono::hours;
 using std::chrono::minutes;
 using testing::At;
+using testing::DetectorBench;
 using testing::Soon;
 
 LiveFinding FindingAbout(const std::string& subject, const std::string& cause = "c") {
@@ -87,6 +87,8 @@ TEST(FindingsBookTest, IdsAreTheSameForEver) {
 TEST(DetectorTest, NamesLeadBack) {
   for (std::size_t i = 0; i < kDetectorCount; ++i) {
     const auto detector = static_cast<Detector>(i);
+    const DetectorInfo& info = InfoOf(detector);
+    EXPECT_FALSE(info.name.empty() || info.finds.empty() || info.proof.empty()) << info.name;
     EXPECT_EQ(DetectorFromName(Name(detector)), detector);
   }
   EXPECT_EQ(DetectorFromName("no-such"), std::nullopt);
@@ -397,10 +399,12 @@ Owner SomeOwner(const std::string& name, Record record, bool real, HolderState s
 }
 
 TEST(OwnershipGapsTest, OrphansAreListedWithTheWayOut) {
-  const auto found = FindOrphaned(
-      std::vector<Owner>{SomeOwner("held", Record::kNone, true, HolderState::kHeld),
-                         SomeOwner("gone", Record::kOrphaned, true, HolderState::kHeld),
-                         SomeOwner("outside", Record::kImported, true, HolderState::kHeld)});
+  DetectorBench orphans(Detector::kOrphanedOwnership);
+  const auto found =
+      orphans.Pass({{SomeOwner("held", Record::kNone, true, HolderState::kHeld),
+                     SomeOwner("gone", Record::kOrphaned, true, HolderState::kHeld),
+                     SomeOwner("outside", Record::kImported, true, HolderState::kHeld)},
+                    {}});
   ASSERT_EQ(found.size(), 1U);
   EXPECT_EQ(found[0].resource, "S3 bucket \"gone\"");
   EXPECT_EQ(found[0].remedy,
@@ -414,13 +418,8 @@ TEST(OwnershipGapsTest, NeverRealOnlyAfterItsTime) {
       SomeOwner("pending", Record::kNone, false, HolderState::kHeld),
       SomeOwner("real", Record::kNone, true, HolderState::kHeld),
       SomeOwner("orphan", Record::kOrphaned, false, HolderState::kHeld)};
-  MemoryStore store;
-  const auto found = [&](Timestamp now) {
-    std::size_t count = 0;
-    const auto look = [&](const Facts& facts) { count = FindNeverReal(owners, facts, now).size(); };
-    EXPECT_TRUE(store.Read(look, Soon()).ok());
-    return count;
-  };
+  DetectorBench never_real(Detector::kNeverReal);
+  const auto found = [&](Timestamp now) { return never_real.Pass({owners, {}}, now).size(); };
   EXPECT_EQ(found(At(0) + minutes(14)), 0U);
   EXPECT_EQ(found(At(0) + minutes(16)), 1U);
   EXPECT_EQ(found(At(0) + hours(3)), 2U);
@@ -441,11 +440,8 @@ TEST(OwnershipGapsTest, NeverRealNamesWhatLives) {
   registry.See(bucket);
   registry.Advance(hours(3));
   const auto remedy = [&] {
-    std::vector<LiveFinding> found;
-    const auto look = [&](const AllFacts& facts) {
-      found = FindNeverReal(facts.OwnersIn(OwnerList::kAll, {}, 10), facts, registry.now());
-    };
-    EXPECT_TRUE(store.Read(look, Soon()).ok());
+    DetectorBench never_real(Detector::kNeverReal);
+    const auto found = never_real.Pass({registry.Contents().owners, {}}, registry.now(), store);
     EXPECT_EQ(found.size(), 1U);
     return found.empty() ? std::string() : found[0].remedy;
   };
@@ -468,9 +464,8 @@ TEST(OwnershipGapsTest, UnknownAccountsByProviderConfig) {
   queue.key = {"sqs/Queue|aws|?prod/aws.upbound.io/ProviderConfig//default|eu-west-1|name=q"};
   Owner bucket = known;  // its name is unique in the partition: the account does not matter
   bucket.identity.account = "?prod/aws.upbound.io/ProviderConfig//default";
-  ProvisionalAccounts provisional_accounts;
-  CountProvisionalAccounts(std::vector<Owner>{known, queue, bucket}, provisional_accounts);
-  const auto found = FindUnknownAccounts(provisional_accounts);
+  DetectorBench accounts(Detector::kAccountUnknown);
+  const auto found = accounts.Pass({{known, queue, bucket}, {}});
   ASSERT_EQ(found.size(), 1U);
   EXPECT_EQ(found[0].evidence, "1 resource");
 }
@@ -497,35 +492,29 @@ TEST(UnreferencedTest, OnlyWhatStaysUnreferenced) {
   }
   changes.put_objects.push_back(composite);
   ASSERT_TRUE(testing::Write(store, changes).ok());
-  std::vector<UnreferencedObject> present;
-  const auto look = [&](const Facts& facts) {
-    for (const Object& object : changes.put_objects) {
-      if (auto found = Unreferenced(object, facts)) present.push_back(*std::move(found));
-    }
-  };
-  ASSERT_TRUE(store.Read(look, Soon()).ok());
-  ASSERT_EQ(present.size(), 2U);
-  EXPECT_EQ(present[0].object.uid.text, "dropped");
-  EXPECT_EQ(present[1].object.uid.text, "restored");
+  const std::vector<Object>& all = changes.put_objects;
+  DetectorBench detector(Detector::kUnreferencedResource);
+  const auto look = [&](Timestamp now) { return detector.Pass({{}, all}, now, store); };
+  EXPECT_TRUE(look(At(0)).empty());
+  EXPECT_TRUE(look(At(0) + minutes(4)).empty());
+  const auto found = look(At(0) + minutes(6));
+  ASSERT_EQ(found.size(), 2U);
+  EXPECT_EQ(found[0].objects.front().name, "dropped");
+  EXPECT_EQ(found[1].objects.front().name, "restored");
+  // Adopted meanwhile: forgotten, and a later lapse begins anew.
+  EXPECT_TRUE(detector.Pass({}, At(0) + minutes(7), store).empty());
+  EXPECT_TRUE(look(At(0) + minutes(8)).empty());
   // Nobody is told to let a composite adopt it that is gone.
-  UnreferencedObject left = present[1];
-  left.former = composite.slot;
   for (const bool lives : {true, false}) {
-    left.former_lives = lives;
-    UnreferencedDetector other;
-    (void)other.Find({left}, At(0));
-    const auto found = other.Find({left}, At(0) + minutes(6));
-    ASSERT_EQ(found.size(), 1U);
-    EXPECT_EQ(found[0].remedy.substr(0, 34),
+    Object left = all[2];
+    left.root = lives ? composite.slot : scene::SlotOf("XObjectStorage", "", "gone");
+    DetectorBench other(Detector::kUnreferencedResource);
+    (void)other.Pass({{}, {left}}, At(0), store);
+    const auto of_former = other.Pass({{}, {left}}, At(0) + minutes(6), store);
+    ASSERT_EQ(of_former.size(), 1U);
+    EXPECT_EQ(of_former[0].remedy.substr(0, 34),
               lives ? "Let XObjectStorage.platform.exampl" : "Let the successor of XObjectStorag");
   }
-  UnreferencedDetector detector;
-  EXPECT_TRUE(detector.Find(present, At(0)).empty());
-  EXPECT_TRUE(detector.Find(present, At(0) + minutes(4)).empty());
-  EXPECT_EQ(detector.Find(present, At(0) + minutes(6)).size(), 2U);
-  // Adopted meanwhile: forgotten, and a later lapse begins anew.
-  EXPECT_TRUE(detector.Find({}, At(0) + minutes(7)).empty());
-  EXPECT_TRUE(detector.Find(present, At(0) + minutes(8)).empty());
 }
 
 }  // namespace detect_findings_test

@@ -10,29 +10,28 @@
 #include "registry/ownership/names.h"
 #include "registry/store/memory/memory_store.h"
 #include "tests/model/scene.h"
+#include "tests/support/detector_bench.h"
 #include "tests/support/store_samples.h"
-#include "webhook/findings/adoptions.h"
-#include "webhook/findings/disagreements.h"
-#include "webhook/findings/ownership_gaps.h"
 
 namespace truce {
 namespace detect_names_test {
 
 using scene::SlotOf;
+using testing::DetectorBench;
 
 TEST(DisagreementsTest, AreThereWhileTheObjectShowsThem) {
-  Disagreements known;
+  DetectorBench known(Detector::kNamesDisagree);
   ObjectFacts object;
   object.uid = {"u1"};
   object.slot = {"local", "sqs.aws.upbound.io", "Queue", "", "orders"};
-  known.OnObject(object, Timestamp(std::chrono::seconds{1}));
-  EXPECT_TRUE(known.Find().empty());
+  known.See(object, Timestamp(std::chrono::seconds{1}));
+  EXPECT_TRUE(known.Look().empty());
   object.account_disagreement =
       "status.atProvider.arn names account 222222222222, its own field names 111111111111";
-  known.OnObject(object, Timestamp(std::chrono::seconds{2}));
+  known.See(object, Timestamp(std::chrono::seconds{2}));
   object.name_finding = "external name lies in another region: arn:aws:sqs:eu-west-1:1:x";
-  known.OnObject(object, Timestamp(std::chrono::seconds{3}));
-  auto found = known.Find();
+  known.See(object, Timestamp(std::chrono::seconds{3}));
+  auto found = known.Look();
   ASSERT_EQ(found.size(), 1U);
   EXPECT_EQ(found[0].detector, Detector::kNamesDisagree);
   EXPECT_EQ(found[0].mode, Mode::kWarn);
@@ -48,19 +47,19 @@ TEST(DisagreementsTest, AreThereWhileTheObjectShowsThem) {
             "fields, or the account of its ProviderConfig (setting providerConfigs, or its role); "
             "if not, remove the wrong status: its provider writes it anew.");
   object.account_disagreement.clear();
-  known.OnObject(object, Timestamp(std::chrono::seconds{4}));
-  found = known.Find();
+  known.See(object, Timestamp(std::chrono::seconds{4}));
+  found = known.Look();
   ASSERT_EQ(found.size(), 1U);
   EXPECT_EQ(found[0].remedy,
             "Its owner looks in AWS which resource it manages, and corrects the annotation "
             "crossplane.io/external-name, or the fields.");
-  known.Forget({"sqs.aws.upbound.io", "Other"});
-  EXPECT_EQ(known.Find().size(), 1U);
-  known.OnGone(object.uid);
-  EXPECT_TRUE(known.Find().empty());
-  known.OnObject(object, Timestamp(std::chrono::seconds{5}));
-  known.Forget({"sqs.aws.upbound.io", "Queue"});
-  EXPECT_TRUE(known.Find().empty());
+  known.State({"sqs.aws.upbound.io", "Other"}, KindState::kUnserved);
+  EXPECT_EQ(known.Look().size(), 1U);
+  known.Gone(object.uid);
+  EXPECT_TRUE(known.Look().empty());
+  known.See(object, Timestamp(std::chrono::seconds{5}));
+  known.State({"sqs.aws.upbound.io", "Queue"}, KindState::kUnserved);
+  EXPECT_TRUE(known.Look().empty());
 }
 
 // Terraform's queue lies in the account that the status shows.
@@ -76,7 +75,6 @@ TEST(DisagreementsTest, WhatTheStatusShowsMayBeAnothers) {
     ASSERT_TRUE(Import(scene::QueueName("jobs", shown), owner, "ann", ledger));
   });
   const scene::Queue queue{"jobs", "prod", "111111111111", ""};
-  Disagreements known;
   std::vector<LiveFinding> found;
   const auto look = [&](const std::string& name) {
     ObjectFacts object =
@@ -84,11 +82,9 @@ TEST(DisagreementsTest, WhatTheStatusShowsMayBeAnothers) {
     object.resources[0].names = {{scene::QueueName(name, "111111111111"), false}};
     object.account_disagreement = "status.atProvider.arn names account 222222222222";
     object.shown_account = shown;
-    known = {};
-    known.OnObject(object, registry.now());
-    found = known.Find();
-    EXPECT_TRUE(
-        store.Read([&](const Facts& facts) { NameOwners(found, facts); }, testing::Soon()).ok());
+    DetectorBench known(Detector::kNamesDisagree);
+    known.See(object, registry.now());
+    found = known.Look(registry.now(), store);
   };
   look("jobs");
   EXPECT_EQ(found.at(0).key, scene::QueueName("jobs", shown));
@@ -108,11 +104,9 @@ TEST(DisagreementsTest, AStatusOfAnotherBucketNamesItsOwner) {
       scene::ManagedBucket(SlotOf("Bucket", "team-a", "a"), "a", "jobs", Intent::kDeletes, 2);
   object.real = true;
   object.shown_key = scene::BucketKey("logs");
-  Disagreements known;
-  known.OnObject(object, registry.now());
-  std::vector<LiveFinding> found = known.Find();
-  const auto name = [&](const Facts& facts) { NameOwners(found, facts); };
-  EXPECT_TRUE(store.Read(name, testing::Soon()).ok());
+  DetectorBench known(Detector::kNamesDisagree);
+  known.See(object, registry.now());
+  const std::vector<LiveFinding> found = known.Look(registry.now(), store);
   EXPECT_EQ(found.at(0).key, scene::BucketKey("logs"));
   EXPECT_EQ(
       found.at(0).cause,
@@ -123,15 +117,16 @@ TEST(DisagreementsTest, AStatusOfAnotherBucketNamesItsOwner) {
 }
 
 TEST(DisagreementsTest, AreBounded) {
-  Disagreements known;
+  DetectorBench known(Detector::kNamesDisagree);
   ObjectFacts object;
   object.name_finding = "x";
-  for (std::size_t i = 0; i < Disagreements::kMax + 10; ++i) {
+  constexpr std::size_t kMax = 10'000;
+  for (std::size_t i = 0; i < kMax + 10; ++i) {
     object.uid = {"u" + std::to_string(i)};
     object.slot.name = object.uid.text;
-    known.OnObject(object, Timestamp{});
+    known.See(object, Timestamp{});
   }
-  EXPECT_EQ(known.Find().size(), Disagreements::kMax);
+  EXPECT_EQ(known.Look().size(), kMax);
 }
 
 TEST(MovedTest, OneFindingForEachMoveWhileSomethingIsLeftBehind) {
@@ -155,9 +150,8 @@ TEST(MovedTest, OneFindingForEachMoveWhileSomethingIsLeftBehind) {
     (void)LocateResources(ids, {in_one.ProvisionalAccount(), "222222222222"}, ledger);
   });
   const auto find = [&] {
-    Moves moves;
-    CountMoved(registry.Contents().owners, moves);
-    return FindMoved(moves);
+    DetectorBench moves(Detector::kProviderConfigMoved);
+    return moves.Pass({registry.Contents().owners, {}});
   };
   const auto found = find();
   ASSERT_EQ(found.size(), 1U);
@@ -192,15 +186,8 @@ TEST(AdoptionsTest, ACompositeThatNamesWhatAnotherPartyOwns) {
   composite.lineage.resources = {scene::RefTo(leaf, "")};
   registry.See(composite);
   const auto find = [&] {
-    std::vector<Adoption> adoptions;
-    const std::vector<Object> objects = registry.Contents().objects;
-    const auto look = [&](const Facts& facts) {
-      for (const Object& object : objects) {
-        if (auto one = AdoptionNotFollowed(object, facts)) adoptions.push_back(*std::move(one));
-      }
-    };
-    EXPECT_TRUE(store.Read(look, testing::Soon()).ok());
-    return FindAdoptions(adoptions);
+    DetectorBench adoptions(Detector::kAdoptionNotFollowed);
+    return adoptions.Pass({{}, registry.Contents().objects}, registry.now(), store);
   };
   EXPECT_TRUE(find().empty()) << "only one of both names the other";
   bucket.lineage.controller = scene::RefTo(top, "u-x");
@@ -230,12 +217,13 @@ TEST(AdoptionsTest, ACompositeThatNamesWhatAnotherPartyOwns) {
     return object;
   }();
   orphan.root = SlotOf("XStorage", "", "gone");
-  const auto look = [&](const Facts& facts) {
-    const auto adoption = AdoptionNotFollowed(orphan, facts);
-    ASSERT_TRUE(adoption);
-    EXPECT_EQ(adoption->speaker, leaf);
-  };
-  EXPECT_TRUE(store.Read(look, testing::Soon()).ok());
+  DetectorBench adoptions(Detector::kAdoptionNotFollowed);
+  const auto orphaned = adoptions.Pass({{}, {orphan}}, registry.now(), store);
+  ASSERT_EQ(orphaned.size(), 1U);
+  EXPECT_EQ(orphaned[0].remedy.find("To hand it over, set truce.dev/transfer-to: "
+                                    "XStorage.platform.example.org/theirs on "
+                                    "Bucket.s3.aws.m.upbound.io team-a/files. "),
+            0U);
   // So is one that changes its controller.
   const Slot other = SlotOf("XStorage", "", "of-team-a");
   ObjectFacts first = scene::Composite(other, "u-o", "", 13);

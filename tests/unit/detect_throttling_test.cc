@@ -6,15 +6,17 @@
 #include <string_view>
 #include <vector>
 
+#include "tests/support/detector_bench.h"
 #include "tests/support/json_document.h"
 #include "tests/support/recorded_watch.h"
-#include "webhook/findings/throttling.h"
+#include "webhook/findings/throttled_call.h"
 
 namespace truce {
 namespace detect_throttling_test {
 
 using std::chrono::minutes;
 using std::chrono::seconds;
+using testing::DetectorBench;
 
 const Timestamp kNow = *ParseTimestamp("2026-11-21T08:00:00Z");
 
@@ -85,12 +87,12 @@ ObservedVersion Bucket(const std::string& name, const std::string& trouble,
 }
 
 TEST(ThrottledCallsTest, OneMessageIsNoneTwoObjectsAre) {
-  ThrottledCalls calls;
-  calls.OnObject(Bucket("a", Efs()), kNow);
-  EXPECT_TRUE(calls.Find({}, {}, kNow).empty());
-  calls.OnObject(Bucket("b", Efs("7d2e")), kNow);
-  calls.OnObject(Bucket("healthy", ""), kNow);
-  const auto found = calls.Find({}, {}, kNow);
+  DetectorBench calls(Detector::kThrottledApi);
+  calls.See(Bucket("a", Efs()), kNow);
+  EXPECT_TRUE(calls.Look(kNow).empty());
+  calls.See(Bucket("b", Efs("7d2e")), kNow);
+  calls.See(Bucket("healthy", ""), kNow);
+  const auto found = calls.Look(kNow);
   ASSERT_EQ(found.size(), 1U);
   EXPECT_EQ(found[0].mode, Mode::kWarn);
   EXPECT_EQ(found[0].cause,
@@ -104,39 +106,39 @@ TEST(ThrottledCallsTest, OneMessageIsNoneTwoObjectsAre) {
 }
 
 TEST(ThrottledCallsTest, OneObjectThatGoesOnIs) {
-  ThrottledCalls calls;
+  DetectorBench calls(Detector::kThrottledApi);
   for (int i = 0; i < 3; ++i) {
-    EXPECT_TRUE(calls.Find({}, {}, kNow + seconds(10 * i)).empty());
-    calls.OnObject(Bucket("a", Efs(std::to_string(i))), kNow + seconds(10 * i));
+    EXPECT_TRUE(calls.Look(kNow + seconds(10 * i)).empty());
+    calls.See(Bucket("a", Efs(std::to_string(i))), kNow + seconds(10 * i));
   }
-  EXPECT_EQ(calls.Find({}, {}, kNow + seconds(20)).size(), 1U);
+  EXPECT_EQ(calls.Look(kNow + seconds(20)).size(), 1U);
   // Its provider waits: the condition stands.
-  ThrottledCalls waiting;
-  waiting.OnObject(Bucket("a", Efs()), kNow);
-  EXPECT_TRUE(waiting.Find({}, {}, kNow + minutes(1)).empty());
-  EXPECT_EQ(waiting.Find({}, {}, kNow + minutes(2)).size(), 1U);
-  waiting.OnGone({"uid-a"});
-  EXPECT_TRUE(waiting.Find({}, {}, kNow + minutes(2)).empty());
+  DetectorBench waiting(Detector::kThrottledApi);
+  waiting.See(Bucket("a", Efs()), kNow);
+  EXPECT_TRUE(waiting.Look(kNow + minutes(1)).empty());
+  EXPECT_EQ(waiting.Look(kNow + minutes(2)).size(), 1U);
+  waiting.Gone({"uid-a"});
+  EXPECT_TRUE(waiting.Look(kNow + minutes(2)).empty());
 }
 
 TEST(ThrottledCallsTest, IsOverWhenNobodySaysItAnyMore) {
-  ThrottledCalls calls;
-  calls.OnObject(Bucket("a", Efs()), kNow);
-  calls.OnObject(Bucket("b", Efs()), kNow);
-  calls.OnObject(Bucket("a", ""), kNow + minutes(1));
-  EXPECT_EQ(calls.Find({}, {}, kNow + minutes(9)).size(), 1U);
-  calls.OnObject(Bucket("b", ""), kNow + minutes(2));
-  EXPECT_EQ(calls.Find({}, {}, kNow + minutes(9)).size(), 1U);
-  EXPECT_TRUE(calls.Find({}, {}, kNow + minutes(11)).empty());
+  DetectorBench calls(Detector::kThrottledApi);
+  calls.See(Bucket("a", Efs()), kNow);
+  calls.See(Bucket("b", Efs()), kNow);
+  calls.See(Bucket("a", ""), kNow + minutes(1));
+  EXPECT_EQ(calls.Look(kNow + minutes(9)).size(), 1U);
+  calls.See(Bucket("b", ""), kNow + minutes(2));
+  EXPECT_EQ(calls.Look(kNow + minutes(9)).size(), 1U);
+  EXPECT_TRUE(calls.Look(kNow + minutes(11)).empty());
 }
 
 TEST(ThrottledCallsTest, EachAccountServiceAndApiHasItsOwn) {
-  ThrottledCalls calls;
-  for (const char* name : {"a", "b"}) calls.OnObject(Bucket(name, Efs()), kNow);
+  DetectorBench calls(Detector::kThrottledApi);
+  for (const char* name : {"a", "b"}) calls.See(Bucket(name, Efs()), kNow);
   for (const char* name : {"c", "d"}) {
-    calls.OnObject(Bucket(name, Efs(), "?prod/aws.upbound.io/ProviderConfig//team-b"), kNow);
+    calls.See(Bucket(name, Efs(), "?prod/aws.upbound.io/ProviderConfig//team-b"), kNow);
   }
-  const auto found = calls.Find({}, {}, kNow);
+  const auto found = calls.Look(kNow);
   ASSERT_EQ(found.size(), 2U);
   EXPECT_EQ(found[1].cause,
             "AWS refuses DescribeFileSystemPolicy of EFS in the account of ProviderConfig team-b: "
@@ -144,31 +146,37 @@ TEST(ThrottledCallsTest, EachAccountServiceAndApiHasItsOwn) {
 }
 
 TEST(ThrottledCallsTest, NamesTheTagWarThatRunsThere) {
-  ThrottledCalls calls;
-  for (const char* name : {"a", "b"}) calls.OnObject(Bucket(name, Efs()), kNow);
-  LocatedWar war;
-  war.resource = "EFS file system \"data\"";
-  war.service = "efs";
-  war.account = "123456789012";
-  war.writes_per_minute = 10.8;
-  war.fighters = {{"prod", "efs.aws.upbound.io", "FileSystem", "", "x"},
-                  {"prod", "efs.aws.upbound.io", "FileSystem", "", "y"}};
-  const auto found = calls.Find(std::vector<LocatedWar>{war}, {}, kNow);
-  ASSERT_EQ(found.size(), 1U);
-  EXPECT_EQ(found[0].mode, Mode::kEnforce);
-  EXPECT_EQ(found[0].evidence,
+  const auto look = [](const std::string& type, const std::string& account) {
+    DetectorBench calls(Detector::kThrottledApi);
+    for (const char* name : {"a", "b"}) calls.See(Bucket(name, Efs()), kNow);
+    Changes changes = testing::SampleCreate("data", "x");
+    changes.put_owners.at(0).identity.type = type;
+    changes.put_owners.at(0).identity.account = account;
+    changes.put_owners.at(0).name = "data";
+    MemoryStore store;
+    EXPECT_TRUE(testing::Write(store, changes).ok());
+    TagWar war;
+    war.key = testing::SampleKey("data");
+    war.writes_per_minute = 10.8;
+    war.fighters = {{"prod", "efs.aws.upbound.io", "FileSystem", "", "x"},
+                    {"prod", "efs.aws.upbound.io", "FileSystem", "", "y"}};
+    calls.watched.With([&](WatchedCluster& cluster) { cluster.wars = {war}; });
+    const auto found = calls.Look(kNow, store);
+    EXPECT_EQ(found.size(), 1U);
+    return found.empty() ? LiveFinding() : found[0];
+  };
+  const LiveFinding found = look("efs/FileSystem", "123456789012");
+  EXPECT_EQ(found.mode, Mode::kEnforce);
+  EXPECT_EQ(found.evidence,
             "2 objects, 2 tries refused; most often FileSystemPolicy a (1), FileSystemPolicy b "
             "(1); a tag war over EFS file system \"data\" runs there, 10.8 writes a minute, by "
             "FileSystem x and FileSystem y");
-  EXPECT_EQ(found[0].remedy,
+  EXPECT_EQ(found.remedy,
             "End the tag war first: `truce conflicts` prints the steps. It writes and reads at "
             "each look of both, for nothing.");
   // Not one of another account, or of another service.
-  war.account = "999999999999";
-  EXPECT_EQ(calls.Find(std::vector<LocatedWar>{war}, {}, kNow)[0].mode, Mode::kWarn);
-  war.account = "123456789012";
-  war.service = "s3";
-  EXPECT_EQ(calls.Find(std::vector<LocatedWar>{war}, {}, kNow)[0].mode, Mode::kWarn);
+  EXPECT_EQ(look("efs/FileSystem", "999999999999").mode, Mode::kWarn);
+  EXPECT_EQ(look("s3/Bucket", "123456789012").mode, Mode::kWarn);
 }
 
 TEST(ThrottledCallsTest, TellsWhoHasMostOfIt) {
@@ -180,51 +188,57 @@ TEST(ThrottledCallsTest, TellsWhoHasMostOfIt) {
   }
   owners[0].root.ns = "team-a";
   owners[1].identity.type = "s3/Bucket";
-  Callers callers;
-  CountCallers(owners, callers);
-  ThrottledCalls calls;
-  for (const char* name : {"a", "b"}) calls.OnObject(Bucket(name, Efs()), kNow);
-  const auto found = calls.Find({}, callers, kNow);
+  DetectorBench calls(Detector::kThrottledApi);
+  for (const char* name : {"a", "b"}) calls.See(Bucket(name, Efs()), kNow);
+  (void)calls.Pass({owners, {}});
+  const auto found = calls.Look(kNow);
   EXPECT_EQ(found[0].evidence,
             "2 objects, 2 tries refused; most often FileSystemPolicy a (1), FileSystemPolicy b "
             "(1); of 4 resources there 3 are of namespace team-b");
 }
 
-TEST(ThrottledCallsTest, EventsCountOnceTheirPlaceIsKnown) {
-  ThrottledCalls calls;
-  for (int i = 0; i < 3; ++i) calls.OnEvent({{"uid-a"}, Efs()}, kNow + seconds(5 * i));
-  calls.OnEvent({{"uid-b"}, "cannot observe: no such host"}, kNow);
-  calls.OnEvent({{"uid-c"}, Efs()}, kNow);
-  EXPECT_TRUE(calls.Find({}, {}, kNow + seconds(10)).empty());
-  ASSERT_EQ(calls.Unplaced(9), (std::vector<Uid>{{"uid-a"}, {"uid-c"}}));
-  calls.SetPlace({"uid-a"}, ThrottledPlace{{"prod", "efs.aws.upbound.io", "FileSystem", "", "a"},
-                                           "123456789012",
-                                           "efs/FileSystem"});
-  calls.SetPlace({"uid-c"}, std::nullopt);
-  EXPECT_TRUE(calls.Unplaced(9).empty());
-  ASSERT_EQ(calls.Find({}, {}, kNow + seconds(10)).size(), 1U);
-  // The condition that comes with an Event is the same try.
-  calls.OnObject(Bucket("a", Efs()), kNow + seconds(10));
-  EXPECT_EQ(calls.Find({}, {}, kNow + seconds(11))[0].evidence,
-            "1 object, 3 tries refused; most often FileSystemPolicy a (3)");
-}
-
-TEST(ThrottledCallsTest, ReadsEventsOfBothApis) {
-  const Document core = DocumentFromJson(
-      R"({"involvedObject":{"uid":"u"},"message":"m","reason":"CannotObserveExternalResource"})");
-  const Document events = DocumentFromJson(R"({"regarding":{"uid":"u"},"note":"m"})");
-  for (const Document* each : {&core, &events}) {
-    const auto read = ReadTroubleEvent(each->root(), "prod");
-    ASSERT_TRUE(read);
-    EXPECT_EQ(read->object.text, "prod/u");
-    EXPECT_EQ(read->message, "m");
+TEST(ThrottledCallsTest, EventsOfBothApisCountOnceTheirPlaceIsKnown) {
+  const auto written = [](const std::string& uid, const std::string& message, bool core) {
+    return core ? R"({"involvedObject":{"uid":")" + uid + R"("},"message":")" + message +
+                      R"(","reason":"CannotObserveExternalResource"})"
+                : R"({"regarding":{"uid":")" + uid + R"("},"note":")" + message + R"("})";
+  };
+  MemoryStore known;
+  Changes changes = testing::SampleCreate("a", "uid-a");
+  changes.put_owners.at(0).identity.type = "efs/FileSystem";
+  ASSERT_TRUE(testing::Write(known, changes).ok());
+  const MemoryStore unknown;
+  for (const bool is_core : {false, true}) {
+    DetectorBench calls(Detector::kThrottledApi);
+    const auto tell = [&](const std::string& uid, const std::string& message, Timestamp at) {
+      const Document event = DocumentFromJson(written(uid, message, is_core));
+      calls.Other({"events.k8s.io", "Event"}, event.root(), at);
+    };
+    const auto tell_all = [&] {
+      for (int i = 0; i < 3; ++i) tell("uid-a", Efs(), kNow + seconds(5 * i));
+      tell("uid-b", "cannot observe: no such host", kNow);
+      tell("uid-c", Efs(), kNow);
+      tell("", Efs(), kNow);
+    };
+    tell_all();
+    EXPECT_TRUE(calls.Look(kNow + seconds(10), known).empty()) << "a list brings history";
+    calls.State({"events.k8s.io", "Event"}, KindState::kWatched);
+    tell_all();
+    EXPECT_TRUE(calls.Look(kNow + seconds(10), unknown).empty());
+    EXPECT_TRUE(calls.Look(kNow + seconds(10), known).empty()) << "what nobody knows is forgotten";
+    tell_all();
+    ASSERT_EQ(calls.Look(kNow + seconds(10), known).size(), 1U);
+    // The condition that comes with an Event is the same try.
+    calls.See(Bucket("a", Efs()), kNow + seconds(10));
+    EXPECT_EQ(calls.Look(kNow + seconds(11))[0].evidence,
+              "1 object, 3 tries refused; most often FileSystemPolicy a (3)");
   }
-  const Document nothing = DocumentFromJson(R"({"regarding":{}})");
-  EXPECT_FALSE(ReadTroubleEvent(nothing.root(), "prod"));
 }
 
 TEST(ThrottledCallsRecorded, AWarWithoutThrottlingIsNone) {
-  ThrottledCalls calls;
+  DetectorBench calls(Detector::kThrottledApi);
+  calls.cluster = "prod";
+  calls.State({"events.k8s.io", "Event"}, KindState::kWatched);
   const IdentityRules rules{.cluster = "prod", .catalogue = &Catalogue::BuiltIn()};
   FollowedKind kind;
   kind.selection.kind = {"s3.aws.crossplane.io", "v1beta1", "Bucket", "buckets", false};
@@ -238,16 +252,15 @@ TEST(ThrottledCallsRecorded, AWarWithoutThrottlingIsNone) {
         last = line.received;
         const Document document = DocumentFromJson(line.object);
         if (what == "buckets") {
-          calls.OnObject(ReadObservedVersion(document.root(), kind, rules), line.received);
-        } else if (const auto event = ReadTroubleEvent(document.root(), "prod")) {
-          calls.OnEvent(*event, line.received);
+          calls.See(ReadObservedVersion(document.root(), kind, rules), line.received);
+        } else {
+          calls.Other({"events.k8s.io", "Event"}, document.root(), line.received);
         }
       }
     }
   }
   EXPECT_GT(lines, 80U);
-  EXPECT_TRUE(calls.Find({}, {}, last).empty());
-  EXPECT_TRUE(calls.Unplaced(9).empty());
+  EXPECT_TRUE(calls.Look(last).empty());
 }
 
 }  // namespace detect_throttling_test

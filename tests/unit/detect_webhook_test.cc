@@ -9,6 +9,7 @@
 #include "policies/policy.h"
 #include "tests/support/json_document.h"
 #include "webhook/findings/coverage.h"
+#include "webhook/findings/examiner.h"
 #include "webhook/findings/webhook_configuration.h"
 
 namespace truce {
@@ -359,22 +360,38 @@ TEST(WebhookConfigurationTest, AnItemOfAListIsOne) {
 
 class CoverageTest : public ::testing::Test {
  protected:
+  // A kind that is followed, or cannot be read.
+  struct Known {
+    ServedKind kind;
+    std::size_t objects = 0;
+    std::string problem;
+    Role role = Role::kManaged;
+    std::optional<Timestamp> since = {};
+  };
+
   CoverageTest() {
     Read({});
     policy_.catalogue = std::make_shared<const Catalogue>(Catalogue::BuiltIn());
-    facts_.policy = &policy_;
-    facts_.expected = Expected();
-    kinds_ = {{kBucket, 12, ""}, {kQueue, 3, ""}};
+    around_.policy = std::shared_ptr<const AdmissionPolicy>(std::shared_ptr<void>(), &policy_);
+    around_.webhook = Expected();
   }
   void Read(const Written& written) {
     const Document document = DocumentFromJson(Json(written));
-    configuration_ = *ReadWebhookConfiguration(document.root());
-    facts_.webhook = &configuration_;
+    cluster_.configuration = ReadWebhookConfiguration(document.root());
   }
   CoverageReport Report() {
-    facts_.kinds = kinds_;
-    facts_.claims = claims_;
-    return MakeCoverage(facts_);
+    WatchedCluster cluster = cluster_;
+    for (const Known& known : kinds_) {
+      WatchedCluster::Kind& kind = cluster.kinds[{known.kind.group, known.kind.kind}];
+      kind.status.kind.selection.kind = known.kind;
+      kind.status.kind.role = known.role;
+      kind.status.problem = known.problem;
+      kind.status.since = known.since;
+      const bool is_failing = !known.problem.empty() || known.since;
+      kind.status.state = is_failing ? KindState::kFailing : KindState::kWatched;
+      for (std::size_t i = 0; i < known.objects; ++i) kind.objects.insert(i);
+    }
+    return CoverageOf(cluster, around_, {});
   }
   std::vector<std::string> Gaps() {
     std::vector<std::string> out;
@@ -385,10 +402,9 @@ class CoverageTest : public ::testing::Test {
   }
 
   AdmissionPolicy policy_;
-  WebhookConfiguration configuration_;
-  std::vector<CoverageKind> kinds_;
-  std::vector<CoverageClaim> claims_;
-  CoverageFacts facts_;
+  Surroundings around_;
+  WatchedCluster cluster_;
+  std::vector<Known> kinds_ = {{kBucket, 12, ""}, {kQueue, 3, ""}};
 };
 
 using Texts = std::vector<std::string>;
@@ -401,7 +417,7 @@ TEST_F(CoverageTest, EverythingProtected) {
 }
 
 TEST_F(CoverageTest, WithoutWebhookThatIsTheOneGap) {
-  facts_.webhook = nullptr;
+  cluster_.configuration.reset();
   EXPECT_EQ(Gaps(), Texts{"no-webhook truce"});
   EXPECT_EQ(Report().protected_kinds, 0U);
 }
@@ -410,7 +426,7 @@ TEST_F(CoverageTest, KindsOutsideRulesListsAndCatalogue) {
   Written written;
   written.groups = R"("s3.aws.upbound.io")";
   Read(written);
-  kinds_[0].list_problem = "403: forbidden";
+  kinds_[0].problem = "403: forbidden";
   kinds_.push_back({{"s3.aws.upbound.io", "v1", "Unheard", "unheards", false}, 2, ""});
   kinds_.push_back({{"aws.upbound.io", "v1", "ProviderConfig", "providerconfigs", false}, 1, ""});
   EXPECT_EQ(Gaps(),
@@ -420,28 +436,36 @@ TEST_F(CoverageTest, KindsOutsideRulesListsAndCatalogue) {
 }
 
 TEST_F(CoverageTest, ClaimsWithoutMappingAccountsAndModes) {
-  claims_.push_back({{"platform.example.org", "v1", "ObjectStorage", "objectstorages", true},
-                     {"platform.example.org", "XObjectStorage"},
-                     5});
-  facts_.accounts["prod/aws.upbound.io/ProviderConfig//default"] = 3;
+  kinds_.push_back({{"platform.example.org", "v1", "ObjectStorage", "objectstorages", true},
+                    5,
+                    "",
+                    Role::kClaim});
+  policy_.claims = {
+      {{"platform.example.org", "ObjectStorage"}, {"platform.example.org", "XObjectStorage"}}};
+  cluster_.provisional_accounts["prod/aws.upbound.io/ProviderConfig//default"] = 3;
   policy_.modes.types = {{"sqs/Queue", Mode::kAudit}};
-  EXPECT_EQ(Gaps(), (Texts{"no-mapping ObjectStorage.platform.example.org",
-                           "account-unknown ProviderConfig.aws.upbound.io default",
-                           "warns-only sqs/Queue"}));
+  EXPECT_EQ(
+      Gaps(),
+      (Texts{"xrd-group platform.example.org", "no-mapping ObjectStorage.platform.example.org",
+             "account-unknown ProviderConfig.aws.upbound.io default", "warns-only sqs/Queue"}));
   const auto findings = FindingsOf(Report());
   EXPECT_EQ(std::count_if(findings.begin(), findings.end(),
                           [](const LiveFinding& finding) { return finding.mode == Mode::kWarn; }),
-            2);  // accounts have a detector of their own
+            3);  // accounts have a detector of their own
 }
 
 TEST_F(CoverageTest, GroupsOfXrdsOutsideTheRules) {
   const ServedKind claim{"apps.example.org", "v1", "Storage", "storages", true};
   const ServedKind composite{"apps.example.org", "v1", "XStorage", "xstorages", false};
   const ServedKind sent{"s3.aws.upbound.io", "v1", "XBucket", "xbuckets", false};
-  const std::vector<CoverageKind> defined = {
-      {composite, 2, "", ""}, {claim, 5, "", ""}, {sent, 0, "", ""}};
-  facts_.defined = defined;
-  EXPECT_EQ(Gaps(), Texts{"xrd-group apps.example.org"}) << "one gap for a group";
+  kinds_ = {{composite, 2, "", Role::kComposite},
+            {claim, 5, "", Role::kClaim},
+            {sent, 0, "", Role::kComposite}};
+  const Texts others = {"unknown-kind XBucket.s3.aws.upbound.io",
+                        "no-mapping Storage.apps.example.org"};
+  Texts gaps = others;
+  gaps.insert(gaps.begin(), "xrd-group apps.example.org");
+  EXPECT_EQ(Gaps(), gaps) << "one gap for a group";
   EXPECT_EQ(Report().gaps.front().objects, 7U);
   EXPECT_EQ(Report().gaps.front().why,
             "The webhook's rules leave out this group of claims and composites (Storage, "
@@ -451,17 +475,16 @@ TEST_F(CoverageTest, GroupsOfXrdsOutsideTheRules) {
   Written written;
   written.groups = R"("apps.example.org","s3.aws.upbound.io","sqs.aws.m.upbound.io")";
   Read(written);
-  EXPECT_EQ(Gaps(), Texts{});
+  EXPECT_EQ(Gaps(), others);
   EXPECT_EQ(Report().missing_xrd_groups, Texts{});
-  const std::vector<CoverageKind> unread = {{claim, 0, "403: forbidden", ""}};
-  facts_.defined = unread;
+  kinds_ = {{claim, 0, "403: forbidden", Role::kClaim}};
   EXPECT_EQ(Report().missing_xrd_groups, Texts{"apps.example.org"}) << "sent, but not read";
 }
 
 TEST_F(CoverageTest, XrdsThatCannotBeRead) {
   const ServedKind xrd{"apiextensions.crossplane.io", "v1", "CompositeResourceDefinition",
                        "compositeresourcedefinitions", false};
-  kinds_.push_back({xrd, 0, "403: forbidden", "the kinds of claims and composites"});
+  kinds_.push_back({xrd, 0, "403: forbidden", Role::kCompositeDefinition});
   EXPECT_EQ(Gaps(), Texts{"not-listed CompositeResourceDefinition.apiextensions.crossplane.io"});
   EXPECT_EQ(Report().gaps.back().why,
             "Its objects cannot be listed, so the kinds of claims and composites are not found: "
@@ -469,8 +492,8 @@ TEST_F(CoverageTest, XrdsThatCannotBeRead) {
 }
 
 TEST_F(CoverageTest, CompositionsThatAreNotSent) {
-  facts_.composition =
-      ServedKind{"apiextensions.crossplane.io", "v1", "Composition", "compositions", false};
+  cluster_.served[{"apiextensions.crossplane.io", "Composition"}] = {
+      "apiextensions.crossplane.io", "v1", "Composition", "compositions", false};
   EXPECT_EQ(Gaps(), Texts{"no-rule Composition.apiextensions.crossplane.io"});
   Written written;
   written.status +=
@@ -480,13 +503,13 @@ TEST_F(CoverageTest, CompositionsThatAreNotSent) {
 }
 
 TEST_F(CoverageTest, StatusesThatNobodyGuards) {
-  facts_.expected.status.reset();
+  around_.webhook.status.reset();
   EXPECT_EQ(Gaps(), Texts{"status-unguarded truce"});
   EXPECT_EQ(Report().gaps.back().why,
             "Changes of statuses do not come to Truce: a name that is known from a status alone, "
             "such as one in an account that only an ARN shows, is answered with a warning.");
-  facts_.expected = Expected();
-  facts_.expected.statuses_deny = false;
+  around_.webhook = Expected();
+  around_.webhook.statuses_deny = false;
   EXPECT_EQ(Gaps(), Texts{"status-unguarded truce"});
   EXPECT_EQ(Report().gaps.back().why,
             "Configuration lets tenants change statuses (rule status-names): a name that is known "
@@ -495,9 +518,11 @@ TEST_F(CoverageTest, StatusesThatNobodyGuards) {
 }
 
 TEST_F(CoverageTest, KindsThatNobodyReadsAnyMore) {
-  facts_.unmapped[{"platform.example.org", "Storage"}] = *ParseTimestamp("2026-11-22T08:00:00Z");
-  kinds_.push_back({{"platform.example.org", "v1", "Storage", "storages", true}, 3, "no rule"});
-  kinds_.push_back({{"platform.example.org", "v1", "XDatabase", "xdatabases", false}, 2, "403"});
+  around_.unmapped[{"platform.example.org", "Storage"}] = *ParseTimestamp("2026-11-22T08:00:00Z");
+  kinds_.push_back(
+      {{"platform.example.org", "v1", "Storage", "storages", true}, 3, "no rule", Role::kMapped});
+  kinds_.push_back(
+      {{"platform.example.org", "v1", "XDatabase", "xdatabases", false}, 2, "403", Role::kMapped});
   EXPECT_EQ(Gaps(), (Texts{"unwatched XDatabase.platform.example.org",
                            "unwatched Storage.platform.example.org"}));
   EXPECT_EQ(Report().gaps.back().why,
@@ -506,7 +531,10 @@ TEST_F(CoverageTest, KindsThatNobodyReadsAnyMore) {
 }
 
 TEST_F(CoverageTest, AccountsThatAreBoundToNobody) {
-  facts_.unbound_accounts = {{"222222222222", 3}, {"333333333333", 0}};
+  cluster_.accounts = {{"111111111111", 2}, {"222222222222", 3}};
+  policy_.identity.accounts[{"aws.upbound.io", "ProviderConfig", "", "prod"}] = "333333333333";
+  EXPECT_EQ(Gaps(), Texts{}) << "accountParties is not in use";
+  policy_.account_parties["111111111111"];
   EXPECT_EQ(Gaps(), (Texts{"account-unbound account 222222222222",
                            "account-unbound account 333333333333"}));
 }
@@ -542,11 +570,11 @@ TEST_F(CoverageTest, TellsTheFailurePolicyOfDeclarationsAndSinceWhenAKindFails) 
   written.failure_policy = "Fail";
   Read(written);
   EXPECT_EQ(Report().failure_policy, "Fail") << "those of deletions and finalizers are Ignore";
-  facts_.webhook = nullptr;
+  cluster_.configuration.reset();
   EXPECT_EQ(Report().failure_policy, "");
   const Timestamp first = *ParseTimestamp("2026-11-25T12:00:00Z");
-  kinds_[0].failing_since = first + std::chrono::minutes(1);
-  kinds_[1].failing_since = first;
+  kinds_[0].since = first + std::chrono::minutes(1);
+  kinds_[1].since = first;
   EXPECT_EQ(Report().failing_since, first);
 }
 

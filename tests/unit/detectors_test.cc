@@ -8,14 +8,14 @@
 #include <vector>
 
 #include "policies/policy.h"
+#include "tests/support/detector_bench.h"
 #include "tests/support/watcher_fixture.h"
 #include "webhook/findings/detectors.h"
-#include "webhook/findings/ownership_gaps.h"
 
 namespace truce::testing {
 namespace detectors_test {
 
-class DetectorsTest : public WatcherTest, private DetectorHost {
+class DetectorsTest : public WatcherTest {
  protected:
   DetectorsTest() {
     cluster_.Serve({kXrd.group, "v1", kXrd.kind, "compositeresourcedefinitions", false});
@@ -23,15 +23,15 @@ class DetectorsTest : public WatcherTest, private DetectorHost {
     cluster_.Serve({kClaim.group, "v1", kClaim.kind, "storages", true});
     cluster_.Serve({"admissionregistration.k8s.io", "v1", "ValidatingWebhookConfiguration",
                     "validatingwebhookconfigurations", false});
-    options_.others = DetectorKinds("truce");
+    options_.others = detectors_.Kinds("truce");
     driver_ = std::make_unique<Driver>(cluster_, faulty_, clock_,
                                        Driver::Options{rules_, options_, &detectors_});
   }
 
   ~DetectorsTest() override { driver_.reset(); }
 
-  void OnChange(const FindingChange& change) override { changes_.push_back(change); }
-  Surroundings Around() const override {
+  void OnChange(const FindingChange& change) { changes_.push_back(change); }
+  Surroundings Around() const {
     Surroundings around;
     auto policy = std::make_shared<AdmissionPolicy>();
     policy->catalogue = rules_.catalogue;
@@ -64,7 +64,8 @@ class DetectorsTest : public WatcherTest, private DetectorHost {
   FindingsBook book_;
   std::vector<std::string> providers_;
   std::vector<FindingChange> changes_;
-  Detectors detectors_{{faulty_, clock_, book_, *this}};
+  Detectors detectors_{{faulty_, clock_, book_, "test", [this] { return Around(); },
+                        [this](const FindingChange& change) { OnChange(change); }}};
 };
 
 TEST_F(DetectorsTest, BeforeTheFirstListsOnlyTheWebhookIsJudged) {
@@ -175,11 +176,12 @@ TEST_F(DetectorsTest, WhatWritesIntoAnothersResourceIsFoundWhileItDoes) {
 }
 
 TEST_F(DetectorsTest, EndpointsOutsideOfAwsAreListed) {
-  IdentityRules rules;
+  DetectorBench bench(Detector::kOutsideEndpoint);
+  IdentityRules& rules = bench.policy->identity;
   rules.cluster = "test";
-  EXPECT_TRUE(FindOutside(rules).empty());
+  EXPECT_TRUE(bench.Pass({}).empty());
   rules.outside[{"aws.upbound.io", "ProviderConfig", "", "dev"}] = {"localstack:4566", {"s3"}};
-  const std::vector<LiveFinding> found = FindOutside(rules);
+  const std::vector<LiveFinding> found = bench.Pass({});
   ASSERT_EQ(found.size(), 1U);
   EXPECT_EQ(found[0].subject, "test/aws.upbound.io/ProviderConfig//dev");
   EXPECT_EQ(found[0].cause,
@@ -190,12 +192,12 @@ TEST_F(DetectorsTest, EndpointsOutsideOfAwsAreListed) {
   MappingRule claims{.kind = {"acme.example.org", "Storage"}};
   claims.declares = {{.type = "s3/Bucket", .parts = {{"name", {{}, "x"}}}}};
   rules.mappings = MappingRules::Create({claims}, Catalogue::BuiltIn()).value();
-  EXPECT_EQ(FindOutside(rules)[0].evidence,
+  EXPECT_EQ(bench.Pass({})[0].evidence,
             "those of s3; a name space of its own, compared with nothing in AWS; what mappings "
             "read counts as AWS all the same, since they name no ProviderConfig: leave its "
             "namespaces out of theirs");
   rules.name_spaces = {"minio*"};
-  EXPECT_EQ(FindOutside(rules)[0].evidence,
+  EXPECT_EQ(bench.Pass({})[0].evidence,
             "those of s3; counts as AWS: outsideEndpoints does not name it");
 }
 

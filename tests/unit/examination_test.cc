@@ -1,5 +1,5 @@
 // What `truce doctor` tells of a server itself.
-#include "webhook/serve/examination.h"
+#include "webhook/api/examination.h"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // Looks at single objects: how many wait for the API server at once.
-#include "webhook/serve/live_objects.h"
+#include "webhook/admission/live_objects.h"
 
 #include <gtest/gtest.h>
 
@@ -22,8 +22,7 @@ class LiveObjectsTest : public ::testing::Test {
   }
 
   MemoryClusterApi api_;
-  LiveObjectReader reader_{[this] { return &api_; },
-                           [](const GroupKind& kind) {
+  LiveObjectReader reader_{api_, [](const GroupKind& kind) {
                              return ServedKind{kind.group, "v1beta1", kind.kind, "buckets", false};
                            }};
 };

@@ -129,25 +129,35 @@ TEST_F(MuteBookTest, AFaultKeepsWhatHeld) {
 }
 
 TEST_F(MuteBookTest, WhatCannotBeReadIsToldAndHidesNothing) {
-  const auto put = [&](const std::string& text) {
+  const TableRow good = kMutesTable.Row(Wanted(About("x")));
+  const auto put = [&](const TableRow& row) {
     const auto decide = [&](const Facts&) {
       Changes changes;
-      changes.put_settings = {{"findingMutes", text}};
+      changes.put_table_rows = {{kMutesTable, row}};
       return changes;
     };
     ASSERT_TRUE(store_.Apply({}, decide, Soon()).ok());
   };
-  for (const char* text : {"{}", "[1]", "nonsense", R"([{"rule":"tag-war","subject":"x"}])"}) {
-    put(text);
+  constexpr std::size_t kSeverity = 2;
+  for (const std::string text : {"", "unheard of"}) {
+    TableRow bad = good;
+    bad[kSeverity] = text;
+    put(bad);
     const auto loaded = book_.Load(Soon());
     ASSERT_FALSE(loaded.ok()) << text;
     EXPECT_EQ(loaded.error().code, ErrorCode::kDataLoss) << text;
     EXPECT_EQ(CodeOf(Wanted(About("x"))), ErrorCode::kDataLoss) << text;
   }
+  put(good);
+  ASSERT_TRUE(book_.Load(Soon()).ok());
+  EXPECT_EQ(book_.Present().size(), 1U);
   // Of a newer version.
-  put(R"([{"rule":"not-known-yet","subject":"x"}])");
+  TableRow newer = good;
+  newer[0] = std::string("not-known-yet");
+  newer[kSeverity] = std::string("unheard of");
+  put(newer);
   EXPECT_TRUE(book_.Load(Soon()).ok());
-  EXPECT_TRUE(book_.Present().empty());
+  EXPECT_EQ(book_.Present().size(), 1U);
 }
 
 TEST_F(MuteBookTest, TheGaugeLeavesOutWhatIsMuted) {

@@ -27,7 +27,7 @@ TEST(NameCensus, CountsPerServiceAndType) {
   NameCensus census(
       PolicyOf("rules: {naming-convention: {mode: audit}}\n"
                "exemptions: [{rule: naming-convention, name: \"old-*\", reason: r}]\n"),
-      {}, {});
+      {});
   AddBucket(census, "a", "payments-prod-bucket", "payments");
   AddBucket(census, "a2", "payments-prod-bucket", "payments");  // the same resource
   AddBucket(census, "b", "payments-production-bucket", "payments");
@@ -47,7 +47,7 @@ TEST(NameCensus, CountsPerServiceAndType) {
 }
 
 TEST(NameCensus, WithoutAConventionAwsAloneSpeaks) {
-  NameCensus census(PolicyOf("mode: warn\n"), {}, {});
+  NameCensus census(PolicyOf("mode: warn\n"), {});
   AddBucket(census, "a", "anything", "payments");
   AddBucket(census, "b", "Not_A_Bucket", "payments");
   const NameReport report = census.Take();

@@ -1,5 +1,5 @@
 // The naming report of a cluster: every page of every kind, roots first, and what cannot be listed.
-#include "webhook/findings/name_survey.h"
+#include "webhook/findings/name_census.h"
 
 #include <gtest/gtest.h>
 
@@ -11,7 +11,7 @@
 
 #include "registry/store/memory/memory_store.h"
 #include "webhook/config/load.h"
-#include "webhook/serve/policy.h"
+#include "webhook/config/policy.h"
 
 namespace truce {
 namespace name_survey_test {

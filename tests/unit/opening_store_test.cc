@@ -1,5 +1,5 @@
 // What a server's store answers before and after it is open.
-#include "webhook/serve/opening_store.h"
+#include "registry/store/opening_store.h"
 #include "tests/support/store_contents.h"
 
 #include <gtest/gtest.h>

@@ -1,5 +1,5 @@
 // OwnershipChecks that exist: what their status says, and when they go.
-#include "webhook/serve/ownership/ownership_checks.h"
+#include "webhook/publish/ownership_checks.h"
 
 #include <gtest/gtest.h>
 
@@ -8,14 +8,12 @@
 
 #include "tests/support/admission_fixture.h"
 #include "tests/support/fake_cluster_api.h"
-#include "tests/support/service_policy.h"
 
 namespace truce {
 namespace ownership_checks_test {
 
-class OwnershipChecksTest : public AdmissionFixture, public ClusterLink {
+class OwnershipChecksTest : public AdmissionFixture {
  protected:
-  ClusterApi* api() const override { return &api_; }
   OwnObject CheckOf(const std::string& ns, const std::string& bucket) const {
     OwnObject out;
     out.kind = checks_.kinds().front();
@@ -30,9 +28,10 @@ class OwnershipChecksTest : public AdmissionFixture, public ClusterLink {
 
   OwnVerdict Take(const OwnObject& object) { return checks_.Take(std::vector{object}).front(); }
 
-  mutable FakeClusterApi api_;
-  ServicePolicy policy_{service_};
-  OwnershipChecks checks_{{store_, clock_, policy_, *this}};
+  FakeClusterApi api_;
+  bool is_ready_ = true;
+  const InForce<AdmissionPolicy>& policy_ = service_.in_force();
+  OwnershipChecks checks_{{store_, clock_, policy_, [this] { return is_ready_; }, api_}};
 };
 
 TEST_F(OwnershipChecksTest, WhatWasReviewedSaysWhatWasChecked) {
@@ -108,17 +107,18 @@ TEST_F(OwnershipChecksTest, WhatWasSaidStays) {
 TEST_F(OwnershipChecksTest, WhatCannotBeToldYetIsLookedAtSoonAgain) {
   const OwnObject check = CheckOf("team-a", "reports");
   checks_.NoteAdmitted(Uid{check.uid});
-  policy_.is_ready = false;
+  is_ready_ = false;
   EXPECT_EQ(Take(check).outcome, "unknown");
   EXPECT_LE(*checks_.again(), std::chrono::seconds(5));
-  policy_.is_ready = true;
+  is_ready_ = true;
   EXPECT_EQ(Take(check).outcome, "allowed");
   EXPECT_GE(*checks_.again(), std::chrono::seconds(30));
 }
 
 // Which checks another server reviewed is heard of a moment later.
 TEST_F(OwnershipChecksTest, OfSeveralServersAnotherOneMayHaveBeenAsked) {
-  OwnershipChecks checks{{store_, clock_, policy_, *this, std::chrono::seconds(5)}};
+  OwnershipChecks checks{
+      {store_, clock_, policy_, [] { return true; }, api_, std::chrono::seconds(5)}};
   const std::vector<OwnObject> both = {CheckOf("team-a", "one"), CheckOf("team-a", "two")};
   for (const OwnVerdict& verdict : checks.Take(both)) EXPECT_EQ(verdict.outcome, "unknown");
   EXPECT_LE(*checks.again(), std::chrono::seconds(5));

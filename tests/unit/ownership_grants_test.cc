@@ -1,14 +1,13 @@
 // OwnershipGrants: objects in, agreements of the registry and verdicts out.
-#include "webhook/serve/ownership/ownership_grants.h"
+#include "webhook/publish/ownership_grants.h"
 
 #include <gtest/gtest.h>
 
 #include <string>
 #include <vector>
 
+#include "registry/store/opening_store.h"
 #include "tests/support/admission_fixture.h"
-#include "tests/support/service_policy.h"
-#include "webhook/serve/opening_store.h"
 
 namespace truce {
 namespace ownership_grants_test {
@@ -37,7 +36,7 @@ class OwnershipGrantsTest : public AdmissionFixture {
   std::vector<Agreement> All() const { return Contents().agreements; }
 
   const std::string bucket_ = "resource: {type: s3/Bucket, name: artifacts}\n";
-  ServicePolicy policy_{service_};
+  const InForce<AdmissionPolicy>& policy_ = service_.in_force();
   OwnershipGrants grants_{{store_, clock_, policy_, "local"}};
 };
 

@@ -7,7 +7,7 @@
 
 #include "policies/rule_list.h"
 #include "webhook/config/load.h"
-#include "webhook/serve/policy.h"
+#include "webhook/config/policy.h"
 
 namespace truce {
 namespace policies_settings_test {

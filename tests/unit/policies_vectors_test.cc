@@ -11,7 +11,7 @@
 #include "tests/support/policy_vectors.h"
 #include "webhook/check/manifest_reader.h"
 #include "webhook/config/load.h"
-#include "webhook/serve/policy.h"
+#include "webhook/config/policy.h"
 
 namespace truce {
 namespace policies_vectors_test {

@@ -1,5 +1,5 @@
 // The policy in force: what configuration and objects say together, and what of it is refused.
-#include "webhook/serve/policy_source.h"
+#include "webhook/publish/policy_source.h"
 
 #include <gtest/gtest.h>
 
@@ -22,9 +22,8 @@ YamlNode WithoutLocations(YamlNode node) {
   return node;
 }
 
-class PolicySourceTest : public ::testing::Test, public PolicyListener {
+class PolicySourceTest : public ::testing::Test {
  protected:
-  void OnPolicy(const EffectivePolicy& policy) override { in_force_ = policy; }
   static Config ConfigOf(const std::string& text) {
     const auto loaded = LoadConfigFrom({.file = "t.yaml", .flags = {}, .variables = {}}, text);
     EXPECT_TRUE(loaded.ok()) << loaded.error().message;
@@ -55,7 +54,8 @@ class PolicySourceTest : public ::testing::Test, public PolicyListener {
 
   std::optional<EffectivePolicy> in_force_;
   PolicySource source_{
-      std::shared_ptr<const Catalogue>(std::shared_ptr<void>(), &Catalogue::BuiltIn()), *this};
+      std::shared_ptr<const Catalogue>(std::shared_ptr<void>(), &Catalogue::BuiltIn()),
+      [this](const EffectivePolicy& policy) { in_force_ = policy; }};
 };
 
 TEST_F(PolicySourceTest, AnObjectAddsToTheConfiguration) {

@@ -10,6 +10,7 @@
 #include "tests/support/fake_clock.h"
 #include "tests/support/memory_cluster_api.h"
 #include "tests/support/temporary_folder.h"
+#include "webhook/kube/late_api.h"
 #include "webhook/publish/installation_keeper.h"
 #include "webhook/wire/base64.h"
 #include "webhook/wire/endpoints.h"
@@ -42,15 +43,18 @@ std::string Rendered() {
       .dump();
 }
 
-class Keeper : public testing::Test, public KeeperHost {
+class Keeper : public testing::Test {
  protected:
-  ClusterApi* Api() override { return reachable_ ? &api_ : nullptr; }
-  MappedGroups Groups() const override { return groups_; }
-  std::optional<StatusGuard> Status() const override { return status_; }
-  void OnCertificates() override { ++told_; }
-  void OnPathSecret() override { told_secrets_.push_back(LocalPath()); }
-  void OnPathPublished() override { told_secrets_.push_back("published"); }
-  void OnEvent(const KeeperEvent& event) override { events_.push_back(event); }
+  void Note(const KeeperEvent& event) {
+    switch (event.kind) {
+      case KeeperEvent::Kind::kCertificates: ++told_; return;
+      case KeeperEvent::Kind::kPathSecret: told_secrets_.push_back(LocalPath()); return;
+      case KeeperEvent::Kind::kPathPublished: told_secrets_.push_back("published"); return;
+      case KeeperEvent::Kind::kDone:
+      case KeeperEvent::Kind::kTrouble:
+      case KeeperEvent::Kind::kTroubleOver: events_.push_back(event);
+    }
+  }
 
   Keeper() {
     WritePath(kLocalPath);
@@ -71,7 +75,13 @@ class Keeper : public testing::Test, public KeeperHost {
   }
 
   // A new process.
-  void Restart() { keeper_.emplace(options_, *this, clock_); }
+  void Restart() {
+    keeper_.emplace(options_, KeeperPorts{late_api_, clock_,
+                                          [this] {
+                                            return FollowedPolicy{groups_, status_};
+                                          },
+                                          [this](const KeeperEvent& event) { Note(event); }});
+  }
 
   void Step() {
     const auto kept = keeper_->Step(std::chrono::steady_clock::now() + seconds(5));
@@ -113,6 +123,10 @@ class Keeper : public testing::Test, public KeeperHost {
   FakeClock clock_{*ParseTimestamp("2026-11-21T08:00:00Z")};
   MemoryClusterApi api_;
   bool reachable_ = true;
+  LateApi late_api_{[this]() -> Result<ClusterApi*> {
+    if (reachable_) return &api_;
+    return Error{ErrorCode::kUnavailable, "not reached"};
+  }};
   MappedGroups groups_{{}, true};
   std::optional<StatusGuard> status_;
   std::string LocalPath() { return ReadSmallFile(options_.path_secret_file).value().substr(0, 32); }

@@ -97,10 +97,6 @@ TEST(Accounts, EndpointsOutsideOfAws) {
   EXPECT_EQ(fixed("http://" + std::string(5000, 'a'))->host.size(), 16U);
   EXPECT_EQ(outside(R"({"url":{"static":"http://a"},"services":["s3","SQS","*"]})")->services,
             (std::set<std::string>{"s3", "sqs"}));
-  const OutsideEndpoints endpoints{
-      {{"aws.upbound.io", "ProviderConfig", "", "a"}, {"localstack:4566", {"s3", "sqs"}}},
-      {{"aws.m.upbound.io", "ProviderConfig", "n", "b"}, {"od d\nhost", {}}}};
-  EXPECT_EQ(EndpointsFromText(ToText(endpoints) + "rubbish\n"), endpoints);
 }
 
 TEST(Accounts, ConfigurationWinsAndWhatIsKnownStays) {
@@ -114,8 +110,6 @@ TEST(Accounts, ConfigurationWinsAndWhatIsKnownStays) {
   accounts.Configure({{config, "999999999999"}}, {});
   EXPECT_EQ(accounts.Saw(config, "333333333333"), Accounts::News::kNone) << "configuration wins";
   EXPECT_EQ(accounts.Effective().at(config), "999999999999");
-  EXPECT_EQ(AccountsFromText(ToText(accounts.learned())), accounts.learned());
-  EXPECT_TRUE(AccountsFromText("rubbish\n/// 12\na/b/c/d x\n").empty());
 }
 
 TEST(Accounts, TellWhatIsNotThrough) {
@@ -137,7 +131,7 @@ TEST(Accounts, TellWhatIsNotThrough) {
   accounts.Saw(prod, "111111111111");
   EXPECT_EQ(accounts.Moving(), (AccountMap{{prod, "111111111111"}})) << "back, half way";
   accounts.Saw(prod, "222222222222");
-  accounts.Remember(accounts.learned(), AccountsFromText(ToText(accounts.brought())));
+  accounts.Remember(accounts.learned(), AccountMap(accounts.brought()));
   EXPECT_EQ(accounts.Moving(), (AccountMap{{prod, "222222222222"}})) << "by a later process";
 }
 

@@ -19,7 +19,6 @@
 #include "tests/support/admission_fixture.h"
 #include "tests/support/json_document.h"
 #include "tests/support/lifecycle_fixture.h"
-#include "webhook/findings/lifecycle/unseen_composites.h"
 
 namespace truce::testing {
 namespace recorded_work_test {
@@ -67,9 +66,19 @@ std::vector<Recorded> Recording(const std::string& reviews, const std::string& v
 
 // An API server whose objects are those of the reviews so far, which are judged; its watch shows
 // the recorded versions.
-class RecordedWork : public LifecycleTest, private LiveReader, private ReviewSink {
+class RecordedWork : public LifecycleTest, private ReviewSink {
  protected:
-  RecordedWork() : service_({store_, clock_, NextId(), {&sink_, this}, nullptr, this}, Policy()) {
+  RecordedWork()
+      : service_({store_,
+                  clock_,
+                  NextId(),
+                  {&sink_, this},
+                  {},
+                  {},
+                  [this](std::string_view, std::span<const Slot> slots, Deadline) {
+                    return Read(slots);
+                  }},
+                 Policy()) {
     service_.SetReady(true);
   }
 
@@ -162,8 +171,7 @@ class RecordedWork : public LifecycleTest, private LiveReader, private ReviewSin
     SetQuotas(kLivingMax + 1);
     return std::make_shared<const AdmissionPolicy>(present_);
   }
-  LiveObjects Read(std::string_view /*asker*/, std::span<const Slot> slots,
-                   Deadline /*deadline*/) override {
+  LiveObjects Read(std::span<const Slot> slots) {
     LiveObjects out;
     for (const Slot& slot : slots) {
       const auto there = there_.find(slot);

@@ -1,5 +1,5 @@
 // What the data directory and the cluster's Lease remember of a registry.
-#include "webhook/serve/registry/registry_memory.h"
+#include "webhook/upkeep/registry_memory.h"
 
 #include <gtest/gtest.h>
 

@@ -79,10 +79,12 @@ TEST(LogSink, OfRepetitionsEachDoublingIsTold) {
   EXPECT_EQ(told, (std::vector<int>{1, 2, 3, 4, 8, 16}));
 }
 
-TEST(NamespaceDenials, NamespacesAreBounded) {
-  NamespaceDenials denials;
+TEST(ReviewMetrics, NamespacesAreBounded) {
+  Metrics metrics({"1", {}});
+  ReviewMetrics denials(metrics);
   const auto deny = [&](const std::string& ns, Verdict verdict = Verdict::kDenied) {
     ReviewRecord record;
+    record.operation = "CREATE";
     record.ns = ns;
     record.verdict = verdict;
     denials.OnReview(record);

@@ -80,6 +80,7 @@ TEST_F(TrialBookTest, TheOldestGivesWay) {
 
 TEST_F(TrialBookTest, ItIsKeptOverARestart) {
   See(Found(Rule::kNamingConvention, Mode::kAudit, "a"), "a");
+  clock_.Advance(std::chrono::milliseconds(1));
   See(Found(Rule::kAwsName, Mode::kAudit, "b"), "line\nbreak\"");
   ASSERT_TRUE(book_.Flush(Soon()).ok());
   TrialBook next(store_, clock_);

@@ -52,14 +52,12 @@ class FakeHandler final : public OwnHandler {
   Guarded<std::set<std::string>> accepted_before;
 };
 
-class TruceResourcesTest : public ::testing::Test, public ClusterLink, public OwnListener {
+class TruceResourcesTest : public ::testing::Test {
  protected:
-  ClusterApi* api() const override { return &api_; }
-  void OnVerdict(const OwnObject& object, const OwnVerdict& verdict) override {
-    told_.With([&](auto& all) { all.push_back(object.Label() + ": " + verdict.message); });
+  void Note(const OwnEvent& event) {
+    if (event.kind == OwnEvent::Kind::kTrouble) return;
+    told_.With([&](auto& all) { all.push_back(event.object + ": " + event.message); });
   }
-  void OnTrouble(const std::string&) override {}
-  bool IsLeader() const override { return is_leader_.load(); }
 
   static FollowedKind Kind() {
     FollowedKind kind;
@@ -88,12 +86,14 @@ class TruceResourcesTest : public ::testing::Test, public ClusterLink, public Ow
     own_.OnKindState(status);
   }
 
-  mutable FakeClusterApi api_;
+  FakeClusterApi api_;
   FakeHandler handler_;
   SystemClock clock_;
   Guarded<std::vector<std::string>> told_;
   std::atomic<bool> is_leader_{true};
-  TruceResources own_{OwnPorts{clock_, *this, *this}, {&handler_}};
+  TruceResources own_{OwnPorts{clock_, api_, [this] { return is_leader_.load(); },
+                               [this](const OwnEvent& event) { Note(event); }},
+                      {&handler_}};
 };
 
 TEST_F(TruceResourcesTest, EachObjectIsAnsweredOnceInItsStatus) {

@@ -1,6 +1,7 @@
 // Ends of what lies in an account: whether the ProviderConfig was the same all along (E8).
 #include "tests/support/watcher_fixture.h"
 #include "webhook/watch/history.h"
+#include "webhook/watch/kept.h"
 
 namespace truce::testing {
 namespace watcher_ends_test {
@@ -266,11 +267,8 @@ TEST_F(WatcherEnds, AnEndWhoseLastQuietVersionNobodySawIsLeftOrphaned) {
   cluster_.Put(Deleting());
   driver_->Settle();
   // What an earlier version of Truce kept.
-  ASSERT_TRUE(driver_->watcher()
-                  .reconciler()
-                  .store()
-                  .Keep("positions", "Queue." + kQueue.group + " 100\n")
-                  .ok());
+  ASSERT_TRUE(
+      WritePositions({{kQueue, {"100", {}}}}, driver_->watcher().reconciler().store()).ok());
   Start();  // a new process sees it deleting only
   driver_->Settle();
   cluster_.Remove(kQueue, "", "q");
@@ -838,8 +836,6 @@ TEST(ConfigHistory, GoesOnWhereAnotherOneEnded) {
   const ProviderConfigName config{"aws.upbound.io", "ProviderConfig", "", "default"};
   const ProviderConfigName other{"aws.upbound.io", "ProviderConfig", "ns", "other"};
   const KnownSpecs known{{config, {{"u", "1"}, 10}}, {other, {{"o", "2"}, 11}}};
-  EXPECT_EQ(KnownSpecsFromText(ToText(known)), known);
-  EXPECT_EQ(KnownSpecsFromText("x\n\n" + ToText(known) + "a/b//c u 1 many\na/b//c u\n"), known);
   ConfigHistory history;
   history.Saw(config, 30, "a", {"u", "1"});
   history.Remember(known);  // late: the store did not answer at once

@@ -104,7 +104,7 @@ TEST_F(WatcherTest, AQuorumReadAheadOfTheStreamWaitsForWhatLivedInBetween) {
   driver_->hold_events = true;
   cluster_.Put(Real(Bucket("a", "u1", "beta")));
   cluster_.Put(Real(Bucket("a", "u1", "gamma")));
-  driver_->watcher().reconciler().proofs().See({"test", kBucket.group, kBucket.kind, "", "a"});
+  driver_->watcher().reconciler().LookAt({"test", kBucket.group, kBucket.kind, "", "a"});
   driver_->Settle();
   EXPECT_FALSE(OwnerOf("gamma")) << "the stream has not told of what came before";
   driver_->hold_events = false;
@@ -133,7 +133,7 @@ TEST_F(WatcherTest, AnOlderVersionThanTheOneThatAProofSawEndsNothing) {
   cluster_.Put(group);
   group.metadata = R"("annotations":{"crossplane.io/external-name":"sg-0123456789abcdef0"})";
   cluster_.Put(Real(group));
-  driver_->watcher().reconciler().proofs().See({"test", kind.group, kind.kind, "", "web"});
+  driver_->watcher().reconciler().LookAt({"test", kind.group, kind.kind, "", "web"});
   driver_->Settle();
   driver_->hold_events = false;
   driver_->Settle();
@@ -198,7 +198,7 @@ TEST_F(WatcherTest, AnAnswerOlderThanThePollOfAnEmptyKindIsAskedForAgain) {
   driver_->Settle();
   cluster_.Put(Real(Bucket("a", "u1", "alpha")));
   driver_->hold_answers = true;
-  driver_->watcher().reconciler().proofs().See({"test", kBucket.group, kBucket.kind, "", "a"});
+  driver_->watcher().reconciler().LookAt({"test", kBucket.group, kBucket.kind, "", "a"});
   driver_->Settle();
   cluster_.Remove(kBucket, "", "a");
   driver_->Advance(
@@ -335,6 +335,7 @@ TEST_F(WatcherTest, NothingHidesADeclaration) {
   std::string values = "[0";
   for (int i = 0; i < 1'000'000; ++i) values += ",0";
   values += "]";
+  const std::string half(4'500'000, 'x');
   const std::vector<std::string> fillings = {"18446744073709551616",
                                              "100000000000000000000",
                                              "-9223372036854775809",
@@ -344,7 +345,7 @@ TEST_F(WatcherTest, NothingHidesADeclaration) {
                                              deep,
                                              values,
                                              "[" + deep + "," + values + "]",
-                                             '"' + std::string(9'000'000, 'x') + '"'};
+                                             '"' + half + half + '"'};
   int number = 0;
   for (const std::string& filling : fillings) {
     const std::string name = "hidden-" + std::to_string(++number);

@@ -232,13 +232,5 @@ TEST_F(WatcherReplayTest, AClusterThatWentBackInTimeHasNoHistoryToTell) {
   EXPECT_TRUE(driver_->watcher().ready());
 }
 
-TEST(WatchPositions, AsText) {
-  const WatchPositions positions{
-      {kBucket, {"12", 5}}, {kQueue, {"7", {}}}, {{"", "Secret"}, {"9", 9}}};
-  EXPECT_EQ(PositionsFromText(ToText(positions)), positions);
-  EXPECT_TRUE(PositionsFromText("").empty());
-  EXPECT_EQ(PositionsFromText("x\nBucket.s3 4\n\n. \n").at({"s3", "Bucket"}).version, "4");
-}
-
 }  // namespace watcher_replay_test
 }  // namespace truce::testing

@@ -169,7 +169,7 @@ TEST_F(WatcherRulesTest, AMappingThatIsRemovedReleasesNothing) {
   Change(rules_);
   driver_->Advance(60s);
   ASSERT_TRUE(OwnerOf("orders-prod")) << "the first list is empty: a command decides";
-  EXPECT_FALSE(driver_->watcher().reconciler().absence().FrozenFor(kClaim).empty());
+  EXPECT_FALSE(driver_->watcher().reconciler().FrozenFor(kClaim).empty());
 }
 
 // 20: nobody looks at the object any more, and it is gone.
@@ -243,16 +243,14 @@ TEST_F(WatcherRulesTest, AKindThatIsReadWithoutRuleIsNotUnwatched) {
   EXPECT_EQ(OwnerOf("orders-prod")->record, Record::kOrphaned);
 }
 
-TEST(UnmappedTest, IsKeptAsText) {
+TEST(UnmappedTest, RemembersSinceWhenNoRuleNamesAKind) {
   const Timestamp now = *ParseTimestamp("2026-11-21T08:00:00Z");
   Unmapped unmapped;
   EXPECT_TRUE(unmapped.Update({kClaim, kComposite}, {}, now));
   EXPECT_TRUE(unmapped.Update({kComposite}, {}, now));
   EXPECT_FALSE(unmapped.Update({kComposite}, {}, now + 1h));
-  EXPECT_EQ(unmapped.ToText(),
-            "Storage.acme.example.org 2026-11-21T08:00:00Z\nXStorage.acme.example.org -\n");
-  const Unmapped again = Unmapped::FromText("nothing\n" + unmapped.ToText() + "x.y yesterday\n");
-  EXPECT_EQ(again.ToText(), unmapped.ToText());
+  EXPECT_EQ(unmapped.kinds(), (Unmapped::Kinds{{kClaim, now}, {kComposite, std::nullopt}}));
+  const Unmapped again(unmapped.kinds());
   EXPECT_TRUE(again.Due(now + 23h, 24h).empty());
   EXPECT_EQ(again.Due(now + 24h, 24h), std::vector<GroupKind>{kClaim});
   // The clock jumped back.

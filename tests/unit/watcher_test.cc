@@ -111,7 +111,7 @@ TEST_F(WatcherTest, ACreateWithoutDeclarationsThatNeverCameTrueIsForgotten) {
   EXPECT_EQ(Contents().objects.size(), 1U) << "it may still come";
   driver_->Advance(120s);
   EXPECT_TRUE(Contents().objects.empty());
-  EXPECT_TRUE(driver_->watcher().reconciler().absence().nominations().empty());
+  EXPECT_TRUE(driver_->watcher().reconciler().missing().empty());
 }
 
 TEST_F(WatcherTest, AnObjectWithoutDeclarationsThatLivesIsKept) {
@@ -291,7 +291,7 @@ TEST_F(WatcherTest, AnEmptyListFreezesAndACommandLetsGo) {
   EXPECT_EQ(released.value(), 1U);
   driver_->Settle();
   EXPECT_EQ(OwnerOf("alpha")->record, Record::kOrphaned);
-  EXPECT_TRUE(driver_->watcher().reconciler().absence().FrozenFor(kBucket).empty());
+  EXPECT_TRUE(driver_->watcher().reconciler().FrozenFor(kBucket).empty());
 }
 
 TEST_F(WatcherTest, ACommandAboutAKindThatIsNotFollowedIsRefused) {

@@ -14,8 +14,8 @@ CREATE TABLE agreements (
   at        INTEGER NOT NULL,
   until     INTEGER
 ) STRICT, WITHOUT ROWID;
-INSERT INTO "agreements" VALUES('aq4svqwqu3fil','protection',1,'','observe',1,'','customer data','operator',1795890103591,NULL);
-INSERT INTO "agreements" VALUES('aq4svqwqu4ks7','share',1,'ns:local/team-d','observe',1,'','ticket 1','operator',1795890103623,1803666103000);
+INSERT INTO "agreements" VALUES('aq4ucxslx5pg2','protection',1,'','observe',1,'','customer data','operator',1795901678079,NULL);
+INSERT INTO "agreements" VALUES('aq4ucxslx6mkh','share',1,'ns:local/team-d','observe',1,'','ticket 1','operator',1795901678111,1803677678000);
 CREATE TABLE audit (
   seq    INTEGER PRIMARY KEY,
   at     INTEGER NOT NULL,
@@ -31,18 +31,18 @@ CREATE TABLE audit (
   actor  TEXT    NOT NULL,
   review TEXT    NOT NULL
 ) STRICT;
-INSERT INTO "audit" VALUES(1,1795890103497,'granted','s3/Bucket|aws|||name=prod-artifacts','aq4svqwqtzxsg','local/platform.example.org/ObjectStorage/team-a/artifacts','local/platform.example.org/ObjectStorage/team-a/artifacts','local/0f1c6f6e-5a34-4d0c-8a38-6c2f8f3d1a01','review 5b9d0c1e-6f0a-4a7e-9c56-0d4f6a1b2c01 CREATE','system:serviceaccount:argocd:argocd-application-controller','5b9d0c1e-6f0a-4a7e-9c56-0d4f6a1b2c01');
-INSERT INTO "audit" VALUES(2,1795890103518,'granted','s3/Bucket|aws|||name=payments-prod-bucket','aq4svqwqu2cxs','local/platform.example.org/ObjectStorage/team-c/statements','local/platform.example.org/ObjectStorage/team-c/statements','local/0f1c6f6e-5a34-4d0c-8a38-6c2f8f3d1a05','review 5b9d0c1e-6f0a-4a7e-9c56-0d4f6a1b2c05 CREATE','system:serviceaccount:argocd:argocd-application-controller','5b9d0c1e-6f0a-4a7e-9c56-0d4f6a1b2c05');
-INSERT INTO "audit" VALUES(3,1795890103549,'administered','s3/Bucket|aws|||name=prod-artifacts','aq4svqwqtzxsg','local/platform.example.org/ObjectStorage/team-a/artifacts','local/platform.example.org/ObjectStorage/team-a/artifacts','local/0f1c6f6e-5a34-4d0c-8a38-6c2f8f3d1a01','confirmed by operator','operator','');
-INSERT INTO "audit" VALUES(4,1795890103591,'administered','s3/Bucket|aws|||name=prod-artifacts','aq4svqwqtzxsg','local/platform.example.org/ObjectStorage/team-a/artifacts','////','','protected against deletion: customer data','operator','');
-INSERT INTO "audit" VALUES(5,1795890103623,'administered','s3/Bucket|aws|||name=prod-artifacts','aq4svqwqtzxsg','local/platform.example.org/ObjectStorage/team-a/artifacts','////','','shared with namespace team-d at level observe until 2027-02-26T18:21:43Z: ticket 1','operator','');
-INSERT INTO "audit" VALUES(6,1795890103642,'administered','',NULL,'////','////','','override of namespace team-z until 2026-11-28T19:21:43Z: ticket 2','operator','');
-INSERT INTO "audit" VALUES(7,1795890103669,'released','s3/Bucket|aws|||name=payments-prod-bucket','aq4svqwqu2cxs','local/platform.example.org/ObjectStorage/team-c/statements','////','','released by operator: ticket 3','operator','');
+INSERT INTO "audit" VALUES(1,1795901678014,'granted','s3/Bucket|aws|||name=prod-artifacts','aq4ucxslx3zoo','local/platform.example.org/ObjectStorage/team-a/artifacts','local/platform.example.org/ObjectStorage/team-a/artifacts','local/0f1c6f6e-5a34-4d0c-8a38-6c2f8f3d1a01','review 5b9d0c1e-6f0a-4a7e-9c56-0d4f6a1b2c01 CREATE','system:serviceaccount:argocd:argocd-application-controller','5b9d0c1e-6f0a-4a7e-9c56-0d4f6a1b2c01');
+INSERT INTO "audit" VALUES(2,1795901678035,'granted','s3/Bucket|aws|||name=payments-prod-bucket','aq4ucxslx44y3','local/platform.example.org/ObjectStorage/team-c/statements','local/platform.example.org/ObjectStorage/team-c/statements','local/0f1c6f6e-5a34-4d0c-8a38-6c2f8f3d1a05','review 5b9d0c1e-6f0a-4a7e-9c56-0d4f6a1b2c05 CREATE','system:serviceaccount:argocd:argocd-application-controller','5b9d0c1e-6f0a-4a7e-9c56-0d4f6a1b2c05');
+INSERT INTO "audit" VALUES(3,1795901678052,'administered','s3/Bucket|aws|||name=prod-artifacts','aq4ucxslx3zoo','local/platform.example.org/ObjectStorage/team-a/artifacts','local/platform.example.org/ObjectStorage/team-a/artifacts','local/0f1c6f6e-5a34-4d0c-8a38-6c2f8f3d1a01','confirmed by operator','operator','');
+INSERT INTO "audit" VALUES(4,1795901678079,'administered','s3/Bucket|aws|||name=prod-artifacts','aq4ucxslx3zoo','local/platform.example.org/ObjectStorage/team-a/artifacts','////','','protected against deletion: customer data','operator','');
+INSERT INTO "audit" VALUES(5,1795901678111,'administered','s3/Bucket|aws|||name=prod-artifacts','aq4ucxslx3zoo','local/platform.example.org/ObjectStorage/team-a/artifacts','////','','shared with namespace team-d at level observe until 2027-02-26T21:34:38Z: ticket 1','operator','');
+INSERT INTO "audit" VALUES(6,1795901678139,'administered','',NULL,'////','////','','override of namespace team-z until 2026-11-28T22:34:38Z: ticket 2','operator','');
+INSERT INTO "audit" VALUES(7,1795901678161,'released','s3/Bucket|aws|||name=payments-prod-bucket','aq4ucxslx44y3','local/platform.example.org/ObjectStorage/team-c/statements','////','','released by operator: ticket 3','operator','');
 CREATE TABLE commits (
   one   INTEGER PRIMARY KEY CHECK (one = 1),
   count INTEGER NOT NULL
 ) STRICT;
-INSERT INTO "commits" VALUES(1,9);
+INSERT INTO "commits" VALUES(1,10);
 CREATE TABLE declarations (
   resource    INTEGER NOT NULL REFERENCES resources (id) ON DELETE RESTRICT DEFERRABLE INITIALLY DEFERRED,
   uid         TEXT    NOT NULL CHECK (uid <> ''),  -- "cluster/metadata.uid"
@@ -64,9 +64,46 @@ CREATE TABLE declarations (
   account_fields TEXT NOT NULL,  -- a digest
   PRIMARY KEY (resource, uid, state)
 ) STRICT, WITHOUT ROWID;
-INSERT INTO "declarations" VALUES(1,'local/0f1c6f6e-5a34-4d0c-8a38-6c2f8f3d1a01','seen',1,'local/platform.example.org/ObjectStorage/team-a/artifacts','team-a',NULL,'deletes',0,0,'s3/Bucket|aws||us-west-2|name=prod-artifacts','','',NULL,'',1795890103497,NULL,'');
+INSERT INTO "declarations" VALUES(1,'local/0f1c6f6e-5a34-4d0c-8a38-6c2f8f3d1a01','seen',1,'local/platform.example.org/ObjectStorage/team-a/artifacts','team-a',NULL,'deletes',0,0,'s3/Bucket|aws||us-west-2|name=prod-artifacts','','',NULL,'',1795901678014,NULL,'');
+CREATE TABLE denials (
+  id        TEXT    NOT NULL,
+  key       TEXT    NOT NULL,
+  resource  TEXT    NOT NULL,
+  rule      TEXT    NOT NULL,
+  cause     TEXT    NOT NULL,
+  "group"   TEXT    NOT NULL,
+  kind      TEXT    NOT NULL,
+  namespace TEXT    NOT NULL,
+  name      TEXT    NOT NULL,
+  "user"    TEXT    NOT NULL,
+  first     INTEGER NOT NULL,
+  last      INTEGER NOT NULL,
+  count     INTEGER NOT NULL,
+  root      TEXT    NOT NULL,
+  PRIMARY KEY (id)
+) STRICT, WITHOUT ROWID;
+INSERT INTO "denials" VALUES('dtojuam3q2','s3/Bucket|aws|||name=prod-artifacts','S3 bucket "prod-artifacts"','duplicate-ownership','S3 bucket "prod-artifacts" is owned by service "service-a", declared by ObjectStorage team-a/artifacts.','platform.example.org','ObjectStorage','team-b','artifacts','system:serviceaccount:argocd:argocd-application-controller',1795901678027,1795901678027,1,'local/platform.example.org/ObjectStorage/team-b/artifacts');
+CREATE TABLE mapped_kinds (
+  cluster TEXT    NOT NULL,
+  "group" TEXT    NOT NULL,
+  kind    TEXT    NOT NULL,
+  gone    INTEGER,
+  PRIMARY KEY (cluster, "group", kind)
+) STRICT, WITHOUT ROWID;
 CREATE TABLE migrations (version INTEGER PRIMARY KEY, name TEXT NOT NULL, checksum TEXT NOT NULL, at INTEGER NOT NULL) STRICT;
-INSERT INTO "migrations" VALUES(1,'0001_ownership','abc8f2f3a98ec989f098d5a819b22365a8396130e37b192ce426cf1764ea0cee',1795890103444);
+INSERT INTO "migrations" VALUES(1,'0001_ownership','51c4d06080871f42298f19cd36e489bc2005b362123f2f9aac2ad17c36f04e71',1795901677928);
+CREATE TABLE mutes (
+  rule       TEXT    NOT NULL,
+  subject    TEXT    NOT NULL,
+  severity   TEXT    NOT NULL,
+  resource   TEXT    NOT NULL,
+  namespaces TEXT    NOT NULL,
+  until      INTEGER NOT NULL,
+  reason     TEXT    NOT NULL,
+  by         TEXT    NOT NULL,
+  at         INTEGER NOT NULL,
+  PRIMARY KEY (rule, subject)
+) STRICT, WITHOUT ROWID;
 CREATE TABLE names (
   name     TEXT    NOT NULL CHECK (name <> ''),
   spelling INTEGER NOT NULL,
@@ -77,7 +114,7 @@ CREATE TABLE names (
   at       INTEGER NOT NULL,
   PRIMARY KEY (name, spelling)
 ) STRICT, WITHOUT ROWID;
-INSERT INTO "names" VALUES('s3/Bucket|aws|||name=prod-artifacts',0,1,'declared',0,1795890103497);
+INSERT INTO "names" VALUES('s3/Bucket|aws|||name=prod-artifacts',0,1,'declared',0,1795901678014);
 CREATE TABLE objects (
   id          INTEGER PRIMARY KEY,
   uid         TEXT    NOT NULL UNIQUE CHECK (uid <> ''),
@@ -98,8 +135,21 @@ CREATE TABLE objects (
   stripped    INTEGER,           -- an unsigned 64-bit number, by its bits
   at          INTEGER NOT NULL
 ) STRICT;
-INSERT INTO "objects" VALUES(1,'local/0f1c6f6e-5a34-4d0c-8a38-6c2f8f3d1a01','local/platform.example.org/ObjectStorage','team-a','artifacts',NULL,'',NULL,'','','service-a','',0,1,'','',NULL,1795890103497);
-INSERT INTO "objects" VALUES(2,'local/0f1c6f6e-5a34-4d0c-8a38-6c2f8f3d1a05','local/platform.example.org/ObjectStorage','team-c','statements',NULL,'',NULL,'','','payments','',0,1,'','',NULL,1795890103518);
+INSERT INTO "objects" VALUES(1,'local/0f1c6f6e-5a34-4d0c-8a38-6c2f8f3d1a01','local/platform.example.org/ObjectStorage','team-a','artifacts',NULL,'',NULL,'','','service-a','',0,1,'','',NULL,1795901678014);
+INSERT INTO "objects" VALUES(2,'local/0f1c6f6e-5a34-4d0c-8a38-6c2f8f3d1a05','local/platform.example.org/ObjectStorage','team-c','statements',NULL,'',NULL,'','','payments','',0,1,'','',NULL,1795901678035);
+CREATE TABLE overrides (
+  id        TEXT    NOT NULL,
+  name      TEXT    NOT NULL,
+  object    TEXT    NOT NULL,
+  namespace TEXT    NOT NULL,
+  "group"   TEXT    NOT NULL,
+  until     INTEGER NOT NULL,
+  reason    TEXT    NOT NULL,
+  by        TEXT    NOT NULL,
+  at        INTEGER NOT NULL,
+  PRIMARY KEY (id)
+) STRICT, WITHOUT ROWID;
+INSERT INTO "overrides" VALUES('aq4ucxslx6znw','','','team-z','',1795905278000,'ticket 2','operator',1795901678139);
 CREATE TABLE places (
   id        INTEGER PRIMARY KEY,
   type      TEXT    NOT NULL,
@@ -112,6 +162,21 @@ CREATE TABLE places (
 ) STRICT;
 INSERT INTO "places" VALUES(1,'s3/Bucket','','us-west-2','local','team-a',1);
 INSERT INTO "places" VALUES(2,'s3/Bucket','','us-west-2','local','team-c',0);
+CREATE TABLE provider_configs (
+  cluster    TEXT    NOT NULL,
+  "group"    TEXT    NOT NULL,
+  kind       TEXT    NOT NULL,
+  namespace  TEXT    NOT NULL,
+  name       TEXT    NOT NULL,
+  account    TEXT    NOT NULL,
+  brought    TEXT    NOT NULL,
+  endpoint   TEXT,
+  services   TEXT    NOT NULL,
+  uid        TEXT    NOT NULL,
+  generation TEXT    NOT NULL,
+  since      INTEGER NOT NULL,
+  PRIMARY KEY (cluster, "group", kind, namespace, name)
+) STRICT, WITHOUT ROWID;
 CREATE TABLE resources (
   id            INTEGER PRIMARY KEY,
   public_id     TEXT    NOT NULL UNIQUE CHECK (public_id <> ''),
@@ -139,14 +204,38 @@ CREATE TABLE resources (
   left_slots    TEXT    NOT NULL,  -- one a line
   CHECK (owned = (place IS NOT NULL))
 ) STRICT;
-INSERT INTO "resources" VALUES(1,'aq4svqwqtzxsg','s3/Bucket|aws|||name=prod-artifacts',1,'local/platform.example.org/ObjectStorage/team-a/artifacts','ns:local/team-a','service-a','','arn:aws:s3:::prod-artifacts','prod-artifacts','s3/Bucket|aws||us-west-2|name=prod-artifacts',NULL,1,1795890103497,1,'none','','','held',NULL,0,0,'');
+INSERT INTO "resources" VALUES(1,'aq4ucxslx3zoo','s3/Bucket|aws|||name=prod-artifacts',1,'local/platform.example.org/ObjectStorage/team-a/artifacts','ns:local/team-a','service-a','','arn:aws:s3:::prod-artifacts','prod-artifacts','s3/Bucket|aws||us-west-2|name=prod-artifacts',NULL,1,1795901678014,1,'none','','','held',NULL,0,0,'');
 CREATE TABLE settings (
   name  TEXT PRIMARY KEY CHECK (name <> ''),
   value TEXT NOT NULL
 ) STRICT, WITHOUT ROWID;
 INSERT INTO "settings" VALUES('catalogue','29886a24212832db');
-INSERT INTO "settings" VALUES('overrides','[{"at":"2026-11-28T18:21:43Z","by":"operator","group":"","id":"aq4svqwqu524w","name":"","namespace":"team-z","object":"","reason":"ticket 2","until":"2026-11-28T19:21:43Z"}]');
-INSERT INTO "settings" VALUES('store/opened','2026-11-28T18:21:43Z');
+INSERT INTO "settings" VALUES('store/opened','2026-11-28T21:34:37Z');
+CREATE TABLE trial (
+  id        TEXT    NOT NULL,
+  service   TEXT    NOT NULL,
+  rule      TEXT    NOT NULL,
+  mode      TEXT    NOT NULL,
+  resource  TEXT    NOT NULL,
+  "group"   TEXT    NOT NULL,
+  kind      TEXT    NOT NULL,
+  namespace TEXT    NOT NULL,
+  name      TEXT    NOT NULL,
+  "user"    TEXT    NOT NULL,
+  text      TEXT    NOT NULL,
+  first     INTEGER NOT NULL,
+  last      INTEGER NOT NULL,
+  count     INTEGER NOT NULL,
+  PRIMARY KEY (id)
+) STRICT, WITHOUT ROWID;
+CREATE TABLE watch_positions (
+  cluster TEXT    NOT NULL,
+  "group" TEXT    NOT NULL,
+  kind    TEXT    NOT NULL,
+  version TEXT    NOT NULL,
+  settled INTEGER,
+  PRIMARY KEY (cluster, "group", kind)
+) STRICT, WITHOUT ROWID;
 CREATE INDEX places_by_namespace ON places (namespace);
 CREATE INDEX resources_by_name    ON resources (name COLLATE NOCASE) WHERE name IS NOT NULL;
 CREATE INDEX resources_by_arn     ON resources (arn)                 WHERE arn IS NOT NULL;

@@ -66,6 +66,7 @@ def findings(truce: TruceProcess) -> list[str]:
     expect("share", "namespace team-d" in truce.command("share", BUCKET).stdout)
     actions = {each["action"] for each in json.loads(truce.command("audit", "-o", "json").stdout)["items"]}
     expect(f"history: {sorted(actions)}", {"granted", "released"} <= actions)
+    expect("who was refused", '"duplicate-ownership"' in truce.command("denials", "-o", "json").stdout)
     refused = Server(truce.data).review(json.loads((REVIEWS / "service-b.json").read_text()))
     expect("a duplicate is refused", not refused["allowed"] and "team-a/artifacts" in refused["status"]["message"])
     return wrong

@@ -116,11 +116,11 @@ std::optional<AskedAgain> AskAgain(const Reroll& reroll, const AdmissionPolicy& 
 }
 
 // Not sure is as good as there being one.
-bool NoneExists(const ExchangedNames& names, std::string_view asker, LiveReader& live,
+bool NoneExists(const ExchangedNames& names, std::string_view asker, const ReadLive& read_live,
                 Deadline deadline) {
   std::vector<Slot> slots = names.gone;
   slots.insert(slots.end(), names.come.begin(), names.come.end());
-  const LiveObjects seen = live.Read(asker, slots, deadline);
+  const LiveObjects seen = read_live(asker, slots, deadline);
   return std::all_of(slots.begin(), slots.end(), [&](const Slot& slot) {
     const auto object = seen.find(slot);
     return object != seen.end() && !object->second;
@@ -132,14 +132,14 @@ bool NoneExists(const ExchangedNames& names, std::string_view asker, LiveReader&
 RerollJudgement JudgeRerolls(const AdmissionRequest& review, const AdmissionPolicy& policy,
                              const RerollPorts& ports, Deadline deadline) {
   RerollJudgement out;
-  if (!ports.repeated.any() || ports.live == nullptr) return out;
+  if (!ports.repeated.any() || !ports.read_live) return out;
   const std::optional<Reroll> reroll = RerollOf(review, policy, ports);
   if (!reroll) return out;
   const auto again = AskAgain(*reroll, policy, ports, deadline);
   if (!again) return out;
   const Deadline probed = std::min(deadline, std::chrono::steady_clock::now() + kProbeTime);
   const std::string_view asker = review.ns.empty() ? review.user : review.ns;
-  if (!NoneExists(reroll->names, asker, *ports.live, probed)) return out;
+  if (!NoneExists(reroll->names, asker, ports.read_live, probed)) return out;
   out.root = again->root;
   const RerollCase asked{.composite = {policy.identity.cluster, std::string(review.kind.group),
                                        std::string(review.kind.kind), std::string(review.ns),

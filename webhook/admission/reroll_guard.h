@@ -13,8 +13,8 @@
 #include "registry/identity/values.h"
 #include "registry/ownership/terms.h"
 #include "webhook/admission/codec.h"
-#include "webhook/admission/live_reader.h"
 #include "webhook/admission/repeated_refusals.h"
+#include "webhook/admission/service.h"
 
 namespace truce {
 
@@ -28,7 +28,7 @@ struct RerollPorts {
   Store& store;
   const Clock& clock;
   const IdSource& ids;
-  LiveReader* live;  // null: nobody can tell, so nothing is found
+  const ReadLive& read_live;  // empty: nobody can tell, so nothing is found
 };
 
 struct RerollJudgement {

@@ -235,7 +235,7 @@ class Call final : public std::enable_shared_from_this<Call> {
     const bool is_creation = review.operation == ReviewOperation::kCreate;
     if (review.kind.kind != check.kind) {
       const bool is_new = is_creation || ChangesSpec(review);
-      return is_new ? JudgeOther(review) : Allowed();
+      return is_new ? AdmitOwn(review) : Allowed();
     }
     const bool asks = is_creation && endpoint_ == Endpoint::kChecks;
     return asks ? JudgeCheck(review) : Allowed();
@@ -264,7 +264,7 @@ class Call final : public std::enable_shared_from_this<Call> {
     CheckJudgement judgement(std::move(parts).value(), *policy_, ports_.clock.Now());
     for (const std::string& ns : judgement.other_namespaces()) {
       const Result<bool> speaks =
-          ports_.own ? ports_.own->SpeaksFor(review, ns, deadline_) : Result<bool>(false);
+          ports_.speaks_for ? ports_.speaks_for(review, ns, deadline_) : Result<bool>(false);
       if (!speaks.ok()) return Unknown(CauseOf(speaks.error().code), speaks.error().message);
       if (!speaks.value()) return Unfit(Stranger("spec.manifests", review.user, ns));
     }
@@ -274,16 +274,12 @@ class Call final : public std::enable_shared_from_this<Call> {
     if (!judgement.unlisted().empty()) return Unlisted(judgement.unlisted());
     findings_ = judgement.findings();
     if (!judgement.allowed()) return Denied(kDeniedCode);
-    if (!review.dry_run && ports_.own != nullptr) {
-      const Value uid = review.object.Child("metadata").Child("uid");
-      ports_.own->OnCheckAdmitted(Uid{std::string(uid.text())});
-    }
-    return Allowed();
+    return AdmitOwn(review);
   }
 
-  AdmissionAnswer JudgeOther(const AdmissionRequest& review) {
-    if (ports_.own == nullptr) return Allowed();
-    const Result<void> tried = ports_.own->TryOwnObject(review);
+  AdmissionAnswer AdmitOwn(const AdmissionRequest& review) {
+    if (!ports_.admit_own) return Allowed();
+    const Result<void> tried = ports_.admit_own(review);
     if (tried.ok()) return Allowed();
     if (tried.error().code == ErrorCode::kInvalidArgument) return Unfit(tried.error());
     return Unknown(CauseOf(tried.error().code), tried.error().message);
@@ -338,8 +334,8 @@ class Call final : public std::enable_shared_from_this<Call> {
   // Rule rerolled-names. What it finds without refusing is told with the rest.
   bool IsReroll(const AdmissionRequest& review) {
     RerollJudgement found = JudgeRerolls(
-        review, *policy_, {memory_.repeated, ports_.store, ports_.clock, ports_.ids, ports_.live},
-        deadline_);
+        review, *policy_,
+        {memory_.repeated, ports_.store, ports_.clock, ports_.ids, ports_.read_live}, deadline_);
     beside_ = std::move(found.findings);
     if (std::none_of(beside_.begin(), beside_.end(), Refuses)) return false;
     findings_ = beside_;
@@ -350,13 +346,13 @@ class Call final : public std::enable_shared_from_this<Call> {
 
   // No rule refuses by what the watch showed: it may lag. False: nobody can look.
   bool LookAt(Judgement& judgement) {
-    if (ports_.live == nullptr) return false;
+    if (!ports_.read_live) return false;
     const Deadline now = std::chrono::steady_clock::now();
     const Deadline half = now + (deadline_ - now) / 2;
     const ReviewRequest& asked = judgement.request();
     const std::string& ns = asked.object.slot.ns;
-    judgement.SetLive(ports_.live->Read(ns.empty() ? asked.requester.user : ns,
-                                        judgement.to_look_at(), std::min(half, now + kLookTime)));
+    judgement.SetLive(ports_.read_live(ns.empty() ? asked.requester.user : ns,
+                                       judgement.to_look_at(), std::min(half, now + kLookTime)));
     return true;
   }
 

@@ -3,8 +3,10 @@
 #define TRUCE_WEBHOOK_ADMISSION_SERVICE_H_
 
 #include <atomic>
+#include <functional>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -18,7 +20,6 @@
 #include "registry/ownership/terms.h"
 #include "webhook/admission/codec.h"
 #include "webhook/admission/late_answers.h"
-#include "webhook/admission/live_reader.h"
 #include "webhook/admission/repeated_refusals.h"
 #include "webhook/wire/endpoints.h"
 
@@ -26,18 +27,20 @@ namespace truce {
 
 class Store;
 
-// Port: the host of reviews of Truce's own objects (checks, policies). Thread-safe.
-class OwnReviewHost {
- public:
-  virtual ~OwnReviewHost() = default;
-  // An OwnershipCheck that may be stored was reviewed. Must not block.
-  virtual void OnCheckAdmitted(const Uid& uid) = 0;
-  // Whether the user of `review` speaks for namespace `ns`. Errors as of a store: nobody can tell.
-  virtual Result<bool> SpeaksFor(const AdmissionRequest& review, std::string_view ns,
-                                 Deadline deadline) = 0;
-  // Errors: kInvalidArgument: why an object of another kind cannot take effect.
-  virtual Result<void> TryOwnObject(const AdmissionRequest& review) const = 0;
-};
+// Those of `slots` that a consistent read could tell of until `deadline`, by slot as asked; the
+// namespace of a slot does not count for kinds without one. None at once while too many wait for
+// such reads, or too many of `asker`: the namespace for which they are done, else the user.
+// Thread-safe.
+using ReadLive = std::function<LiveObjects(std::string_view asker, std::span<const Slot> slots,
+                                           Deadline deadline)>;
+// Whether the user of `review` speaks for namespace `ns`. Errors as of a store: nobody can tell.
+// Thread-safe.
+using SpeaksForFn = std::function<Result<bool>(const AdmissionRequest& review, std::string_view ns,
+                                               Deadline deadline)>;
+// An object of Truce's own kinds is reviewed, and no rule stands against it: an OwnershipCheck, or
+// another one whose spec is new. Errors: kInvalidArgument: why it cannot take effect. Thread-safe;
+// takes milliseconds.
+using AdmitOwnFn = std::function<Result<void>(const AdmissionRequest& review)>;
 
 // The service's dependencies; they must outlive it.
 struct AdmissionPorts {
@@ -45,8 +48,9 @@ struct AdmissionPorts {
   const Clock& clock;
   IdSource ids;                    // thread-safe
   std::vector<ReviewSink*> sinks;  // called for every review, in this order
-  OwnReviewHost* own = nullptr;    // null: nobody speaks for any namespace, all objects are good
-  LiveReader* live = nullptr;      // null: what must be looked at is only warned of
+  SpeaksForFn speaks_for = {};     // empty: nobody speaks for any other namespace
+  AdmitOwnFn admit_own = {};       // empty: all objects are good
+  ReadLive read_live = {};         // empty: what must be looked at is only warned of
 };
 
 // One review as it came.
@@ -106,6 +110,7 @@ class AdmissionService final {
     policy_.Replace(std::move(policy));
   }
   std::shared_ptr<const AdmissionPolicy> policy() const { return policy_.Current(); }
+  const InForce<AdmissionPolicy>& in_force() const { return policy_; }
 
  private:
   AdmissionPorts ports_;

@@ -10,7 +10,7 @@
 
 #include "policies/suspensions.h"
 #include "registry/base/turnstile.h"
-#include "webhook/api/cluster_json.h"
+#include "webhook/api/described.h"
 #include "webhook/api/problem.h"
 #include "webhook/api/rest/call.h"
 #include "webhook/api/rest/cursor.h"
@@ -25,6 +25,17 @@
 #include "webhook/wire/json_writer.h"
 
 namespace truce {
+
+void WriteJson(const RecoveryView::Wait& wait, JsonWriter& json) {
+  json.Object("kind", wait.kind, "why", wait.why);
+}
+void WriteJson(const BrakeView::Frozen& frozen, JsonWriter& json) {
+  json.Object("kind", frozen.kind, "reason", frozen.reason);
+}
+void WriteJson(const BrakeView::Waiting& waiting, JsonWriter& json) {
+  json.Object("kind", waiting.kind, "objects", waiting.objects, "since", waiting.since);
+}
+
 namespace {
 
 // A report for people; more conflicts than this are no list any more.
@@ -55,15 +66,10 @@ Result<HttpResponse> RecoveryAnswer(const Result<RecoveryView>& view) {
   if (!view.ok()) return view.error();
   const RecoveryView& value = view.value();
   JsonWriter json;
-  json.BeginObject()
-      .Field("active", value.active)
-      .Field("reason", value.reason)
-      .Field("since", value.active ? FormatTimestamp(value.since) : std::string())
-      .Field("resynced", value.resynced)
-      .ListField("waiting", value.waits, [](const RecoveryView::Wait& wait, JsonWriter& out) {
-        out.BeginObject().Field("kind", wait.kind).Field("why", wait.why).EndObject();
-      });
-  return JsonResponse(json.EndObject().Take());
+  json.Object("active", value.active, "reason", value.reason, "since",
+              value.active ? FormatTimestamp(value.since) : "", "resynced", value.resynced,
+              "waiting", value.waits);
+  return JsonResponse(json.Take());
 }
 
 class Handlers;
@@ -89,8 +95,6 @@ class Handlers final {
 
   // What `route` answers a caller who may ask it.
   Result<HttpResponse> Answer(const Route& route, RestCall& call) const {
-    TRUCE_RETURN_IF_ERROR(call.AllowOnly(route.parameters));
-    if (auto refusal = rest_.Refuse(call, route.permission)) return *std::move(refusal);
     if (call.caller.kind == CallerKind::kOperator) return (this->*route.handler)(call);
     // Whoever starts a second list before the first one is there waits for two.
     std::optional<Turnstile::Turn> turn;
@@ -118,7 +122,7 @@ class Handlers final {
     JsonWriter json;
     json.BeginObject().ListField("items", page.conflicts,
                                  [&](const Conflict& conflict, JsonWriter& out) {
-                                   WriteConflict(conflict, WarAt(wars, conflict.owner.key), out);
+                                   out.Put(ConflictView{conflict, WarAt(wars, conflict.owner.key)});
                                  });
     if (!page.last.empty()) json.Field("nextCursor", seal_.Seal(call, {page.last.text}));
     WriteAsOf(AsOf(), json);
@@ -195,22 +199,8 @@ class Handlers final {
     JsonWriter json;
     json.BeginObject();
     WriteAsOf(AsOf(), json);
-    json.NumberField("nominated", view.nominated)
-        .NumberField("heldBack", view.held_back)
-        .ListField("frozen", view.frozen,
-                   [](const BrakeView::Frozen& frozen, JsonWriter& out) {
-                     out.BeginObject()
-                         .Field("kind", frozen.kind)
-                         .Field("reason", frozen.reason)
-                         .EndObject();
-                   })
-        .ListField("waiting", view.waiting, [](const BrakeView::Waiting& waiting, JsonWriter& out) {
-          out.BeginObject()
-              .Field("kind", waiting.kind)
-              .NumberField("objects", waiting.objects)
-              .Field("since", FormatTimestamp(waiting.since))
-              .EndObject();
-        });
+    json.Fields("nominated", view.nominated, "heldBack", view.held_back, "frozen", view.frozen,
+                "waiting", view.waiting);
     return JsonResponse(json.EndObject().Take());
   }
 
@@ -228,9 +218,7 @@ class Handlers final {
     }
     TRUCE_ASSIGN_OR_RETURN(const std::uint64_t released,
                            ports_.controls->ReleaseBrake(kind, {ActorOf(call.caller), reason}));
-    JsonWriter json;
-    json.BeginObject().NumberField("released", released);
-    return JsonResponse(json.EndObject().Take());
+    return JsonResponse(JsonWriter().Object("released", released).Take());
   }
 
  private:
@@ -287,9 +275,11 @@ std::vector<HttpRoute> ClusterRoutes(const RestApi& rest, ClusterPorts ports,
   const auto handlers = std::make_shared<const Handlers>(rest, std::move(ports), trials, uses);
   std::vector<HttpRoute> routes;
   for (const Route& route : kRoutes) {
-    routes.push_back(rest.Authenticated(
-        route.method, route.path, RouteMatch::kExact,
-        [handlers, &route](RestCall& call) { return handlers->Answer(route, call); }));
+    const auto answer = [handlers, &route](RestCall& call) {
+      return handlers->Answer(route, call);
+    };
+    routes.push_back(
+        rest.Routed({route.method, route.path, route.parameters, route.permission, answer}));
   }
   return routes;
 }

@@ -1,44 +1,6 @@
 // Routes of a server that follows a cluster: conflicts, coverage, the baseline, recovery mode and
 // the brake; findings are rest_findings. JSON over HTTP, for the operator socket and
-// callers of the API; and the trial (review_books.h).
-//
-//   GET  /api/v1/conflicts[?limit=100][&cursor=…]
-//          → 200 {"items": [conflict, …], "nextCursor"?}   at most 1000 at once, by key
-//   GET  /api/v1/conflicts?output=text|wide → 200 {"count", "text"}       all of them, for people
-//   GET  /api/v1/coverage                   → 200 {"failurePolicy", "failingSince"?, "kinds",
-//          "protectedKinds", "gaps": [gap, …], "suspended": [{"cause", "what", "why", "remedy"},
-//          …]}   suspended: what suspends refusals now
-//   GET  /api/v1/coverage?output=text|wide  → 200 {"count", "text"}       wide: every gap
-//   GET  /api/v1/baseline                   → 200 {"cluster", "complete", "at", "seconds", "kinds",
-//          "objects", "ownerships": {"held", "reserved", "orphaned", "imported"},
-//          "conflicts": [conflict, …], "findings": {"critical", "warning", "info", "muted"},
-//          "problems": [{"kind", "problem"}, …], "quotas"?: as GET /api/v1/quotas}
-//   GET  /api/v1/baseline?output=text|junit|markdown → 200 {"count", "text"}  count: conflicts
-//          and "names", as the next
-//   GET  /api/v1/names                      → 200 {"at", "convention", "conforming", "exempt",
-//          "violating", "items": [{"service", "type", "conforming", "exempt", "violating"}, …],
-//          "violations": [{"service", "type", "name", "suggested", "rule", "mode", "object"}, …],
-//          "uses": [{"rule", "mode", "object", "cause", "remedy"}, …]  of others' resources,
-//          "problems": [{"kind", "problem"}, …]}   lists the cluster; at most 1000 of each
-//   GET  /api/v1/names?output=text          → 200 {"count", "text"}       count: violations
-//   GET  /api/v1/recovery                   → 200 recovery
-//   POST /api/v1/recovery/start   {"reason"}           → 200 recovery
-//   POST /api/v1/recovery/finish  {"force": false}     → 200 recovery; 409 while no full resync is
-//                                                        done, or not in recovery mode
-//   GET  /api/v1/brake                      → 200 {"nominated", "heldBack", "frozen":
-//          [{"kind", "reason"}, …], "waiting": [{"kind", "objects", "since"}, …]}
-//   POST /api/v1/brake/release    {"kind": "Bucket.s3.aws.upbound.io"?, "reason"}
-//                                           → 200 {"released": 12}  objects that may now be
-//                                           released,
-//                                             each after it was looked at once more
-//
-//   conflict: {"resource": resource as in resource_json.h, "name": "S3 bucket \"x\"", "sides":
-//              [{"root": object, "service", "contact", "incumbent", "record", "since", "objects":
-//              [{"object", "uid", "intent", "seen", "terminating", "managed", "since"}]}],
-//              "effect", "steps": [text, …], "war": {"since", "last", "writes", "writesPerMinute"}
-//              or null}
-//   gap:      {"reason", "subject", "objects", "why", "remedy"}
-//   recovery: {"active", "reason", "since", "resynced", "waiting": [{"kind", "why"}, …]}
+// callers of the API; and the trial (review_books.h). Shapes: schema/openapi.yaml.
 //
 // Of several servers the one that watches the cluster informs the others. If none has watched for a
 // minute, conflicts, coverage, baseline and brake have "asOf", the time of their data, and texts
@@ -63,6 +25,7 @@
 #include "webhook/findings/findings_book.h"
 #include "webhook/findings/name_census.h"
 #include "webhook/http/http.h"
+#include "webhook/wire/json_writer.h"
 
 namespace truce {
 
@@ -159,6 +122,19 @@ struct ClusterPorts {
 // 429 meanwhile, but for the operator. Everything that is handed over must outlive the routes.
 std::vector<HttpRoute> ClusterRoutes(const RestApi& rest, ClusterPorts ports,
                                      const TrialBook& trials, UseLog& uses);
+
+// The member "findings": a list of those about any of `keys`, at most 100.
+void WriteFindingsOf(std::vector<LiveFinding> findings, const std::vector<KeyText>& keys,
+                     JsonWriter& json);
+// The age of an answer, as ClusterReports::AsOf says it, where it is old; else nothing. As field
+// "asOf" of an object that is open, and as a line before a text for people.
+void WriteAsOf(const std::optional<Timestamp>& as_of, JsonWriter& json);
+std::string WithAsOf(const std::optional<Timestamp>& as_of, std::string text);
+
+std::string CoverageJson(const CoverageReport& report, const std::vector<Suspension>& suspended,
+                         const std::optional<Timestamp>& as_of);
+std::string BaselineJson(const BaselineReport& report, const std::optional<Timestamp>& as_of);
+std::string NamesJson(const NameReport& report);
 
 }  // namespace truce
 

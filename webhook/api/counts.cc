@@ -60,8 +60,7 @@ class Matrix final {
     const bool columns_complete = Shorten(kMatrixColumnsMax, columns);
     json.Field("by", question_.by_account ? "account" : "type").Key("columns").BeginArray();
     for (const Line& column : columns) {
-      json.BeginObject().Field("name", column.second).NumberField("count", column.first);
-      json.EndObject();
+      json.Object("name", column.second, "count", column.first);
     }
     json.EndArray().Key("rows").BeginArray();
     for (const Line& row : rows) WriteRow(row, columns, json);
@@ -93,11 +92,8 @@ class Matrix final {
     for (const Line& column : columns) {
       const auto cell = cells.find(column.second);
       if (cell == cells.end()) continue;
-      json.BeginObject()
-          .Field("column", column.second)
-          .NumberField("count", cell->second.count)
-          .NumberField("contested", cell->second.contested)
-          .EndObject();
+      json.Object("column", column.second, "count", cell->second.count, "contested",
+                  cell->second.contested);
     }
     json.EndArray().EndObject();
   }
@@ -118,11 +114,7 @@ Matrix MatrixOf(const MatrixQuestion& question, const AllFacts& facts) {
 }
 
 Result<HttpResponse> AnswerMatrix(const OperationPorts& ports, RestCall& call) {
-  TRUCE_RETURN_IF_ERROR(call.AllowOnly({"by", "account"}));
   TRUCE_ASSIGN_OR_RETURN(const std::string by, call.OneOf("by", {"type", "account"}));
-  if (auto refusal = ports.rest.Refuse(call, {"ownerships", "", "list", ""})) {
-    return *std::move(refusal);
-  }
   MatrixQuestion question{.by_account = by == "account", .account = std::nullopt};
   if (const auto account = call.request.Query("account")) question.account = std::string(*account);
   TRUCE_ASSIGN_OR_RETURN(const Matrix matrix,
@@ -136,25 +128,15 @@ Result<HttpResponse> AnswerMatrix(const OperationPorts& ports, RestCall& call) {
   return JsonResponse(json.Take());
 }
 
-Result<HttpResponse> AnswerOverview(const OperationPorts& ports, RestCall& call) {
-  TRUCE_RETURN_IF_ERROR(call.AllowOnly({}));
-  if (auto refusal = ports.rest.Refuse(call, {"ownerships", "", "list", ""})) {
-    return *std::move(refusal);
-  }
+Result<HttpResponse> AnswerOverview(const OperationPorts& ports, RestCall& /*call*/) {
   TRUCE_RETURN_IF_ERROR(ports.store.Health());
   const StoreCounts counts = ports.store.Counts();
+  const auto by_state = [&](JsonWriter& json) {
+    json.Object("reserved", counts.reserved, "held", counts.held, "orphaned", counts.orphaned,
+                "imported", counts.imported);
+  };
   JsonWriter json;
-  json.BeginObject()
-      .NumberField("ownerships", counts.owners)
-      .Key("byState")
-      .BeginObject()
-      .NumberField("reserved", counts.reserved)
-      .NumberField("held", counts.held)
-      .NumberField("orphaned", counts.orphaned)
-      .NumberField("imported", counts.imported)
-      .EndObject()
-      .NumberField("conflicts", counts.conflicts)
-      .EndObject();
+  json.Object("ownerships", counts.owners, "byState", by_state, "conflicts", counts.conflicts);
   return JsonResponse(json.Take());
 }
 
@@ -163,8 +145,9 @@ Result<HttpResponse> AnswerOverview(const OperationPorts& ports, RestCall& call)
 std::vector<HttpRoute> CountRoutes(const OperationPorts& ports) {
   const auto overview = [ports](RestCall& call) { return AnswerOverview(ports, call); };
   const auto matrix = [ports](RestCall& call) { return AnswerMatrix(ports, call); };
-  return {ports.rest.Authenticated("GET", "/api/v1/overview", RouteMatch::kExact, overview),
-          ports.rest.Authenticated("GET", "/api/v1/matrix", RouteMatch::kExact, matrix)};
+  const Permission lists = {"ownerships", "", "list", ""};
+  return {ports.rest.Routed({"GET", "/api/v1/overview", {}, lists, overview}),
+          ports.rest.Routed({"GET", "/api/v1/matrix", {"by", "account"}, lists, matrix})};
 }
 
 }  // namespace truce

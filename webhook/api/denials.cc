@@ -1,5 +1,6 @@
 // GET /denials and one of them.
 #include <algorithm>
+#include <memory>
 #include <optional>
 #include <set>
 #include <string>
@@ -7,8 +8,8 @@
 #include <utility>
 
 #include "registry/ownership/rows.h"
+#include "webhook/api/described.h"
 #include "webhook/api/problem.h"
-#include "webhook/api/resource_json.h"
 #include "webhook/api/rest/operations.h"
 #include "webhook/api/review_books.h"
 #include "webhook/wire/json_writer.h"
@@ -49,22 +50,16 @@ struct ToldDenial {
   Aftermath then;
 };
 
-void Write(const ToldDenial& told, JsonWriter& json) {
-  const auto& [denial, then] = told;
+void WriteJson(const Aftermath& then, JsonWriter& json) {
+  std::optional<ResourceRef> resource;
+  if (then.owner) resource.emplace(ResourceRef{*then.owner});
+  json.Object("outcome", then.outcome, "resource", resource);
+}
+
+void WriteJson(const ToldDenial& told, JsonWriter& json) {
   json.BeginObject();
-  WriteDenialMembers(denial, json);
-  json.Key("then").BeginObject().Field("outcome", then.outcome).Key("resource");
-  if (then.owner) {
-    json.BeginObject()
-        .Field("id", then.owner->id.text)
-        .Field("type", then.owner->identity.type)
-        .Field("name", then.owner->name)
-        .Field("arn", then.owner->arn)
-        .EndObject();
-  } else {
-    json.Null();
-  }
-  json.EndObject().EndObject();
+  WriteMembers(told.denial, json);
+  json.Fields("then", told.then).EndObject();
 }
 
 class Denials final {
@@ -72,11 +67,7 @@ class Denials final {
   Denials(const OperationPorts& ports, const DenialBook& book) : ports_(ports), book_(book) {}
 
   Result<HttpResponse> List(RestCall& call) const {
-    TRUCE_RETURN_IF_ERROR(call.AllowOnly({"namespace", "key", "limit"}));
     const std::string ns = call.Parameter("namespace");
-    if (auto refusal = ports_.rest.Refuse(call, {"ownerships", "", "list", ns})) {
-      return *std::move(refusal);
-    }
     TRUCE_ASSIGN_OR_RETURN(const std::size_t limit, call.Limit());
     const KeyText key{call.Parameter("key")};
     std::vector<Denial> denials = book_.All();
@@ -87,11 +78,10 @@ class Denials final {
     std::erase_if(denials, [&](const Denial& each) { return !ns.empty() && each.ns != ns; });
     if (denials.size() > limit) denials.resize(limit);
     TRUCE_ASSIGN_OR_RETURN(const auto told, WithAftermaths(denials, call.deadline));
-    return ListResponse(told, Write);
+    return ListResponse(told);
   }
 
   Result<HttpResponse> Get(RestCall& call) const {
-    TRUCE_RETURN_IF_ERROR(call.AllowOnly({}));
     const std::string_view id = std::string_view(call.request.path).substr(kDenialsPath.size());
     std::vector<Denial> denials = book_.All();
     std::erase_if(denials, [&](const Denial& each) { return each.id != id; });
@@ -102,12 +92,10 @@ class Denials final {
     }
     if (denials.empty()) {
       return ProblemResponse(ProblemType::kNotFound,
-                             "no denial has that id; they are forgotten when the server ends");
+                             "no denial has that id; those seen longest ago are forgotten");
     }
     TRUCE_ASSIGN_OR_RETURN(const auto told, WithAftermaths(denials, call.deadline));
-    JsonWriter json;
-    Write(told.front(), json);
-    return JsonResponse(json.Take());
+    return JsonResponse(JsonWriter().Put(told.front()).Take());
   }
 
  private:
@@ -141,11 +129,14 @@ class Denials final {
 }  // namespace
 
 std::vector<HttpRoute> DenialRoutes(const OperationPorts& ports, const DenialBook& denials) {
-  const Denials all(ports, denials);
-  const auto list = [all](RestCall& call) { return all.List(call); };
-  const auto get = [all](RestCall& call) { return all.Get(call); };
-  return {ports.rest.Authenticated("GET", "/api/v1/denials", RouteMatch::kExact, list),
-          ports.rest.Authenticated("GET", std::string(kDenialsPath), RouteMatch::kPrefix, get)};
+  const auto all = std::make_shared<const Denials>(ports, denials);
+  return {
+      ports.rest.Routed({"GET",
+                         "/api/v1/denials",
+                         {"namespace", "key", "limit"},
+                         {"ownerships", "", "list", ""},
+                         Calling(all, &Denials::List)}),
+      ports.rest.Routed({"GET", std::string(kDenialsPath), {}, {}, Calling(all, &Denials::Get)})};
 }
 
 }  // namespace truce

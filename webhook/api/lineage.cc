@@ -6,9 +6,8 @@
 #include <utility>
 
 #include "registry/base/random_id.h"
+#include "webhook/api/described.h"
 #include "webhook/api/problem.h"
-#include "webhook/api/resource_json.h"
-#include "webhook/api/rest/agreement_json.h"
 #include "webhook/api/rest/lookup.h"
 #include "webhook/api/rest/operations.h"
 #include "webhook/findings/conflicts.h"
@@ -61,21 +60,12 @@ class Chains final {
   }
 
   void Write(JsonWriter& json) const {
-    json.Key("objects").BeginArray();
-    for (const auto& [slot, link] : links_) {
-      json.BeginObject().Key("object");
-      WriteObject(slot, json);
-      json.Key("above");
-      if (link.above) {
-        WriteObject(*link.above, json);
-      } else {
-        json.Null();
-      }
-      json.Field("intent", link.intent ? Name(*link.intent) : std::string_view("none"))
-          .Field("terminating", link.terminating)
-          .EndObject();
-    }
-    json.EndArray().Field("complete", complete_);
+    const auto write = [](const auto& placed, JsonWriter& out) {
+      const Link& link = placed.second;
+      out.Object("object", placed.first, "above", link.above, "intent",
+                 link.intent ? Name(*link.intent) : "none", "terminating", link.terminating);
+    };
+    json.ListField("objects", links_, write).Fields("complete", complete_);
   }
 
  private:
@@ -92,7 +82,6 @@ class Chains final {
 };
 
 Result<HttpResponse> GetLineage(const OperationPorts& ports, RestCall& call) {
-  TRUCE_RETURN_IF_ERROR(call.AllowOnly({}));
   const std::string_view id = std::string_view(call.request.path).substr(kLineagePath.size());
   if (!IsId(id)) return NoSuchId();
   TRUCE_ASSIGN_OR_RETURN(
@@ -113,19 +102,13 @@ Result<HttpResponse> GetLineage(const OperationPorts& ports, RestCall& call) {
   TRUCE_ASSIGN_OR_RETURN(const auto found, ReadFrom(ports.store, call.deadline, climb));
   const auto& [chains, speaker] = found;
   JsonWriter json;
-  json.BeginObject().Field("id", view.owner.id.text).Key("speaker");
-  if (speaker) {
-    WriteObject(*speaker, json);
-  } else {
-    json.Null();
-  }
+  json.BeginObject().Fields("id", view.owner.id.text, "speaker", speaker);
   chains.Write(json);
   json.EndObject();
   return JsonResponse(json.Take());
 }
 
 Result<HttpResponse> GetEnding(const OperationPorts& ports, RestCall& call) {
-  TRUCE_RETURN_IF_ERROR(call.AllowOnly({}));
   const std::string_view id = std::string_view(call.request.path).substr(kEndingsPath.size());
   if (!IsId(id)) return NoSuchId();
   const RegistryQueries queries(ports.store);
@@ -139,9 +122,7 @@ Result<HttpResponse> GetEnding(const OperationPorts& ports, RestCall& call) {
     if (!Ends(line.entry.action)) continue;
     TRUCE_ASSIGN_OR_RETURN(const bool may_read, ports.rest.MayRead(call, line.entry.root.ns));
     if (!may_read) return NoSuchId();
-    JsonWriter json;
-    WriteAuditLine(line, json);
-    return JsonResponse(json.Take());
+    return JsonResponse(JsonWriter().Put(line).Take());
   }
   return NoSuchId();
 }
@@ -151,8 +132,8 @@ Result<HttpResponse> GetEnding(const OperationPorts& ports, RestCall& call) {
 std::vector<HttpRoute> LineageRoutes(const OperationPorts& ports) {
   const auto lineage = [ports](RestCall& call) { return GetLineage(ports, call); };
   const auto ending = [ports](RestCall& call) { return GetEnding(ports, call); };
-  return {ports.rest.Authenticated("GET", std::string(kLineagePath), RouteMatch::kPrefix, lineage),
-          ports.rest.Authenticated("GET", std::string(kEndingsPath), RouteMatch::kPrefix, ending)};
+  return {ports.rest.Routed({"GET", std::string(kLineagePath), {}, {}, lineage}),
+          ports.rest.Routed({"GET", std::string(kEndingsPath), {}, {}, ending})};
 }
 
 }  // namespace truce

@@ -107,15 +107,11 @@ Result<HttpResponse> ExplainObject(const OperationPorts& ports, RestCall& call) 
   TRUCE_ASSIGN_OR_RETURN(const std::string text,
                          ExplainPolicy(object.root(), *call.policy, ports.clock.Now(), root_of));
   TRUCE_RETURN_IF_ERROR(looked);
-  JsonWriter json;
-  json.BeginObject().Field("text", text);
-  return JsonResponse(json.EndObject().Take());
+  return JsonResponse(JsonWriter().Object("text", text).Take());
 }
 
 Result<HttpResponse> TellStore(const OperationPorts& ports, RestCall& /*call*/) {
-  JsonWriter json;
-  json.BeginObject().Field("inDataDir", !ports.store.is_remote());
-  return JsonResponse(json.EndObject().Take());
+  return JsonResponse(JsonWriter().Object("inDataDir", !ports.store.is_remote()).Take());
 }
 
 }  // namespace
@@ -124,8 +120,8 @@ std::vector<HttpRoute> OperatorRoutes(OperationPorts ports) {
   const RestApi& rest = ports.rest;
   const auto shared = std::make_shared<const OperationPorts>(std::move(ports));
   const auto at = [&](const char* method, const char* path, auto handler) {
-    return rest.Authenticated(method, path, RouteMatch::kExact,
-                              [=](RestCall& call) { return handler(*shared, call); });
+    return rest.Routed(
+        {method, path, {}, {}, [=](RestCall& call) { return handler(*shared, call); }});
   };
   return {at("POST", "/api/v1/reservations:confirm", &Confirm),
           at("POST", "/api/v1/explain", &ExplainObject), at("GET", "/api/v1/store", &TellStore)};

@@ -1,77 +1,32 @@
 #include "webhook/api/override_book.h"
 #include "registry/base/result.h"
 #include "registry/store/administration.h"
-#include "webhook/wire/json_text.h"
 
 #include <algorithm>
-#include <nlohmann/json.hpp>
 #include <optional>
 #include <utility>
 
 namespace truce {
 namespace {
 
-using Json = nlohmann::json;
-
-constexpr char kOverridesSetting[] = "overrides";
-
-// Nothing when `text` is not what ToText wrote.
-std::optional<std::vector<StoredOverride>> FromText(const std::string& text) {
-  std::vector<StoredOverride> out;
-  if (text.empty()) return out;
-  const Json json = ParseJson(text);
-  if (!json.is_array()) return std::nullopt;
-  for (const Json& item : json) {
-    if (!item.is_object()) return std::nullopt;
-    const auto until = ParseTimestamp(TextIn(item, "until"));
-    const auto at = ParseTimestamp(TextIn(item, "at"));
-    if (!until || !at) return std::nullopt;
-    out.push_back({TextIn(item, "id"),
-                   {TextIn(item, "name"), TextIn(item, "object"), TextIn(item, "namespace"),
-                    TextIn(item, "group"), *until, TextIn(item, "reason")},
-                   TextIn(item, "by"),
-                   *at});
-  }
-  return out;
-}
-
-std::string ToText(const std::vector<StoredOverride>& overrides) {
-  Json json = Json::array();
-  for (const StoredOverride& each : overrides) {
-    json.push_back({{"id", each.id},
-                    {"name", each.what.name},
-                    {"object", each.what.object},
-                    {"namespace", each.what.ns},
-                    {"group", each.what.group},
-                    {"until", FormatTimestamp(each.what.until)},
-                    {"reason", each.what.reason},
-                    {"by", each.by},
-                    {"at", FormatTimestamp(each.at)}});
-  }
-  return Dump(json);
-}
-
-void DropPast(std::vector<StoredOverride>& overrides, Timestamp now) {
+// The oldest first, without what is over.
+void InOrder(std::vector<StoredOverride>& overrides, Timestamp now) {
   std::erase_if(overrides, [&](const StoredOverride& each) { return each.what.until <= now; });
+  std::ranges::stable_sort(overrides, {}, &StoredOverride::at);
 }
 
 }  // namespace
 
 Result<void> OverrideBook::LoadLocked(Deadline deadline) {
-  std::string text;
-  const auto look = [&](const Facts& facts) {
-    text = facts.Setting(kOverridesSetting).value_or("");
-  };
-  TRUCE_RETURN_IF_ERROR(store_.Read(look, deadline));
-  auto read = FromText(text);
-  if (!read) return Error{ErrorCode::kDataLoss, "the overrides in the registry cannot be read"};
+  TRUCE_ASSIGN_OR_RETURN(std::vector<StoredOverride> read,
+                         ReadTable(store_, kOverridesTable, deadline));
   // The policy judges by `until` itself; this only keeps the list short.
-  DropPast(*read, clock_.Now());
+  InOrder(read, clock_.Now());
   std::vector<Override> overrides;
-  for (const StoredOverride& each : *read) overrides.push_back(each.what);
+  for (const StoredOverride& each : read) overrides.push_back(each.what);
   const bool changed = present_.With([&](auto& present) {
-    if (present == *read) return false;
-    present = *std::move(read);
+    if (present == read) return false;
+    present = std::move(read);
     return true;
   });
   if (changed) on_change_(overrides);
@@ -89,18 +44,15 @@ Result<void> OverrideBook::Change(
   const std::lock_guard<std::mutex> lock(changing_);
   bool readable = true;
   TRUCE_RETURN_IF_ERROR(Administer(store_, clock_.Now(), deadline, [&](Administration& books) {
-    auto overrides = FromText(books.Setting(kOverridesSetting).value_or(""));
+    auto overrides = kOverridesTable.Values(books.TableRows(kOverridesTable));
     readable = overrides.has_value();
     // Nothing is written over it: somebody's way out may still stand there.
     if (!readable) return;
-    DropPast(*overrides, books.now());
-    const auto before = *overrides;
+    InOrder(*overrides, books.now());
     change(*overrides, books);
-    if (*overrides != before) books.PutSetting(kOverridesSetting, ToText(*overrides));
+    books.SetTableRows(kOverridesTable, kOverridesTable.Rows(*overrides));
   }));
-  if (!readable) {
-    return Error{ErrorCode::kDataLoss, "the overrides in the registry cannot be read"};
-  }
+  if (!readable) return Unreadable(kOverridesTable);
   return LoadLocked(deadline);
 }
 
@@ -154,7 +106,7 @@ Result<StoredOverride> OverrideBook::End(const std::string& id, const std::strin
 
 std::vector<StoredOverride> OverrideBook::Present() const {
   auto overrides = present_.With([](const auto& present) { return present; });
-  DropPast(overrides, clock_.Now());
+  InOrder(overrides, clock_.Now());
   return overrides;
 }
 

@@ -11,6 +11,7 @@
 
 #include "policies/mode.h"
 #include "registry/base/guarded.h"
+#include "registry/ownership/table.h"
 #include "registry/store/store.h"
 
 namespace truce {
@@ -25,6 +26,22 @@ struct StoredOverride {
 
   bool operator==(const StoredOverride&) const = default;
 };
+
+inline constexpr auto kOverridesTable = MakeTable<StoredOverride>(
+    "overrides", 1, StoredColumn("id", &StoredOverride::id),
+    StoredColumn(
+        "name", [](auto& each) -> auto& { return each.what.name; }),
+    StoredColumn(
+        "object", [](auto& each) -> auto& { return each.what.object; }),
+    StoredColumn(
+        "namespace", [](auto& each) -> auto& { return each.what.ns; }),
+    StoredColumn(
+        "group", [](auto& each) -> auto& { return each.what.group; }),
+    StoredColumn(
+        "until", [](auto& each) -> auto& { return each.what.until; }),
+    StoredColumn(
+        "reason", [](auto& each) -> auto& { return each.what.reason; }),
+    StoredColumn("by", &StoredOverride::by), StoredColumn("at", &StoredOverride::at));
 
 // Those of configuration are not its business. Thread-safe.
 class OverrideBook final {

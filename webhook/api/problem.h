@@ -47,14 +47,19 @@ HttpResponse AnswerOf(Result<HttpResponse> answer);
 
 // A JSON answer; `tag`: its entity tag, unless it is empty.
 HttpResponse JsonResponse(std::string json, const std::string& tag = {}, int status = 200);
-// {"items": […], "nextCursor"}: of each item what `write(item, json)` writes; the cursor, unless it
-// is empty.
+// {"items": […], "nextCursor"}: of each item what `write(item, json)` writes, else its own JSON;
+// the cursor, unless it is empty.
 template <typename Items, typename Write>
 HttpResponse ListResponse(const Items& items, const Write& write, const std::string& next = {}) {
   JsonWriter json;
   json.BeginObject().ListField("items", items, write);
   if (!next.empty()) json.Field("nextCursor", next);
   return JsonResponse(json.EndObject().Take());
+}
+template <typename Items>
+HttpResponse ListResponse(const Items& items, const std::string& next = {}) {
+  return ListResponse(
+      items, [](const auto& item, JsonWriter& json) { json.Put(item); }, next);
 }
 // {"count", "text"}: a report for people.
 HttpResponse TextResponse(std::size_t count, std::string_view text);

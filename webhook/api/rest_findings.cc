@@ -8,8 +8,8 @@
 #include <utility>
 
 #include "registry/base/random_id.h"
-#include "webhook/api/cluster_json.h"
 #include "webhook/api/cluster_routes.h"
+#include "webhook/api/described.h"
 #include "webhook/api/rest/cursor.h"
 #include "webhook/api/rest/operations.h"
 #include "webhook/findings/concerned.h"
@@ -63,13 +63,8 @@ class Findings final {
   Findings(const RestApi& rest, ClusterReports* reports) : rest_(rest), reports_(reports) {}
 
   Result<HttpResponse> List(RestCall& call) const {
-    TRUCE_RETURN_IF_ERROR(
-        call.AllowOnly({"rule", "namespace", "service", "severity", "limit", "cursor", "output"}));
     TRUCE_ASSIGN_OR_RETURN(const Filter filter, FilterOf(call));
     const std::string& ns = filter.ns;
-    if (auto refusal = rest_.Refuse(call, {"ownerships", "", "list", ns})) {
-      return *std::move(refusal);
-    }
     std::size_t muted = 0;
     std::vector<LiveFinding> shown;
     for (LiveFinding& finding : All()) {
@@ -87,20 +82,20 @@ class Findings final {
   }
 
   Result<HttpResponse> Explain(RestCall& call) const {
-    TRUCE_RETURN_IF_ERROR(call.AllowOnly({"output"}));
     const std::string word = call.request.path.substr(kFindingsPath.size() + 1);
     TRUCE_ASSIGN_OR_RETURN(const Found found, FindFor(call, word));
     const auto mute = reports_->Mutes().Hiding(found.whole);
     if (call.Parameter("output") == "text") {
       return TextResponse(1, FindingText(found.told, mute));
     }
+    const DetectorInfo& info = InfoOf(found.told.detector);
     JsonWriter json;
-    WriteExplained(found.told, mute ? &*mute : nullptr, json);
+    WriteMembers(found.told, json.BeginObject());
+    json.Fields("finds", info.finds, "proof", info.proof, "mute", mute).EndObject();
     return JsonResponse(json.Take());
   }
 
   Result<HttpResponse> Act(RestCall& call) const {
-    TRUCE_RETURN_IF_ERROR(call.AllowOnly({}));
     const std::string_view rest =
         std::string_view(call.request.path).substr(kFindingsPath.size() + 1);
     const std::size_t colon = std::min(rest.find(':'), rest.size());
@@ -111,12 +106,8 @@ class Findings final {
   }
 
   Result<HttpResponse> ListMutes(RestCall& call) const {
-    TRUCE_RETURN_IF_ERROR(call.AllowOnly({"rule", "namespace", "output"}));
     TRUCE_ASSIGN_OR_RETURN(const Filter filter, FilterOf(call));
     const std::string& ns = filter.ns;
-    if (auto refusal = rest_.Refuse(call, {"ownerships", "", "list", ns})) {
-      return *std::move(refusal);
-    }
     std::vector<Mute> mutes = reports_ ? reports_->Mutes().Present() : std::vector<Mute>();
     std::erase_if(mutes, [&](const Mute& mute) {
       const auto& all = mute.namespaces;
@@ -124,7 +115,7 @@ class Findings final {
              (!ns.empty() && std::find(all.begin(), all.end(), ns) == all.end());
     });
     if (call.Parameter("output") == "text") return TextResponse(mutes.size(), MutesText(mutes));
-    return ListResponse(mutes, WriteMute);
+    return ListResponse(mutes);
   }
 
  private:
@@ -180,7 +171,7 @@ class Findings final {
     json.BeginObject()
         .ListField("items", std::span(shown).first(count),
                    [&](const LiveFinding& finding, JsonWriter& out) {
-                     WriteFinding(ToldOf(call, ns, finding), out);
+                     out.Put(ToldOf(call, ns, finding));
                    })
         .NumberField("muted", muted);
     WriteAsOf(AsOf(), json);
@@ -297,9 +288,7 @@ class Findings final {
   }
 
   static HttpResponse Answer(const Mute& mute, int status) {
-    JsonWriter json;
-    WriteMute(mute, json);
-    return JsonResponse(json.Take(), {}, status);
+    return JsonResponse(JsonWriter().Put(mute).Take(), {}, status);
   }
 
   const RestApi& rest_;
@@ -312,15 +301,20 @@ class Findings final {
 std::vector<HttpRoute> FindingRoutes(const RestApi& rest, ClusterReports* reports) {
   const auto shared = std::make_shared<const Findings>(rest, reports);
   const std::string path(kFindingsPath);
+  const Permission lists = {"ownerships", "", "list", ""};
   return {
-      rest.Authenticated("GET", path, RouteMatch::kExact,
-                         [shared](RestCall& call) { return shared->List(call); }),
-      rest.Authenticated("GET", path + "/", RouteMatch::kPrefix,
-                         [shared](RestCall& call) { return shared->Explain(call); }),
-      rest.Authenticated("POST", path + "/", RouteMatch::kPrefix,
-                         [shared](RestCall& call) { return shared->Act(call); }),
-      rest.Authenticated("GET", std::string(kMutesPath), RouteMatch::kExact,
-                         [shared](RestCall& call) { return shared->ListMutes(call); }),
+      rest.Routed({"GET",
+                   path,
+                   {"rule", "namespace", "service", "severity", "limit", "cursor", "output"},
+                   lists,
+                   Calling(shared, &Findings::List)}),
+      rest.Routed({"GET", path + "/", {"output"}, {}, Calling(shared, &Findings::Explain)}),
+      rest.Routed({"POST", path + "/", {}, {}, Calling(shared, &Findings::Act)}),
+      rest.Routed({"GET",
+                   std::string(kMutesPath),
+                   {"rule", "namespace", "output"},
+                   lists,
+                   Calling(shared, &Findings::ListMutes)}),
   };
 }
 

@@ -13,12 +13,8 @@ namespace truce {
 namespace {
 
 Result<HttpResponse> ListQuotas(const OperationPorts& ports, RestCall& call) {
-  TRUCE_RETURN_IF_ERROR(call.AllowOnly({"namespace", "output"}));
   const std::string ns(call.request.Query("namespace").value_or(std::string_view()));
   TRUCE_ASSIGN_OR_RETURN(const std::string output, call.OneOf("output", {"json", "text"}));
-  if (auto refusal = ports.rest.Refuse(call, {"ownerships", "", "list", ns})) {
-    return *std::move(refusal);
-  }
   QuotaReport report;
   if (call.policy->quotas != nullptr) {
     TRUCE_ASSIGN_OR_RETURN(report, ReadFrom(ports.store, call.deadline, [&](const AllFacts& facts) {
@@ -41,7 +37,8 @@ Result<HttpResponse> ListQuotas(const OperationPorts& ports, RestCall& call) {
 
 std::vector<HttpRoute> QuotaRoutes(const OperationPorts& ports) {
   const auto operation = [ports](RestCall& call) { return ListQuotas(ports, call); };
-  return {ports.rest.Authenticated("GET", "/api/v1/quotas", RouteMatch::kExact, operation)};
+  const Permission lists = {"ownerships", "", "list", ""};
+  return {ports.rest.Routed({"GET", "/api/v1/quotas", {"namespace", "output"}, lists, operation})};
 }
 
 }  // namespace truce

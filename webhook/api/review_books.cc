@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdint>
-#include <nlohmann/json.hpp>
 #include <optional>
 #include <type_traits>
 
@@ -13,145 +12,55 @@
 #include "webhook/api/problem.h"
 #include "webhook/api/rest/call.h"
 #include "webhook/wire/digest.h"
-#include "webhook/wire/json_text.h"
+#include "webhook/wire/json_writer.h"
 
 namespace truce {
 namespace {
 
-using OrderedJson = nlohmann::ordered_json;
-
-constexpr char kTrialSetting[] = "trial";
-constexpr char kDenialsSetting[] = "denials";
 constexpr std::size_t kTrialTextBytesMax = 600;
 constexpr std::size_t kTrialNameBytesMax = 253;
 
-// The members of a kept entry, which `visit` writes or reads.
-template <typename Kept, typename Visit>
-requires std::is_same_v<std::remove_const_t<Kept>, Trial>
-void VisitMembers(Kept& trial, Visit& visit) {
-  visit("service", trial.service);
-  visit("rule", trial.rule);
-  visit("mode", trial.mode);
-  visit("resource", trial.resource);
-  visit("group", trial.group);
-  visit("kind", trial.kind);
-  visit("namespace", trial.ns);
-  visit("name", trial.name);
-  visit("user", trial.user);
-  visit("text", trial.text);
-  visit.Time("first", trial.first);
-  visit.Time("last", trial.last);
-  visit("count", trial.count);
-}
-
-template <typename Kept, typename Visit>
-requires std::is_same_v<std::remove_const_t<Kept>, Denial>
-void VisitMembers(Kept& denial, Visit& visit) {
-  visit("id", denial.id);
-  visit("key", denial.key.text);
-  visit("resource", denial.resource);
-  visit("rule", denial.rule);
-  visit("cause", denial.cause);
-  visit("group", denial.group);
-  visit("kind", denial.kind);
-  visit("namespace", denial.ns);
-  visit("name", denial.name);
-  visit("user", denial.user);
-  visit("first", denial.first);
-  visit("last", denial.last);
-  visit("count", denial.count);
-  visit("root", denial.root);
-}
-
-struct MemberWriter {
-  OrderedJson json = OrderedJson::object();
-
-  void operator()(const char* name, const std::string& text) { json[name] = text; }
-  void operator()(const char* name, std::uint64_t number) { json[name] = number; }
-  void operator()(const char* name, Timestamp time) {
-    json[name] = time.time_since_epoch().count();
+// The entries in `rows`, the latest last.
+template <typename Latest, typename Rows>
+Latest LatestFrom(const Rows& table, const std::vector<TableRow>& rows) {
+  std::vector<std::decay_t<decltype(*table.Value({}))>> entries;
+  for (const TableRow& row : rows) {
+    if (auto entry = table.Value(row)) entries.push_back(*std::move(entry));
   }
-  void operator()(const char* name, const Slot& slot) { json[name] = ToText(slot); }
-  // For people.
-  void Time(const char* name, Timestamp time) { json[name] = FormatTimestamp(time); }
-};
-
-struct MemberReader {
-  const OrderedJson& json;
-  bool is_read = json.is_object();  // false: no MemberWriter wrote that
-
-  void operator()(const char* name, std::string& text) { text = TextIn(json, name); }
-  void operator()(const char* name, std::uint64_t& number) {
-    is_read = is_read && json.contains(name) && json[name].is_number_unsigned();
-    if (is_read) number = json[name].get<std::uint64_t>();
-  }
-  void operator()(const char* name, Timestamp& time) {
-    std::uint64_t milliseconds = 0;
-    (*this)(name, milliseconds);
-    time = Timestamp(std::chrono::milliseconds(static_cast<std::int64_t>(milliseconds)));
-  }
-  void operator()(const char* name, Slot& slot) { Accept(SlotFromText(TextIn(json, name)), slot); }
-  void Time(const char* name, Timestamp& time) { Accept(ParseTimestamp(TextIn(json, name)), time); }
-
- private:
-  template <typename Value>
-  void Accept(std::optional<Value> read, Value& value) {
-    is_read = is_read && read.has_value();
-    if (read) value = *std::move(read);
-  }
-};
-
-template <typename Entry>
-OrderedJson ToJson(const Entry& entry) {
-  MemberWriter writer;
-  VisitMembers(entry, writer);
-  return std::move(writer.json);
-}
-
-// The latest last. Entries that cannot be read are passed over; nothing: it is no list.
-template <typename Entry, typename Latest>
-std::optional<Latest> LatestFrom(const std::string& text) {
-  const OrderedJson json = text.empty() ? OrderedJson::array() : ParseOrderedJson(text);
-  if (!json.is_array()) return std::nullopt;
+  std::ranges::stable_sort(entries, {}, [](const auto& entry) { return entry.last; });
   Latest latest;
-  for (const OrderedJson& item : json) {
-    MemberReader reader{item};
-    Entry entry;
-    if (reader.is_read) VisitMembers(entry, reader);
-    if (reader.is_read) latest.Enter(std::move(entry));
-  }
+  for (auto& entry : entries) latest.Enter(std::move(entry));
   return latest;
 }
 
-// Adds what is fresh to `setting` of `store`, and takes over what others wrote there. Where there
-// is nothing fresh, nothing is written. Errors: those of the store: then what is fresh stays so;
-// kDataLoss: the setting cannot be read, and nothing is fresh to write in its place.
-template <typename Entry, typename Latest>
-Result<void> ExchangeIn(Guarded<ExchangedEntries<Latest>>& entries, const char* setting,
-                        Store& store, Deadline deadline) {
+// Adds what is fresh to `table` of `store`, and takes over what others wrote there. Where there is
+// nothing fresh, nothing is written. Errors: those of the store: then what is fresh stays so.
+template <typename Latest, typename Rows>
+Result<void> Keep(Guarded<CountedEntries<Latest>>& entries, const Rows& table, Store& store,
+                  Deadline deadline) {
   const Latest fresh = entries.With([](auto& kept) { return std::exchange(kept.fresh, Latest()); });
   Latest merged;
-  bool is_read = true;
   const auto merge = [&](Administration& books) {
-    std::optional<Latest> kept = LatestFrom<Entry, Latest>(books.Setting(setting).value_or(""));
-    is_read = kept.has_value();
-    merged = std::move(kept).value_or(Latest());
-    if (fresh.empty()) return;
-    fresh.ForEach([&](const Entry& entry) { merged.Enter(entry); });
-    OrderedJson json = OrderedJson::array();
-    merged.ForEach([&](const Entry& entry) { json.push_back(ToJson(entry)); });
-    books.PutSetting(setting, Dump(json));
+    merged = LatestFrom<Latest>(table, books.TableRows(table));
+    fresh.ForEach([&](const auto& entry) { merged.Enter(entry); });
+    std::vector<TableRow> rows;
+    merged.ForEach([&](const auto& entry) { rows.push_back(table.Row(entry)); });
+    books.SetTableRows(table, std::move(rows));
   };
-  Result<void> done = Administer(store, Timestamp(), deadline, merge);
-  if (done.ok() && !is_read && fresh.empty()) {
-    done = Error{ErrorCode::kDataLoss, "setting " + std::string(setting) + " cannot be read"};
+  Result<void> done;
+  if (fresh.empty()) {
+    const auto rows = ReadRows(store, table, deadline);
+    if (rows.ok()) merged = LatestFrom<Latest>(table, rows.value());
+    if (!rows.ok()) done = rows.error();
+  } else {
+    done = Administer(store, Timestamp(), deadline, merge);
   }
   entries.With([&](auto& kept) {
     // What came meanwhile is fresh still.
     const Latest& old = done.ok() ? merged : fresh;
     Latest& into = done.ok() ? kept.all : kept.fresh;
     Latest whole;
-    const auto enter = [&](const Entry& entry) { whole.Enter(entry); };
+    const auto enter = [&](const auto& entry) { whole.Enter(entry); };
     old.ForEach(enter);
     kept.fresh.ForEach(enter);
     into = std::move(whole);
@@ -159,18 +68,16 @@ Result<void> ExchangeIn(Guarded<ExchangedEntries<Latest>>& entries, const char* 
   return done;
 }
 
-std::string IdOf(const Trial& trial) {
-  return trial.rule + " " + trial.service + "\n" + trial.resource + " " + trial.group + "/" +
-         trial.kind + "/" + trial.ns + "/" + trial.name;
+// As Keep; nothing where nothing is fresh and nobody else writes.
+template <typename Latest, typename Rows>
+Result<void> KeepFresh(Guarded<CountedEntries<Latest>>& entries, const Rows& table, Store& store,
+                       Deadline deadline) {
+  const bool is_known = entries.With([](const auto& kept) { return kept.fresh.empty(); });
+  return is_known && !store.is_remote() ? Result<void>() : Keep(entries, table, store, deadline);
 }
 
-// Whether the finding would refuse under `enforce`: not what refused, nor what warns in any mode.
-bool WouldRefuse(const Finding& finding) {
-  return finding.at_most == Mode::kEnforce &&
-         (finding.mode == Mode::kAudit || finding.mode == Mode::kWarn);
-}
-
-std::string DenialId(std::string_view of) {
+// 10 characters, the same for equal texts.
+std::string ShortId(std::string_view of) {
   constexpr std::size_t kLength = 10;
   const Digest digest = Sha256(of);
   std::string id;
@@ -178,10 +85,15 @@ std::string DenialId(std::string_view of) {
   return id;
 }
 
-// Its id is the whole text: the short one is made when somebody reads it.
-std::vector<Denial> WithShortIds(std::vector<Denial> denials) {
-  for (Denial& denial : denials) denial.id = DenialId(denial.id);
-  return denials;
+std::string IdOf(const Trial& trial) {
+  return ShortId(trial.rule + " " + trial.service + "\n" + trial.resource + " " + trial.group +
+                 "/" + trial.kind + "/" + trial.ns + "/" + trial.name);
+}
+
+// Whether the finding would refuse under `enforce`: not what refused, nor what warns in any mode.
+bool WouldRefuse(const Finding& finding) {
+  return finding.at_most == Mode::kEnforce &&
+         (finding.mode == Mode::kAudit || finding.mode == Mode::kWarn);
 }
 
 // One for all that is counted together.
@@ -196,8 +108,26 @@ std::string IdOf(const ReviewRecord& record, const Finding& finding) {
   out.append(1, '\n').append(other_key ? std::string_view() : key);
   out.append(1, '\n').append(record.group).append(1, '/').append(record.kind);
   if (record.root != nullptr) out.append(1, '\n').append(ToText(*record.root));
-  if (record.made_up) return out;
-  return out.append(1, '\n').append(record.ns).append(1, '/').append(record.name);
+  if (!record.made_up) out.append(1, '\n').append(record.ns).append(1, '/').append(record.name);
+  return ShortId(out);
+}
+
+void WriteTrial(const Trial& trial, JsonWriter& json) {
+  json.BeginObject()
+      .Field("service", trial.service)
+      .Field("rule", trial.rule)
+      .Field("mode", trial.mode)
+      .Field("resource", trial.resource)
+      .Field("group", trial.group)
+      .Field("kind", trial.kind)
+      .Field("namespace", trial.ns)
+      .Field("name", trial.name)
+      .Field("user", trial.user)
+      .Field("text", trial.text)
+      .Field("first", FormatTimestamp(trial.first))
+      .Field("last", FormatTimestamp(trial.last))
+      .NumberField("count", trial.count)
+      .EndObject();
 }
 
 }  // namespace
@@ -253,25 +183,25 @@ void DenialBook::OnReview(const ReviewRecord& record) {
                            .root = record.root != nullptr ? *record.root : own};
     entries_.With([&](auto& entries) {
       entries.all.Enter(denial);
-      if (is_exchanged_) entries.fresh.Enter(denial);
+      entries.fresh.Enter(denial);
     });
   }
 }
 
-void DenialBook::KeepForExchange() { is_exchanged_ = true; }
+Result<void> DenialBook::Load(Deadline deadline) {
+  return Keep(entries_, kDenialsTable, store_, deadline);
+}
 
-Result<void> DenialBook::Exchange(Store& store, Deadline deadline) {
-  return ExchangeIn<Denial>(entries_, kDenialsSetting, store, deadline);
+Result<void> DenialBook::Flush(Deadline deadline) {
+  return KeepFresh(entries_, kDenialsTable, store_, deadline);
 }
 
 std::vector<Denial> DenialBook::All() const {
-  return WithShortIds(
-      entries_.With([](const auto& entries) { return entries.all.All(kDenialsKept); }));
+  return entries_.With([](const auto& entries) { return entries.all.All(kDenialsKept); });
 }
 
 std::vector<Denial> DenialBook::OfNames(const std::set<KeyText>& names, std::size_t limit) const {
-  return WithShortIds(
-      entries_.With([&](const auto& entries) { return entries.all.OfNames(names, limit); }));
+  return entries_.With([&](const auto& entries) { return entries.all.OfNames(names, limit); });
 }
 
 void TrialBook::OnReview(const ReviewRecord& record) {
@@ -279,7 +209,8 @@ void TrialBook::OnReview(const ReviewRecord& record) {
   for (const Finding& finding : record.findings) {
     if (!WouldRefuse(finding)) continue;
     const Timestamp now = clock_.Now();
-    Trial trial{.service = OneLine(record.service, kTrialNameBytesMax),
+    Trial trial{.id = {},
+                .service = OneLine(record.service, kTrialNameBytesMax),
                 .rule = std::string(Name(finding.rule)),
                 .mode = std::string(Name(finding.mode)),
                 .resource = finding.resource,
@@ -292,6 +223,7 @@ void TrialBook::OnReview(const ReviewRecord& record) {
                 .first = now,
                 .last = now,
                 .count = 1};
+    trial.id = IdOf(trial);
     entries_.With([&](auto& entries) {
       entries.fresh.Enter(trial);
       entries.all.Enter(std::move(trial));
@@ -300,7 +232,7 @@ void TrialBook::OnReview(const ReviewRecord& record) {
 }
 
 void LatestTrials::Enter(Trial trial) {
-  std::string id = IdOf(trial);
+  std::string id = trial.id;
   if (Trial* known = entries_.Touch(id)) {
     trial.first = std::min(trial.first, known->first);
     trial.count += known->count;
@@ -311,12 +243,11 @@ void LatestTrials::Enter(Trial trial) {
 }
 
 Result<void> TrialBook::Load(Deadline deadline) {
-  return ExchangeIn<Trial>(entries_, kTrialSetting, store_, deadline);
+  return Keep(entries_, kTrialTable, store_, deadline);
 }
 
 Result<void> TrialBook::Flush(Deadline deadline) {
-  const bool is_known = entries_.With([](const auto& entries) { return entries.fresh.empty(); });
-  return is_known && !store_.is_remote() ? Result<void>() : Load(deadline);
+  return KeepFresh(entries_, kTrialTable, store_, deadline);
 }
 
 std::vector<Trial> TrialBook::Since(Timestamp since) const {
@@ -328,8 +259,7 @@ Result<HttpResponse> AnswerTrial(const TrialBook& book, const HttpRequest& reque
   if (const auto text = request.Query("since")) {
     TRUCE_ASSIGN_OR_RETURN(since, TimeIn("since", *text));
   }
-  return ListResponse(book.Since(since),
-                      [](const Trial& trial, JsonWriter& json) { json.Raw(Dump(ToJson(trial))); });
+  return ListResponse(book.Since(since), WriteTrial);
 }
 
 }  // namespace truce

@@ -28,6 +28,7 @@
 #include "registry/base/guarded.h"
 #include "registry/base/result.h"
 #include "registry/identity/values.h"
+#include "registry/ownership/table.h"
 #include "registry/ownership/terms.h"
 #include "webhook/http/router.h"
 
@@ -131,11 +132,20 @@ struct Denial {
   bool operator==(const Denial&) const = default;
 };
 
+inline constexpr auto kDenialsTable = MakeTable<Denial>(
+    "denials", 1, StoredColumn("id", &Denial::id), StoredColumn("key", &Denial::key),
+    StoredColumn("resource", &Denial::resource), StoredColumn("rule", &Denial::rule),
+    StoredColumn("cause", &Denial::cause), StoredColumn("group", &Denial::group),
+    StoredColumn("kind", &Denial::kind), StoredColumn("namespace", &Denial::ns),
+    StoredColumn("name", &Denial::name), StoredColumn("user", &Denial::user),
+    StoredColumn("first", &Denial::first), StoredColumn("last", &Denial::last),
+    StoredColumn("count", &Denial::count), StoredColumn("root", &Denial::root));
+
 // External synchronization.
 class LatestDenials final {
  public:
-  // Adds the counts of the denial's id, which may be a text of any length, to those that are there;
-  // the words of the one that was seen later stay.
+  // Adds the counts of the denial's id to those that are there; the words of the one that was seen
+  // later stay.
   void Enter(Denial denial);
   // Calls `visit(denial)`, the latest last.
   template <typename Fn>
@@ -160,28 +170,26 @@ class LatestDenials final {
   std::map<Slot, std::size_t> of_root_;
 };
 
-// What was counted, and of that what came since it was last exchanged: with the setting of a store
-// to which several servers add theirs.
+// What was counted, and of that what came since it was last kept: in the table of a store to which
+// several servers add theirs.
 template <typename Latest>
-struct ExchangedEntries {
+struct CountedEntries {
   Latest all;
   Latest fresh;
 };
 
-// Collects denied reviews, dry-runs too, in memory. Thread-safe.
+// Collects denied reviews, dry-runs too; kept in the store's table "denials", as trials are.
+// Thread-safe.
 class DenialBook final : public ReviewSink {
  public:
-  explicit DenialBook(const Clock& clock) : clock_(clock) {}
+  // References must outlive the book.
+  DenialBook(Store& store, const Clock& clock) : store_(store), clock_(clock) {}
 
   void OnReview(const ReviewRecord& record) override;
 
-  // What comes from now on is kept for Exchange, too. Before anything comes.
-  void KeepForExchange();
-  // Adds what came since the last call to the setting "denials" of `store`, and takes over what
-  // other servers wrote there. Where it stays open whether it was written, it may be counted twice.
-  // Errors: those of the store; then it is tried again with the next call. From one thread at a
-  // time.
-  Result<void> Exchange(Store& store, Deadline deadline);
+  // As those of TrialBook.
+  Result<void> Load(Deadline deadline);
+  Result<void> Flush(Deadline deadline);
 
   // The latest first.
   std::vector<Denial> All() const;
@@ -189,9 +197,9 @@ class DenialBook final : public ReviewSink {
   std::vector<Denial> OfNames(const std::set<KeyText>& names, std::size_t limit) const;
 
  private:
+  Store& store_;
   const Clock& clock_;
-  bool is_exchanged_ = false;
-  Guarded<ExchangedEntries<LatestDenials>> entries_;
+  Guarded<CountedEntries<LatestDenials>> entries_;
 };
 
 // Kept at most; the one seen longest ago gives way.
@@ -199,6 +207,7 @@ inline constexpr std::size_t kTrialsKept = 500;
 
 // One rule about one resource of one object, counted. A text of an object is one line.
 struct Trial {
+  std::string id;       // of what is counted together
   std::string service;  // as the object says
   std::string rule;
   std::string mode;      // in which it was found last: audit or warn
@@ -215,6 +224,15 @@ struct Trial {
 
   bool operator==(const Trial&) const = default;
 };
+
+inline constexpr auto kTrialTable = MakeTable<Trial>(
+    "trial", 1, StoredColumn("id", &Trial::id), StoredColumn("service", &Trial::service),
+    StoredColumn("rule", &Trial::rule), StoredColumn("mode", &Trial::mode),
+    StoredColumn("resource", &Trial::resource), StoredColumn("group", &Trial::group),
+    StoredColumn("kind", &Trial::kind), StoredColumn("namespace", &Trial::ns),
+    StoredColumn("name", &Trial::name), StoredColumn("user", &Trial::user),
+    StoredColumn("text", &Trial::text), StoredColumn("first", &Trial::first),
+    StoredColumn("last", &Trial::last), StoredColumn("count", &Trial::count));
 
 // External synchronization.
 class LatestTrials final {
@@ -235,7 +253,7 @@ class LatestTrials final {
   LatestEntries<Trial> entries_;
 };
 
-// Collects reviews, dry-runs excepted; kept in the store's setting "trial", to which Flush adds: a
+// Collects reviews, dry-runs excepted; kept in the store's table "trial", to which Flush adds: a
 // crash loses what came since. Thread-safe.
 class TrialBook final : public ReviewSink {
  public:
@@ -244,8 +262,8 @@ class TrialBook final : public ReviewSink {
 
   void OnReview(const ReviewRecord& record) override;
 
-  // Takes over what the store holds, and adds what came since the last Flush. Errors: those of the
-  // store; kDataLoss: that cannot be read.
+  // Takes over what the store holds, and adds what came since the last Flush. A row that cannot be
+  // read is passed over. Errors: those of the store.
   Result<void> Load(Deadline deadline);
   // Adds what came since the last time to what the store holds, durably, and takes over what other
   // servers wrote there. Where it stays open whether it was written, it may be counted twice.
@@ -259,7 +277,7 @@ class TrialBook final : public ReviewSink {
  private:
   Store& store_;
   const Clock& clock_;
-  Guarded<ExchangedEntries<LatestTrials>> entries_;
+  Guarded<CountedEntries<LatestTrials>> entries_;
 };
 
 // The answer above, where `cluster_routes` has its route.

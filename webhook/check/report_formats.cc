@@ -12,11 +12,16 @@
 namespace truce {
 namespace {
 
+// An object as the value of a member.
+template <typename... Members>
+auto ObjectOf(const Members&... members) {
+  return [&](JsonWriter& json) { json.Object(members...); };
+}
+
 void WriteFileLocation(const CheckLocation& location, JsonWriter& json) {
-  json.Field("file", location.file);
-  if (!location.source.empty()) json.Field("source", location.source);
-  if (location.at.line == 0) return;
-  json.NumberField("line", location.at.line).NumberField("column", location.at.column);
+  json.Fields("file", location.file).Given("source", location.source);
+  json.Given("line", location.at.line);
+  if (location.at.line > 0) json.Fields("column", location.at.column);
 }
 
 // Control characters other than line ends do not exist in XML 1.0.
@@ -88,32 +93,25 @@ constexpr ByteSet kInUriPath = AlnumAnd("-._~/!$&'()*+,;=@");
 void WriteLocation(const CheckLocation& location, JsonWriter& json) {
   std::string uri;
   AppendPercentEncoded<kInUriPath>(location.file, uri);
-  json.BeginObject().Key("physicalLocation").BeginObject();
-  json.Key("artifactLocation").BeginObject().Field("uri", uri).EndObject();
-  if (location.at.line > 0) {
-    json.Key("region")
-        .BeginObject()
-        .NumberField("startLine", location.at.line)
-        .NumberField("startColumn", location.at.column)
-        .EndObject();
-  }
-  json.EndObject().EndObject();
+  const auto write = [&](JsonWriter& out) {
+    out.BeginObject().Fields("artifactLocation", ObjectOf("uri", uri));
+    if (location.at.line > 0) {
+      out.Fields("region",
+                 ObjectOf("startLine", location.at.line, "startColumn", location.at.column));
+    }
+    out.EndObject();
+  };
+  json.Object("physicalLocation", write);
 }
 
 void WriteResult(const CheckFinding& finding, JsonWriter& json) {
-  json.BeginObject()
-      .Field("ruleId", finding.rule)
-      .Field("level", Name(finding.severity))
-      .Key("message")
-      .BeginObject()
-      .Field("text", BodyOf(finding))
-      .EndObject()
-      .Key("locations")
-      .BeginArray();
+  json.BeginObject().Fields("ruleId", finding.rule, "level", Name(finding.severity), "message",
+                            ObjectOf("text", BodyOf(finding)));
+  json.Key("locations").BeginArray();
   if (!finding.in_repository.file.empty()) WriteLocation(finding.in_repository, json);
   json.EndArray();
   if (!finding.key.empty()) {
-    json.Key("partialFingerprints").BeginObject().Field("resourceKey/v1", finding.key).EndObject();
+    json.Fields("partialFingerprints", ObjectOf("resourceKey/v1", finding.key));
   }
   json.EndObject();
 }
@@ -121,47 +119,34 @@ void WriteResult(const CheckFinding& finding, JsonWriter& json) {
 // What code scanning shows beside each finding of the rule.
 void WriteRule(const std::string& rule, JsonWriter& json) {
   const RuleHelp help = HelpOf(rule);
-  const auto text = [&json](const char* member, const std::string& words) {
-    json.Key(member).BeginObject().Field("text", words).EndObject();
-  };
-  json.BeginObject().Field("id", rule);
-  text("shortDescription", std::string(help.about));
-  text("fullDescription", std::string(help.why.empty() ? help.about : help.why));
-  text("help", std::string(help.help));
-  json.EndObject();
+  json.Object("id", rule, "shortDescription", ObjectOf("text", help.about), "fullDescription",
+              ObjectOf("text", help.why.empty() ? help.about : help.why), "help",
+              ObjectOf("text", help.help));
 }
 
 }  // namespace
 
 std::string JsonReport(const CheckReport& report) {
   JsonWriter json;
-  json.BeginObject()
-      .Field("apiVersion", "truce.dev/v1alpha1")
-      .Field("kind", "CheckReport")
-      .Field("verdict", Name(VerdictOf(report)))
-      .Field("message", Headline(report))
-      .Field("registry", report.registry)
-      .Field("unreachable", report.unreachable)
-      .NumberField("documents", report.documents)
-      .NumberField("unknownObjects", report.unknown_objects);
-  json.Key("declarations").BeginArray();
-  for (const CheckedDeclaration& each : report.declarations) {
-    json.BeginObject().Field("type", each.type).Field("name", each.name).Field("key", each.key);
-    json.Field("intent", each.intent).Field("object", each.object);
-    WriteFileLocation(each.location, json);
-    json.EndObject();
-  }
-  json.EndArray().Key("findings").BeginArray();
-  for (const CheckFinding& each : report.findings) {
-    json.BeginObject().Field("severity", Name(each.severity)).Field("rule", each.rule);
-    json.Field("object", each.object).Field("resource", each.resource);
-    json.Field("cause", each.cause).Field("remedy", each.remedy).Field("link", each.link);
-    json.Field("key", each.key);
-    WriteFileLocation(each.location, json);
-    json.EndObject();
-  }
-  json.EndArray().EndObject();
-  return json.Take() + "\n";
+  json.BeginObject().Fields("apiVersion", "truce.dev/v1alpha1", "kind", "CheckReport", "verdict",
+                            Name(VerdictOf(report)), "message", Headline(report), "registry",
+                            report.registry, "unreachable", report.unreachable, "documents",
+                            report.documents, "unknownObjects", report.unknown_objects);
+  json.ListField("declarations", report.declarations,
+                 [](const CheckedDeclaration& each, JsonWriter& out) {
+                   out.BeginObject().Fields("type", each.type, "name", each.name, "key", each.key,
+                                            "intent", each.intent, "object", each.object);
+                   WriteFileLocation(each.location, out);
+                   out.EndObject();
+                 });
+  json.ListField("findings", report.findings, [](const CheckFinding& each, JsonWriter& out) {
+    out.BeginObject().Fields("severity", Name(each.severity), "rule", each.rule, "object",
+                             each.object, "resource", each.resource, "cause", each.cause, "remedy",
+                             each.remedy, "link", each.link, "key", each.key);
+    WriteFileLocation(each.location, out);
+    out.EndObject();
+  });
+  return json.EndObject().Take() + "\n";
 }
 
 std::string JunitReport(const CheckReport& report) {
@@ -192,28 +177,27 @@ std::string JunitReport(const CheckReport& report) {
 std::string SarifReport(const CheckReport& report) {
   std::set<std::string> rules;
   for (const CheckFinding& finding : report.findings) rules.insert(finding.rule);
-  JsonWriter json;
-  json.BeginObject()
-      .Field("$schema", "https://json.schemastore.org/sarif-2.1.0.json")
-      .Field("version", "2.1.0")
-      .Key("runs")
-      .BeginArray()
-      .BeginObject();
-  json.Key("tool").BeginObject().Key("driver").BeginObject().Field("name", "truce check");
-  json.Key("rules").BeginArray();
-  for (const std::string& rule : rules) WriteRule(rule, json);
-  json.EndArray().EndObject().EndObject();
-  json.Key("invocations").BeginArray().BeginObject();
-  json.Field("executionSuccessful", report.unreachable.empty() && !report.unread);
-  if (!report.unreachable.empty()) {
-    json.Key("toolExecutionNotifications").BeginArray().BeginObject().Field("level", "error");
-    json.Key("message").BeginObject().Field("text", report.unreachable).EndObject();
+  const auto driver = [&](JsonWriter& json) {
+    json.BeginObject().Fields("name", "truce check").ListField("rules", rules, WriteRule);
+    json.EndObject();
+  };
+  const auto invocations = [&](JsonWriter& json) {
+    json.BeginArray().BeginObject();
+    json.Fields("executionSuccessful", report.unreachable.empty() && !report.unread);
+    if (!report.unreachable.empty()) {
+      json.Key("toolExecutionNotifications").BeginArray();
+      json.Object("level", "error", "message", ObjectOf("text", report.unreachable)).EndArray();
+    }
     json.EndObject().EndArray();
-  }
-  json.EndObject().EndArray();
-  json.Key("results").BeginArray();
-  for (const CheckFinding& finding : report.findings) WriteResult(finding, json);
-  json.EndArray().EndObject().EndArray().EndObject();
+  };
+  const auto runs = [&](JsonWriter& json) {
+    json.BeginArray().BeginObject();
+    json.Fields("tool", ObjectOf("driver", driver), "invocations", invocations);
+    json.ListField("results", report.findings, WriteResult).EndObject().EndArray();
+  };
+  JsonWriter json;
+  json.Object("$schema", "https://json.schemastore.org/sarif-2.1.0.json", "version", "2.1.0",
+              "runs", runs);
   return json.Take() + "\n";
 }
 

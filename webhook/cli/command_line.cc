@@ -184,11 +184,13 @@ Argument& Argument::Type(const std::string& name) {
   return *this;
 }
 
-Argument& Argument::OneOf(std::initializer_list<const char*> words) {
-  entry_->words.assign(words.begin(), words.end());
+Argument& Argument::OneOf(const std::vector<std::string>& words) {
+  entry_->words = words;
   entry_->values = Values::kWords;
   entry_->option->check([words = entry_->words](const std::string& given) {
-    const bool is_one = std::find(words.begin(), words.end(), given) != words.end();
+    const bool is_one = std::any_of(words.begin(), words.end(), [&](const std::string& word) {
+      return word.ends_with('=') ? given.starts_with(word) : given == word;
+    });
     return is_one ? std::string() : Quoted(given) + " is not one of " + JoinedBy(words, ", ");
   });
   if (entry_->is_flag()) entry_->type = JoinedBy(entry_->words, "|");

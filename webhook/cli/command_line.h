@@ -35,8 +35,8 @@ class Argument final {
 
   // What its value is called in the help text.
   Argument& Type(const std::string& name);
-  // Only these; offered by completion.
-  Argument& OneOf(std::initializer_list<const char*> words);
+  // Only these, and whatever begins with one that ends with "="; offered by completion.
+  Argument& OneOf(const std::vector<std::string>& words);
   // What completion offers; without it files, or nothing for what takes none.
   Argument& Offers(Values values);
   // Its heading in the help; default "Flags".

@@ -1,4 +1,6 @@
-// How commands print: a table for people, the server's JSON, YAML or names for programs.
+// How commands print: a table for people; JSON, YAML, CSV, names, columns or a template of one's
+// own for programs. All from the server's JSON and the description of a thing
+// (webhook/wire/columns.h).
 #ifndef TRUCE_WEBHOOK_CLI_OUTPUT_H_
 #define TRUCE_WEBHOOK_CLI_OUTPUT_H_
 
@@ -8,6 +10,8 @@
 #include <nlohmann/json_fwd.hpp>
 #include <string>
 
+#include "webhook/cli/exit_code.h"
+#include "webhook/wire/columns.h"
 #include "webhook/wire/text_table.h"
 
 namespace truce {
@@ -16,35 +20,50 @@ class CommandLine;
 
 struct CommandIo;
 
-// The member "id".
-std::string IdOf(const nlohmann::json& item);
+// What -o, --no-headers and --sort-by say.
+struct Form {
+  std::string output = "table";
+  bool has_head = true;
+  std::string
+      sort_by;  // the path of a member, with "-" the last first; empty: as the server has it
 
-// Adds -o, --output with its five forms; the default is a table.
-std::shared_ptr<std::string> AddOutputFlag(CommandLine& app);
+  bool is(std::string_view word) const { return output == word; }
+  bool for_people() const { return is("table") || is("wide") || is("text"); }
+  bool is_object() const { return is("json") || is("yaml"); }
+};
+// Adds these flags. `own`: the command's own form, which is the default; "table": none.
+std::shared_ptr<Form> AddForm(CommandLine& app, const char* own = "table");
 
-// Adds --no-headers: false, when it is given.
-std::shared_ptr<bool> AddNoHeadersFlag(CommandLine& app);
-
-// The rows, without their head where it is not wanted.
-TableRows WithHead(TableRows rows, bool has_head);
-// Columns three spaces apart, the first row in capitals; each cell as OneLine. The last column
-// is not padded.
-void PrintTable(TableRows rows, std::ostream& out);
+// What is listed: its columns, and the member that names an item, or several joined by "/".
+struct Listed {
+  Headings headings;
+  std::string_view name = "id";
+};
 
 // The JSON text indented, or as YAML.
 void PrintJson(const std::string& json, std::ostream& out);
 void PrintYaml(const std::string& json, std::ostream& out);
-// Prints `json` when `output` is json or yaml. False: another form is meant.
-bool PrintData(const std::string& output, const nlohmann::json& json, std::ostream& out);
-// Prints the names of `items`, those without one left out, when `output` is name. False: another
-// form is meant.
-bool PrintNames(const std::string& output, const nlohmann::json& items,
-                std::string (*name_of)(const nlohmann::json&), std::ostream& out);
-// Prints the list `items` as `output` says: as data under "items", their ids, or `rows`, whose
-// first one is the head. An empty table says so among the messages.
-void PrintList(const std::string& output, const nlohmann::json& items, const TableRows& rows,
-               CommandIo& io);
+// Prints `json` when `form` is json or yaml. False: another form is meant.
+bool PrintData(const Form& form, const nlohmann::json& json, std::ostream& out);
+// Prints the list `items` as `form` says; data is under "items". An empty table says so among the
+// messages. kUsage after a complaint: columns or a template that cannot be read.
+ExitCode PrintList(const Form& form, const Listed& listed, nlohmann::json items, CommandIo& io);
 
+// Columns three spaces apart, the first row in capitals; each cell as OneLine. The last column
+// is not padded.
+void PrintTable(TableRows rows, std::ostream& out);
+void PrintTable(const Headings& headings, const nlohmann::json& items, std::ostream& out);
+
+// A line of CSV (RFC 4180): the names of the columns, or the cells of an item.
+std::string CsvHead(const Headings& headings);
+std::string CsvLine(const Headings& headings, const nlohmann::json& item);
+
+// The member "id".
+std::string IdOf(const nlohmann::json& item);
+// The account of a resource in words: "unknown (ProviderConfig prod)" while it is not known.
+std::string AccountText(const nlohmann::json& resource);
+// "ObjectStorage team-a/artifacts": the object that is the member `name`; "-" when it has none.
+std::string ObjectText(const nlohmann::json& parent, const char* name);
 // What the table shows of a text that is empty.
 std::string OrDash(const std::string& text);
 

@@ -51,8 +51,7 @@ LiveFinding DiscreetOf(const LiveFinding& finding, std::string_view ns) {
   out.namespaces = {std::string(ns)};
   out.services.clear();
   std::erase_if(out.objects, [&](const Slot& slot) { return slot.ns != ns; });
-  // Of an account that several use: its texts name nobody but in the evidence.
-  if (finding.detector == Detector::kThrottledApi) {
+  if (InfoOf(finding.detector).names_others == NamesOthers::kInEvidence) {
     out.evidence.clear();
     return out;
   }

@@ -1,8 +1,6 @@
 #include "webhook/findings/conflicts.h"
 
 #include <algorithm>
-#include <array>
-#include <cstdio>
 #include <map>
 #include <optional>
 #include <set>
@@ -19,8 +17,6 @@
 
 namespace truce {
 namespace {
-
-std::string ForText(const Slot& slot) { return OneLine(ObjectForPeople(slot), kShownBytesMax); }
 
 ConflictObject ObjectOf(const Row& row) {
   return {.slot = row.slot,
@@ -133,7 +129,7 @@ std::string Shown(const Slot& slot, const Conflict& conflict) {
              return OnlyGroupsDiffer(slot, object.slot);
            });
   });
-  return is_alike ? OneLine(ForPeople(slot), kShownBytesMax) : ForText(slot);
+  return is_alike ? FullNameOf(slot) : ShortNameOf(slot);
 }
 
 std::string Shown(const ConflictSide& side, const Conflict& conflict) {
@@ -254,6 +250,15 @@ std::string ResourceForPeople(const Owner& owner) {
   std::string out = TypeForPeople(owner.identity.type);
   if (!owner.name.empty()) out += " " + Quoted(owner.name);
   return out;
+}
+
+LiveFinding FindingAbout(Detector detector, const Owner& owner) {
+  return {.detector = detector,
+          .subject = owner.key.text,
+          .key = owner.key,
+          .mode = Mode::kAudit,
+          .resource = ResourceForPeople(owner),
+          .since = owner.since};
 }
 
 Conflict ConflictAt(const Owner& owner, const Facts& facts) {
@@ -392,15 +397,10 @@ std::string Who(const ConflictSide& side, const Conflict& conflict) {
   return out;
 }
 
-std::string Rate(double per_minute) {
-  std::array<char, 32> text{};
-  const int length = std::snprintf(text.data(), text.size(), "%.1f/min", per_minute);
-  return std::string(text.data(), static_cast<std::size_t>(std::max(length, 0)));
-}
-
 std::string WarCell(const TagWar* war) {
   if (war == nullptr) return {};
-  return war->writes_per_minute > 0 ? "running, " + Rate(war->writes_per_minute) : "running";
+  return war->writes_per_minute > 0 ? "running, " + RateForPeople(war->writes_per_minute) + "/min"
+                                    : "running";
 }
 
 }  // namespace
@@ -418,7 +418,7 @@ std::string ConflictText(const Conflict& conflict, const TagWar* war) {
   }
   if (war != nullptr) {
     out += "  They overwrite each other now, since " + FormatTimestamp(war->since);
-    if (war->writes_per_minute > 0) out += ", " + Rate(war->writes_per_minute);
+    if (war->writes_per_minute > 0) out += ", " + RateForPeople(war->writes_per_minute) + "/min";
     out += ".\n";
   }
   out += "  " + DeletionEffect(conflict) + "\n";

@@ -98,6 +98,9 @@ Slot SpeakerFor(const Slot& root, const Slot& below, const Facts& facts);
 // "S3 bucket \"prod-artifacts\"", for an owner.
 std::string ResourceForPeople(const Owner& owner);
 
+// A finding about what `owner` owns, in mode audit.
+LiveFinding FindingAbout(Detector detector, const Owner& owner);
+
 // A line per conflict: resource, owner of record, who manages it too, since when, and whether they
 // fight now. `wide`: below it for each what deleting does and the steps that end it.
 std::string ConflictsText(std::span<const Conflict> conflicts, std::span<const TagWar> wars,

@@ -14,8 +14,8 @@
 #include "registry/base/counted.h"
 #include "registry/base/name_table.h"
 #include "registry/base/text.h"
+#include "webhook/findings/examiner.h"
 #include "webhook/findings/findings_book.h"
-#include "webhook/findings/ownership_gaps.h"
 #include "webhook/wire/text_table.h"
 
 namespace truce {
@@ -31,30 +31,44 @@ std::string KindText(const ServedKind& kind) {
   return OneLine(KindForPeople(kind.kind, kind.group), kShownBytesMax);
 }
 
+// What is not found while objects of the kind cannot be read; nothing: told elsewhere.
+std::string_view FindsBy(Role role) {
+  if (role == Role::kCompositeDefinition) return "the kinds of claims and composites";
+  const bool is_bound = role == Role::kComposite || role == Role::kClaim;
+  return is_bound ? "claims that share a composite and composites that Crossplane does not see"
+                  : "";
+}
+
 class Coverage final {
  public:
-  explicit Coverage(const CoverageFacts& facts) : facts_(facts) {
-    if (facts.webhook != nullptr) {
-      entries_ = DeclarationEntries(*facts.webhook, facts.expected.paths);
+  Coverage(const WatchedCluster& cluster, const Surroundings& around, Timestamp now)
+      : cluster_(cluster), around_(around), policy_(*around.policy), now_(now) {
+    if (cluster.configuration) {
+      entries_ = DeclarationEntries(*cluster.configuration, around.webhook.paths);
     }
   }
 
   CoverageReport Run() {
     AddWebhook();
-    for (const CoverageKind& kind : facts_.kinds) {
-      AddKind(kind);
-      if (!kind.failing_since) continue;
-      report_.failing_since =
-          std::min(report_.failing_since.value_or(*kind.failing_since), *kind.failing_since);
+    for (const auto& [name, kind] : cluster_.kinds) {
+      AddKind(kind.status, kind.objects.size(), FindsBy(kind.status.kind.role));
     }
-    for (const auto& [kind, until] : facts_.unmapped) AddUnmapped(kind, until);
+    for (const auto& [name, other] : cluster_.others) AddKind(other.status, 0, other.finds);
+    for (const auto& [name, served] : cluster_.served) {
+      if (cluster_.kinds.contains(name)) continue;
+      KindStatus status;
+      status.kind.selection.kind = served;
+      AddKind(status, 0, "");
+    }
+    for (const auto& [kind, until] : around_.unmapped) AddUnmapped(kind, until);
     AddXrdGroups();
     AddComposition();
-    for (const CoverageClaim& claim : facts_.claims) AddClaim(claim);
-    for (auto& [type, count] : weak_types_)
-      AddType(*facts_.policy->catalogue->FindType(type), count);
-    for (const auto& [config, count] : facts_.accounts) AddAccount(config, count);
-    for (const auto& [account, count] : facts_.unbound_accounts) AddUnbound(account, count);
+    for (const auto& [name, kind] : cluster_.kinds) {
+      if (kind.status.kind.role == Role::kClaim) AddClaim(name, kind);
+    }
+    for (auto& [type, count] : weak_types_) AddType(*policy_.catalogue->FindType(type), count);
+    for (const auto& [config, count] : cluster_.provisional_accounts) AddAccount(config, count);
+    AddUnboundAccounts();
     std::sort(report_.gaps.begin(), report_.gaps.end(),
               [](const CoverageGap& a, const CoverageGap& b) {
                 return std::make_tuple(a.reason, a.objects == 0, std::string_view(a.subject)) <
@@ -68,11 +82,11 @@ class Coverage final {
 
   void AddWebhook() {
     if (entries_.empty()) {
-      Add({GapReason::kNoWebhook, facts_.expected.name,
-           facts_.webhook == nullptr ? "The ValidatingWebhookConfiguration does not exist: nothing "
-                                       "is checked at admission."
-                                     : "No webhook of the configuration calls Truce's path: "
-                                       "nothing is checked at admission.",
+      Add({GapReason::kNoWebhook, around_.webhook.name,
+           !cluster_.configuration ? "The ValidatingWebhookConfiguration does not exist: nothing "
+                                     "is checked at admission."
+                                   : "No webhook of the configuration calls Truce's path: "
+                                     "nothing is checked at admission.",
            "Let the chart write the webhook configuration again.", 0});
       return;
     }
@@ -80,9 +94,9 @@ class Coverage final {
       AddExclusions(*entry);
       if (SendsCreate(*entry)) report_.failure_policy = entry->failure_policy;
     }
-    if (facts_.expected.status && facts_.expected.statuses_deny) return;
-    const bool is_lax = facts_.expected.status.has_value();
-    Add({GapReason::kStatusOpen, facts_.expected.name,
+    if (around_.webhook.status && around_.webhook.statuses_deny) return;
+    const bool is_lax = around_.webhook.status.has_value();
+    Add({GapReason::kStatusOpen, around_.webhook.name,
          std::string(is_lax ? "Configuration lets tenants change statuses (rule status-names)"
                             : "Changes of statuses do not come to Truce") +
              ": a name that is known from a status alone, such as one in an account that only an "
@@ -143,8 +157,7 @@ class Coverage final {
   // Of conflicts of the type, whoever declares it.
   Mode ModeOf(const TypeSpec& type) const {
     const ObjectFacts nobody;
-    const RuleCase c{
-        .policy = facts_.policy, .object = &nobody, .root = &nobody.slot, .now = facts_.now};
+    const RuleCase c{.policy = &policy_, .object = &nobody, .root = &nobody.slot, .now = now_};
     return ModeIn(c, Rule::kDuplicateOwnership,
                   {.type = type.name, .sure = type.certainty == Certainty::kResearched})
         .mode;
@@ -164,33 +177,48 @@ class Coverage final {
     return false;
   }
 
-  void AddKind(const CoverageKind& kind) {
-    const KindEntry* entry = facts_.policy->catalogue->FindKind(kind.kind.group, kind.kind.kind);
-    const bool is_mapped =
-        !facts_.policy->identity.mappings.Of(kind.kind.group, kind.kind.kind).empty();
+  void AddKind(const KindStatus& status, std::uint64_t objects, std::string_view finds) {
+    if (status.state == KindState::kFailing && status.since) {
+      report_.failing_since =
+          std::min(report_.failing_since.value_or(*status.since), *status.since);
+    }
+    const ServedKind& kind = status.kind.selection.kind;
+    const bool is_unread = !status.problem.empty();
+    const std::string problem = OneLine(status.problem, kShownBytesMax);
+    const KindEntry* entry = policy_.catalogue->FindKind(kind.group, kind.kind);
+    const bool is_mapped = !policy_.identity.mappings.Of(kind.group, kind.kind).empty();
     if (entry == nullptr && !is_mapped) {
-      const bool is_unmapped = facts_.unmapped.contains({kind.kind.group, kind.kind.kind});
-      if (IsProviderKind(kind.kind.group)) {
-        AddUnknown(kind);
-      } else if (!kind.list_problem.empty() && kind.objects > 0 && !is_unmapped) {
-        AddUnwatched(kind);
-      } else if (!kind.list_problem.empty() && !kind.watched_for.empty()) {
-        AddUnread(kind);
+      const bool is_unmapped = around_.unmapped.contains({kind.group, kind.kind});
+      if (IsProviderKind(kind.group)) {
+        Add({GapReason::kUnknownKind, KindText(kind),
+             "The catalogue does not know this kind: its declarations are neither checked nor "
+             "recorded.",
+             "Add its type to a file and name it in the setting types.", objects});
+      } else if (is_unread && objects > 0 && !is_unmapped) {
+        Add({GapReason::kUnwatched, KindText(kind),
+             "Its objects cannot be read, so nothing below them is proved or ended: " + problem,
+             "Mend what the message says; what it declares counts for no cap meanwhile.", objects});
+      } else if (is_unread && !finds.empty() && status.state != KindState::kUnserved) {
+        Add({GapReason::kNotListed, KindText(kind),
+             "Its objects cannot be listed, so " + std::string(finds) +
+                 " are not found: " + problem,
+             "Let Truce get, list and watch " +
+                 OneLine(kind.plural + "." + kind.group, kShownBytesMax) + ".",
+             0});
       }
       return;
     }
     ++report_.kinds;
-    const bool is_sent = AddReach(kind.kind, kind.objects);
-    if (!kind.list_problem.empty()) {
-      Add({GapReason::kNotListed, KindText(kind.kind),
-           "Its objects cannot be listed, so what they declare is not known: " +
-               OneLine(kind.list_problem, kShownBytesMax),
+    const bool is_sent = AddReach(kind, objects);
+    if (is_unread) {
+      Add({GapReason::kNotListed, KindText(kind),
+           "Its objects cannot be listed, so what they declare is not known: " + problem,
            "Mend what the message says; until then names of its types are answered with a warning.",
-           kind.objects});
+           objects});
     }
     const bool denies = entry == nullptr || ModeOf(*entry->type) == Mode::kEnforce;
-    if (!denies) weak_types_[entry->type->name] += kind.objects;
-    if (is_sent && denies && kind.list_problem.empty()) ++report_.protected_kinds;
+    if (!denies) weak_types_[entry->type->name] += objects;
+    if (is_sent && denies && !is_unread) ++report_.protected_kinds;
   }
 
   // Claims and composites are judged as such whether or not a rule maps them.
@@ -201,14 +229,17 @@ class Coverage final {
       bool is_unread = false;
     };
     std::map<std::string, Group> groups;
-    for (const CoverageKind& kind : facts_.defined) {
-      Group& group = groups[kind.kind.group];
-      group.is_unread = group.is_unread || !kind.list_problem.empty();
-      const bool is_sent =
-          IsSent(entries_, kind.kind, "CREATE") && IsSent(entries_, kind.kind, "UPDATE");
-      if (is_sent) continue;
-      group.unsent.push_back(kind.kind.kind);
-      group.objects += kind.objects;
+    for (const auto& [name, kind] : cluster_.kinds) {
+      const KindStatus& status = kind.status;
+      const bool is_defined =
+          status.kind.role == Role::kComposite || status.kind.role == Role::kClaim;
+      if (!is_defined || status.state == KindState::kUnserved) continue;
+      Group& group = groups[name.group];
+      group.is_unread = group.is_unread || !status.problem.empty();
+      const ServedKind& served = status.kind.selection.kind;
+      if (IsSent(entries_, served, "CREATE") && IsSent(entries_, served, "UPDATE")) continue;
+      group.unsent.push_back(name.kind);
+      group.objects += kind.objects.size();
     }
     for (auto& [name, group] : groups) {
       report_.xrd_groups.push_back(name);
@@ -226,34 +257,18 @@ class Coverage final {
   }
 
   void AddComposition() {
-    if (!facts_.composition || entries_.empty()) return;
-    const std::string& path = Of(facts_.expected.paths, Endpoint::kCompositions);
-    const auto& all = facts_.webhook->entries;
+    const auto composition = cluster_.served.find({"apiextensions.crossplane.io", "Composition"});
+    if (composition == cluster_.served.end() || entries_.empty()) return;
+    const std::string& path = Of(around_.webhook.paths, Endpoint::kCompositions);
+    const auto& all = cluster_.configuration->entries;
     const bool is_sent = std::any_of(all.begin(), all.end(), [&](const WebhookEntry& entry) {
-      return entry.path == path && IsSent({&entry}, *facts_.composition, "UPDATE");
+      return entry.path == path && IsSent({&entry}, composition->second, "UPDATE");
     });
     if (is_sent) return;
-    Add({GapReason::kNoRule, KindText(*facts_.composition),
+    Add({GapReason::kNoRule, KindText(composition->second),
          "Changes of Compositions do not come to Truce: nobody is warned of what one does to the "
          "composites that exist.",
          "Let the chart write the webhook configuration again.", 0});
-  }
-
-  void AddUnwatched(const CoverageKind& kind) {
-    Add({GapReason::kUnwatched, KindText(kind.kind),
-         "Its objects cannot be read, so nothing below them is proved or ended: " +
-             OneLine(kind.list_problem, kShownBytesMax),
-         "Mend what the message says; what it declares counts for no cap meanwhile.",
-         kind.objects});
-  }
-
-  void AddUnread(const CoverageKind& kind) {
-    Add({GapReason::kNotListed, KindText(kind.kind),
-         "Its objects cannot be listed, so " + std::string(kind.watched_for) +
-             " are not found: " + OneLine(kind.list_problem, kShownBytesMax),
-         "Let Truce get, list and watch " +
-             OneLine(kind.kind.plural + "." + kind.kind.group, kShownBytesMax) + ".",
-         0});
   }
 
   void AddUnmapped(const GroupKind& kind, Timestamp until) {
@@ -263,23 +278,17 @@ class Coverage final {
          "Bring the mapping rule back, or wait (settleTime).", 0});
   }
 
-  void AddUnknown(const CoverageKind& kind) {
-    Add({GapReason::kUnknownKind, KindText(kind.kind),
-         "The catalogue does not know this kind: its declarations are neither checked nor "
-         "recorded.",
-         "Add its type to a file and name it in the setting types.", kind.objects});
-  }
-
-  void AddClaim(const CoverageClaim& claim) {
-    const bool is_mapped =
-        !facts_.policy->identity.mappings.Of(claim.claim.group, claim.claim.kind).empty() ||
-        !facts_.policy->identity.mappings.Of(claim.composite.group, claim.composite.kind).empty();
+  void AddClaim(const GroupKind& claim, const WatchedCluster::Kind& kind) {
+    const auto found = policy_.claims.find(claim);
+    const GroupKind composite = found == policy_.claims.end() ? GroupKind{} : found->second;
+    const MappingRules& mappings = policy_.identity.mappings;
+    const bool is_mapped = !mappings.Of(claim.group, claim.kind).empty() ||
+                           !mappings.Of(composite.group, composite.kind).empty();
     if (is_mapped) return;
-    Add({GapReason::kNoMapping, KindText(claim.claim),
+    Add({GapReason::kNoMapping, KindText(kind.status.kind.selection.kind),
          "No mapping says what this claim declares: a conflict is refused only when it is "
-         "composed, "
-         "and its author sees it in an Event.",
-         "Add a rule for it to the setting mappings.", claim.objects});
+         "composed, and its author sees it in an Event.",
+         "Add a rule for it to the setting mappings.", kind.objects.size()});
   }
 
   void AddType(const TypeSpec& type, std::uint64_t objects) {
@@ -301,14 +310,25 @@ class Coverage final {
          "Name its account in the setting providerConfigs.", count});
   }
 
-  void AddUnbound(const std::string& account, std::uint64_t count) {
-    Add({GapReason::kAccountUnbound, "account " + OneLine(account, kShownBytesMax),
-         "accountParties binds it to nobody: whoever may make a ProviderConfig with a role of it "
-         "can take names in it.",
-         "Name in accountParties the namespaces that may declare in it.", count});
+  // Accounts of owned resources and of ProviderConfigs that accountParties, where it is in use,
+  // binds to nobody.
+  void AddUnboundAccounts() {
+    if (policy_.account_parties.empty()) return;
+    AccountCounts accounts = cluster_.accounts;
+    for (const auto& [config, account] : policy_.identity.accounts) accounts.try_emplace(account);
+    for (const auto& [account, count] : accounts) {
+      if (policy_.account_parties.contains(account)) continue;
+      Add({GapReason::kAccountUnbound, "account " + OneLine(account, kShownBytesMax),
+           "accountParties binds it to nobody: whoever may make a ProviderConfig with a role of it "
+           "can take names in it.",
+           "Name in accountParties the namespaces that may declare in it.", count});
+    }
   }
 
-  const CoverageFacts& facts_;
+  const WatchedCluster& cluster_;
+  const Surroundings& around_;
+  const AdmissionPolicy& policy_;
+  const Timestamp now_;
   std::vector<const WebhookEntry*> entries_;
   std::map<std::string, std::uint64_t> weak_types_;
   CoverageReport report_;
@@ -325,7 +345,10 @@ bool IsProviderKind(std::string_view group) {
                      [&](std::string_view suffix) { return group.ends_with(suffix); });
 }
 
-CoverageReport MakeCoverage(const CoverageFacts& facts) { return Coverage(facts).Run(); }
+CoverageReport CoverageOf(const WatchedCluster& cluster, const Surroundings& around,
+                          Timestamp now) {
+  return Coverage(cluster, around, now).Run();
+}
 
 std::vector<LiveFinding> FindingsOf(const CoverageReport& report) {
   std::vector<LiveFinding> out;
@@ -399,5 +422,29 @@ std::string CoverageText(const CoverageReport& report, bool all) {
   }
   return out;
 }
+
+namespace {
+
+class NotCovered final : public Examiner {
+ public:
+  Result<void> Examine(const Examination& at) override {
+    EndPass(at);
+    return {};
+  }
+  // Also with new numbers of accounts.
+  void EndPass(const Examination& at) override {
+    at.report(Detector::kNotCovered, at.watched.With([&](const WatchedCluster& cluster) {
+      return FindingsOf(CoverageOf(cluster, at.around, at.now));
+    }));
+  }
+};
+
+}  // namespace
+
+constinit const DetectorInfo kNotCoveredInfo{
+    "not-covered", Severity::kWarning, "Something is not protected.",
+    "What the API server serves and what objects declare, compared with the rules, the webhook "
+    "configuration and what may be read; `truce coverage` shows the whole comparison.",
+    Make<NotCovered>};
 
 }  // namespace truce

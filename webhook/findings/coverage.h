@@ -3,22 +3,19 @@
 #define TRUCE_WEBHOOK_FINDINGS_COVERAGE_H_
 
 #include <cstdint>
-#include <map>
 #include <optional>
-#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "registry/base/clock.h"
 #include "registry/identity/values.h"
-#include "webhook/findings/ownership_gaps.h"
-#include "webhook/findings/webhook_configuration.h"
-#include "webhook/kube/cluster_api.h"
+#include "webhook/findings/findings_book.h"
 
 namespace truce {
 
-struct AdmissionPolicy;
+struct Surroundings;
+struct WatchedCluster;
 
 enum class GapReason : std::uint8_t {
   kNoWebhook,       // "no-webhook": the API server does not ask Truce at all
@@ -46,40 +43,6 @@ struct CoverageGap {
   bool operator==(const CoverageGap&) const = default;
 };
 
-// A served kind, and what is known of it.
-struct CoverageKind {
-  ServedKind kind;
-  std::uint64_t objects = 0;
-  std::string list_problem;  // why it cannot be listed; empty: it can
-  // Of a kind that is read for detectors, whatever it declares: what they find by it.
-  std::string_view watched_for = {};
-  std::optional<Timestamp> failing_since = {};  // since then it cannot be listed or watched
-};
-
-// A claim kind of an XRD, and its composite kind.
-struct CoverageClaim {
-  ServedKind claim;
-  GroupKind composite;
-  std::uint64_t objects = 0;
-};
-
-// Everything the report looks at; pointees live during the call.
-struct CoverageFacts {
-  const AdmissionPolicy* policy = nullptr;  // never null: catalogue, mappings and modes are used
-  Timestamp now{};
-  std::span<const CoverageKind> kinds;    // all served kinds of providers' groups and mapped kinds
-  std::span<const CoverageClaim> claims;  // all claim kinds
-  std::span<const CoverageKind> defined;  // all kinds that XRDs define
-  std::optional<ServedKind> composition;  // nothing: not served
-  const WebhookConfiguration* webhook = nullptr;  // null: it does not exist
-  ExpectedWebhook expected;                       // paths and name are used
-  ProvisionalAccounts accounts;                   // CountProvisionalAccounts of all owners
-  // Accounts of owned resources and of ProviderConfigs, with the number of resources in each that
-  // accountParties binds to nobody; empty while it is not in use.
-  std::map<std::string, std::uint64_t> unbound_accounts;
-  std::map<GroupKind, Timestamp> unmapped;  // kinds whose rule is gone: until when they stay
-};
-
 struct CoverageReport {
   std::uint64_t kinds = 0;            // that can declare resources
   std::uint64_t protected_kinds = 0;  // of them those whose conflicts are denied
@@ -96,7 +59,8 @@ struct CoverageReport {
   bool operator==(const CoverageReport&) const = default;
 };
 
-CoverageReport MakeCoverage(const CoverageFacts& facts);
+// Of a cluster as the detectors know it: all kinds that are followed or served.
+CoverageReport CoverageOf(const WatchedCluster& cluster, const Surroundings& around, Timestamp now);
 
 // True for kinds of AWS providers that declare cloud resources: their group begins with a service
 // ("s3.aws.upbound.io", not "aws.upbound.io").

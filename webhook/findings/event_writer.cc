@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <nlohmann/json.hpp>
+#include <thread>
 #include <utility>
 
 #include "registry/identity/uids.h"
@@ -70,18 +71,7 @@ std::string EventJson(const ObjectEvent& event, Timestamp now, const std::string
 
 EventWriter::EventWriter(ClusterApi& api, const Clock& clock, Options options)
     : api_(api), clock_(clock), options_(std::move(options)), queue_(options_.limits) {
-  thread_ = std::thread([this] { Run(); });
-}
-
-EventWriter::~EventWriter() { Stop(); }
-
-void EventWriter::Stop() {
-  {
-    const std::lock_guard<std::mutex> lock(mutex_);
-    is_ending_ = true;
-  }
-  changed_.notify_all();
-  if (thread_.joinable()) thread_.join();
+  worker_.Start();
 }
 
 void EventWriter::Queue(ObjectEvent event) {
@@ -92,7 +82,7 @@ void EventWriter::Queue(ObjectEvent event) {
   }
   if (outcome == EventQueue::Outcome::kRepeated) ++repeated_;
   if (outcome == EventQueue::Outcome::kDropped) ++dropped_;
-  changed_.notify_all();
+  worker_.Wake();
 }
 
 void EventWriter::Post(ObjectEvent event) { Queue(std::move(event)); }
@@ -110,13 +100,20 @@ void EventWriter::PostLater(std::string root, std::function<std::vector<ObjectEv
     }
     tasks_.push_back({std::move(root), std::move(make)});
   }
-  changed_.notify_all();
+  worker_.Wake();
 }
 
+// The worker is settled too while the next Event has to wait for its time.
 bool EventWriter::Flush(Deadline deadline) {
-  std::unique_lock<std::mutex> lock(mutex_);
-  return changed_.wait_until(lock, deadline,
-                             [this] { return tasks_.empty() && queue_.size() == 0 && !is_busy_; });
+  const auto is_done = [this] {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    return tasks_.empty() && queue_.size() == 0;
+  };
+  while (!worker_.Settle(deadline) || !is_done()) {
+    if (std::chrono::steady_clock::now() >= deadline) return false;
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
+  return true;
 }
 
 void EventWriter::Trouble(const std::string& message) {
@@ -125,7 +122,7 @@ void EventWriter::Trouble(const std::string& message) {
   if (options_.on_trouble) options_.on_trouble(message);
 }
 
-void EventWriter::Write(ObjectEvent event) {
+std::chrono::milliseconds EventWriter::Write(ObjectEvent event) {
   const std::string json = EventJson(event, clock_.Now(), options_.reporter);
   const auto answer = api_.Create(EventKind(), NamespaceOf(event.object), json,
                                   std::chrono::steady_clock::now() + kCallTime);
@@ -134,53 +131,39 @@ void EventWriter::Write(ObjectEvent event) {
     attempts_ = 0;
     ++(answer.ok() ? written_ : repeated_);
     Trouble({});
-    return;
+    return {};
   }
   Trouble(answer.error().message);
   if (IsWorthRepeating(answer.error().kind) && ++attempts_ < kAttemptsMax) {
     const auto pause = answer.error().retry_after.value_or(kPause);
-    std::unique_lock<std::mutex> lock(mutex_);
+    const std::lock_guard<std::mutex> lock(mutex_);
     queue_.PutBack(std::move(event));
     // However long an API server asks to wait: the queue behind grows meanwhile.
-    changed_.wait_for(lock, std::min<std::chrono::milliseconds>(pause, 5 * kPause),
-                      [this] { return is_ending_; });
-    return;
+    return std::min<std::chrono::milliseconds>(pause, 5 * kPause);
   }
   attempts_ = 0;
   ++failed_;
   const std::lock_guard<std::mutex> lock(mutex_);
   queue_.Forget(event);
+  return {};
 }
 
-void EventWriter::Run() {
-  std::unique_lock<std::mutex> lock(mutex_);
-  while (!is_ending_) {
-    std::vector<Task> tasks = std::exchange(tasks_, {});
-    std::optional<ObjectEvent> next = queue_.Take(clock_.Now());
-    if (tasks.empty() && !next) {
-      is_busy_ = false;
-      changed_.notify_all();
-      const auto wait = queue_.WaitTime(clock_.Now());
-      const auto is_woken = [&] {
-        return is_ending_ || !tasks_.empty() ||
-               queue_.WaitTime(clock_.Now()) == std::chrono::milliseconds(0);
-      };
-      if (wait) {
-        changed_.wait_for(lock, *wait, is_woken);
-      } else {
-        changed_.wait(lock, is_woken);
-      }
-      continue;
-    }
-    // Without the lock: making them reads the store, writing waits for the API server.
-    is_busy_ = true;
-    lock.unlock();
-    for (const Task& task : tasks) {
-      for (ObjectEvent& event : task.make()) Queue(std::move(event));
-    }
-    if (next) Write(std::move(*next));
-    lock.lock();
+Worker::Rest EventWriter::Turn() {
+  std::vector<Task> tasks;
+  std::optional<ObjectEvent> next;
+  {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    tasks.swap(tasks_);
+    next = queue_.Take(clock_.Now());
   }
+  // Without the lock: making them reads the store, writing waits for the API server.
+  for (const Task& task : tasks) {
+    for (ObjectEvent& event : task.make()) Queue(std::move(event));
+  }
+  const Deadline earliest = next ? In(Write(std::move(*next))) : Deadline{};
+  const std::lock_guard<std::mutex> lock(mutex_);
+  const auto wait = queue_.WaitTime(clock_.Now());
+  return {wait ? In(*wait) : Deadline::max(), earliest};
 }
 
 void EventWriter::WriteMetrics(MetricWriter& writer) const {

@@ -8,16 +8,15 @@
 #define TRUCE_WEBHOOK_FINDINGS_EVENT_WRITER_H_
 
 #include <atomic>
-#include <condition_variable>
 #include <cstdint>
 #include <functional>
 #include <memory>
 #include <mutex>
 #include <string>
-#include <thread>
 #include <vector>
 
 #include "registry/base/clock.h"
+#include "registry/base/worker.h"
 #include "webhook/findings/event_queue.h"
 #include "webhook/kube/cluster_api.h"
 #include "webhook/metrics/metrics.h"
@@ -41,13 +40,13 @@ class EventWriter final {
   };
   // `api` and `clock` must outlive the writer. Starts the thread.
   EventWriter(ClusterApi& api, const Clock& clock, Options options);
-  ~EventWriter();  // as Stop
+  ~EventWriter() = default;  // as Stop
   EventWriter(const EventWriter&) = delete;
   EventWriter& operator=(const EventWriter&) = delete;
 
   // Ends the thread; what is queued is dropped, and `api` is not asked any more. Blocks at most for
   // the call under way. Idempotent.
-  void Stop();
+  void Stop() { worker_.Stop(); }
 
   // Queues one; never blocks. If the queue is full, counts it.
   void Post(ObjectEvent event);
@@ -70,9 +69,10 @@ class EventWriter final {
     std::function<std::vector<ObjectEvent>()> make;
   };
 
-  void Run();
+  Worker::Rest Turn();
   void Queue(ObjectEvent event);
-  void Write(ObjectEvent event);
+  // How long to write nothing now.
+  std::chrono::milliseconds Write(ObjectEvent event);
   void Trouble(const std::string& message);
 
   ClusterApi& api_;
@@ -80,11 +80,8 @@ class EventWriter final {
   const Options options_;
 
   std::mutex mutex_;
-  std::condition_variable changed_;
   EventQueue queue_;         // under mutex_
   std::vector<Task> tasks_;  // under mutex_
-  bool is_ending_ = false;   // under mutex_
-  bool is_busy_ = false;     // under mutex_
 
   std::atomic<std::uint64_t> written_{0};
   std::atomic<std::uint64_t> repeated_{0};
@@ -92,7 +89,7 @@ class EventWriter final {
   std::atomic<std::uint64_t> failed_{0};
   bool is_in_trouble_ = false;  // of the thread
   int attempts_ = 0;            // of the thread: for the Event under way
-  std::thread thread_;          // last: it uses everything above
+  Worker worker_{[this] { return Turn(); }};
 };
 
 }  // namespace truce

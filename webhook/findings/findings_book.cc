@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "policies/finding.h"
+#include "policies/people.h"
 #include "registry/base/fingerprint.h"
 #include "registry/base/random_id.h"
 
@@ -25,11 +26,37 @@ bool SameForPeople(const LiveFinding& a, const LiveFinding& b) {
 
 }  // namespace
 
+std::string FullNameOf(const Slot& object) { return OneLine(ForPeople(object), kShownBytesMax); }
+
+std::string ShortNameOf(const Slot& object) {
+  return OneLine(ObjectForPeople(object), kShownBytesMax);
+}
+
+std::string ConfigForPeople(const std::string& config) {
+  const std::optional<Slot> slot = SlotFromText(config);
+  return slot ? FullNameOf(*slot) : OneLine("ProviderConfig " + config, kShownBytesMax);
+}
+
 LiveFinding FindingAbout(Detector detector, const Slot& object, std::string resource) {
   return {.detector = detector,
           .subject = ToText(object),
           .objects = {object},
           .resource = std::move(resource)};
+}
+
+std::vector<LiveFinding> LastingFindings::Of(std::vector<std::pair<std::string, LiveFinding>> found,
+                                             Timestamp now) {
+  std::map<std::string, Timestamp> next;
+  std::vector<LiveFinding> out;
+  for (auto& each : found) {
+    LiveFinding& finding = each.second;
+    const auto known = since_.find(each.first);
+    finding.since = known == since_.end() ? now : known->second;
+    next[each.first] = finding.since;
+    if (now - finding.since >= after_) out.push_back(std::move(finding));
+  }
+  since_ = std::move(next);
+  return out;
 }
 
 Severity SeverityOf(Mode mode) {

@@ -2,6 +2,7 @@
 #ifndef TRUCE_WEBHOOK_FINDINGS_FINDINGS_BOOK_H_
 #define TRUCE_WEBHOOK_FINDINGS_FINDINGS_BOOK_H_
 
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <map>
@@ -45,11 +46,38 @@ struct LiveFinding {
   bool operator==(const LiveFinding&) const = default;
 };
 
+// As findings name an object: "Bucket.s3.aws.upbound.io team-a/files", and "Bucket team-a/files".
+std::string FullNameOf(const Slot& object);
+std::string ShortNameOf(const Slot& object);
+
+// A ProviderConfig, as a provisional account spells it ("prod/aws.upbound.io/ProviderConfig//dev"),
+// for people: "ProviderConfig.aws.upbound.io dev".
+std::string ConfigForPeople(const std::string& config);
+
 // One about an object, which is its subject, in mode warn.
 LiveFinding FindingAbout(Detector detector, const Slot& object, std::string resource);
 
+// Lets findings pass that two looks found, at least `after` apart; sets `since` to the first of
+// them. External synchronization.
+class LastingFindings final {
+ public:
+  explicit LastingFindings(std::chrono::milliseconds after) : after_(after) {}
+
+  // `found`: all that this look found, each with what tells whether it is the same as before.
+  std::vector<LiveFinding> Of(std::vector<std::pair<std::string, LiveFinding>> found,
+                              Timestamp now);
+
+ private:
+  const std::chrono::milliseconds after_;
+  std::map<std::string, Timestamp> since_;
+};
+
 // audit: info, warn: warning, enforce: critical.
 Severity SeverityOf(Mode mode);
+
+// Of `findings` of composite-not-seen: kinds of composites that Crossplane does not see and of
+// their claims, and since when.
+std::map<GroupKind, Timestamp> UnseenKinds(const std::vector<LiveFinding>& findings);
 
 // What people call a finding by: 10 characters made of its detector and subject, the same after a
 // restart. Against chance, not against somebody who wants two findings to have one.

@@ -2,75 +2,29 @@
 
 #include <algorithm>
 #include <array>
-#include <nlohmann/json.hpp>
 #include <optional>
 #include <string_view>
 
 #include "registry/store/administration.h"
-#include "webhook/wire/json_text.h"
 
 namespace truce {
 namespace {
 
-using Json = nlohmann::json;
-
-constexpr char kMutesSetting[] = "findingMutes";
-
-Error Unreadable() {
-  return {ErrorCode::kDataLoss, "the mutes of findings in the registry cannot be read"};
-}
-
-// Nothing when `item` is not what JsonOf wrote. One of a detector that this version does not have
-// is kept out, and with it hides nothing.
-std::optional<Mute> MuteFrom(const Json& item) {
-  const auto detector = DetectorFromName(TextIn(item, "rule"));
-  const auto severity = SeverityFromName(TextIn(item, "severity"));
-  const auto until = ParseTimestamp(TextIn(item, "until"));
-  const auto at = ParseTimestamp(TextIn(item, "at"));
-  const auto namespaces = item.find("namespaces");
-  const bool is_whole =
-      detector && severity && until && at && namespaces != item.end() && namespaces->is_array();
-  if (!is_whole) return std::nullopt;
-  Mute mute{*detector,
-            TextIn(item, "subject"),
-            *severity,
-            TextIn(item, "resource"),
-            {},
-            *until,
-            TextIn(item, "reason"),
-            TextIn(item, "by"),
-            *at};
-  for (const Json& ns : *namespaces) {
-    if (!ns.is_string()) return std::nullopt;
-    mute.namespaces.push_back(ns.get<std::string>());
-  }
-  return mute;
-}
-
-Json JsonOf(const Mute& mute) {
-  return {{"rule", Name(mute.detector)},     {"subject", mute.subject},
-          {"severity", Name(mute.severity)}, {"resource", mute.resource},
-          {"namespaces", mute.namespaces},   {"until", FormatTimestamp(mute.until)},
-          {"reason", mute.reason},           {"by", mute.by},
-          {"at", FormatTimestamp(mute.at)}};
-}
-
-// The list of the setting `text`, without what is over at `now`; nothing when it is no such list.
+// The mutes in `rows`, without what is over at `now`; nothing: one cannot be read. One of a
+// detector that this version does not have hides nothing, and is passed over.
 template <typename Mutes>
-std::optional<Mutes> MutesFrom(const std::string& text, Timestamp now) {
-  Mutes out;
-  if (text.empty()) return out;
-  const Json json = ParseJson(text);
-  if (!json.is_array()) return std::nullopt;
-  for (const Json& item : json) {
-    if (!item.is_object()) return std::nullopt;
-    if (!DetectorFromName(TextIn(item, "rule"))) continue;
-    auto mute = MuteFrom(item);
-    if (!mute) return std::nullopt;
-    if (mute->until <= now) continue;
-    out.insert_or_assign({mute->detector, mute->subject}, *std::move(mute));
+std::optional<Mutes> MutesFrom(std::vector<TableRow> rows, Timestamp now) {
+  std::erase_if(rows, [](const TableRow& row) {
+    Detector detector{};
+    return !ColumnForm<Detector>::From(row.front(), detector);
+  });
+  auto read = kMutesTable.Values(rows);
+  if (!read) return std::nullopt;
+  Mutes mutes;
+  for (Mute& mute : *read) {
+    if (mute.until > now) mutes.insert_or_assign({mute.detector, mute.subject}, std::move(mute));
   }
-  return out;
+  return mutes;
 }
 
 std::size_t CountOf(std::string_view ns, const auto& mutes) {
@@ -117,11 +71,9 @@ Mute MuteOf(const LiveFinding& finding) {
 }
 
 Result<void> MuteBook::LoadLocked(Deadline deadline) {
-  std::string text;
-  const auto look = [&](const Facts& facts) { text = facts.Setting(kMutesSetting).value_or(""); };
-  TRUCE_RETURN_IF_ERROR(store_.Read(look, deadline));
-  auto read = MutesFrom<Mutes>(text, clock_.Now());
-  if (!read) return Unreadable();
+  TRUCE_ASSIGN_OR_RETURN(std::vector<TableRow> rows, ReadRows(store_, kMutesTable, deadline));
+  auto read = MutesFrom<Mutes>(std::move(rows), clock_.Now());
+  if (!read) return Unreadable(kMutesTable);
   present_.With([&](Mutes& present) { present = *std::move(read); });
   return {};
 }
@@ -136,16 +88,15 @@ Result<void> MuteBook::Change(const std::function<void(Mutes&, Administration&)>
   const std::lock_guard<std::mutex> lock(changing_);
   bool readable = true;
   TRUCE_RETURN_IF_ERROR(Administer(store_, clock_.Now(), deadline, [&](Administration& books) {
-    const std::string text = books.Setting(kMutesSetting).value_or("");
-    auto mutes = MutesFrom<Mutes>(text, books.now());
+    auto mutes = MutesFrom<Mutes>(books.TableRows(kMutesTable), books.now());
     readable = mutes.has_value();
     if (!readable) return;
     change(*mutes, books);
-    Json json = Json::array();
-    for (const auto& [of, mute] : *mutes) json.push_back(JsonOf(mute));
-    if (const std::string next = Dump(json); next != text) books.PutSetting(kMutesSetting, next);
+    std::vector<TableRow> rows;
+    for (const auto& [of, mute] : *mutes) rows.push_back(kMutesTable.Row(mute));
+    books.SetTableRows(kMutesTable, std::move(rows));
   }));
-  if (!readable) return Unreadable();
+  if (!readable) return Unreadable(kMutesTable);
   return LoadLocked(deadline);
 }
 

@@ -13,6 +13,7 @@
 
 #include "registry/base/guarded.h"
 #include "registry/base/result.h"
+#include "registry/ownership/table.h"
 #include "registry/store/store.h"
 #include "webhook/findings/findings_book.h"
 #include "webhook/metrics/metrics.h"
@@ -38,6 +39,17 @@ struct Mute {
   bool operator==(const Mute&) const = default;
 };
 Mute MuteOf(const LiveFinding& finding);
+
+template <>
+struct ColumnForm<Detector> : WordColumn<Detector, DetectorFromName> {};
+template <>
+struct ColumnForm<Severity> : WordColumn<Severity, SeverityFromName> {};
+inline constexpr auto kMutesTable = MakeTable<Mute>(
+    "mutes", 2, StoredColumn("rule", &Mute::detector), StoredColumn("subject", &Mute::subject),
+    StoredColumn("severity", &Mute::severity), StoredColumn("resource", &Mute::resource),
+    StoredColumn("namespaces", &Mute::namespaces), StoredColumn("until", &Mute::until),
+    StoredColumn("reason", &Mute::reason), StoredColumn("by", &Mute::by),
+    StoredColumn("at", &Mute::at));
 
 // Thread-safe.
 class MuteBook final {

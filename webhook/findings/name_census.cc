@@ -1,12 +1,24 @@
 #include "webhook/findings/name_census.h"
 
 #include <algorithm>
+#include <chrono>
+#include <string>
 #include <tuple>
+#include <utility>
+#include <vector>
 
+#include "policies/judge.h"
 #include "policies/name_rules.h"
 #include "policies/people.h"
 #include "policies/rule_case.h"
 #include "registry/base/counted.h"
+#include "registry/base/text.h"
+#include "registry/ownership/facts.h"
+#include "registry/ownership/names.h"
+#include "registry/ownership/review.h"
+#include "registry/ownership/rows.h"
+#include "registry/store/store.h"
+#include "webhook/wire/json_reader.h"
 #include "webhook/wire/text_table.h"
 
 namespace truce {
@@ -58,11 +70,31 @@ std::vector<std::string> RowOf(const NameViolation& one) {
 
 }  // namespace
 
-NameCensus::NameCensus(std::shared_ptr<const AdmissionPolicy> policy, const NameRegistry* registry,
-                       Timestamp now)
-    : policy_(std::move(policy)), registry_(registry), now_(now) {
+NameCensus::NameCensus(std::shared_ptr<const AdmissionPolicy> policy, Timestamp now,
+                       const Store* store, Deadline deadline)
+    : policy_(std::move(policy)), now_(now), store_(store), deadline_(deadline) {
   report_.at = now;
   report_.convention = policy_->names != nullptr && policy_->names->convention.has_value();
+}
+
+std::optional<Slot> NameCensus::RootOf(const Uid& uid) const {
+  std::optional<Slot> root;
+  const auto read = [&](const Facts& facts) {
+    const auto object = facts.ObjectByUid(uid);
+    root = object ? std::optional(object->root) : std::nullopt;
+  };
+  if (store_ == nullptr || uid.empty() || !store_->Read(read, deadline_).ok()) root.reset();
+  return root;
+}
+
+std::string NameCensus::ServiceOf(const KeyText& name) const {
+  std::string service;
+  const auto read = [&](const Facts& facts) {
+    const auto owner = OwnerByName(name, facts);
+    service = owner ? owner->service : std::string();
+  };
+  if (store_ == nullptr || name.empty() || !store_->Read(read, deadline_).ok()) service.clear();
+  return service;
 }
 
 void NameCensus::Count(const std::string& service, Judged judged) {
@@ -102,7 +134,7 @@ void NameCensus::Add(Value object, const GroupKind& kind) {
   if (policy_->names == nullptr) return;
   const ObjectFacts facts = Identify(object, kind, policy_->identity);
   const NameEvidence evidence = ReadEvidence(object, facts, *policy_);
-  const auto known = registry_ == nullptr ? std::nullopt : registry_->RootOf(facts.uid);
+  const auto known = RootOf(facts.uid);
   const RuleCase c{.policy = policy_.get(),
                    .object = &facts,
                    .evidence = &evidence,
@@ -116,7 +148,7 @@ void NameCensus::Add(Value object, const GroupKind& kind) {
     if (rule == nullptr || NameOf(resource, *rule).empty()) continue;
     // What a claim declares its managed resource declares again: one name.
     if (!resource.key().empty() && !seen_.insert(resource.key()).second) continue;
-    if (service.empty() && registry_ != nullptr) service = registry_->ServiceOf(resource.key());
+    if (service.empty()) service = ServiceOf(resource.key());
     Judged judged = Judge(c, resource, *rule);
     judged.violation.type = resource.identity.type;
     judged.violation.name = NameOf(resource, *rule);
@@ -138,6 +170,83 @@ NameReport NameCensus::Take() {
                      std::tie(b.service, b.type, b.name, b.object);
             });
   return std::move(report_);
+}
+
+namespace {
+
+// Judges `object`, a whole one of `kind`, as if it asked now for what it has; changes nothing. A
+// registry that does not answer before `deadline` gives none.
+std::vector<UseFault> UseFaultsOf(Value object, const GroupKind& kind, const NameSurvey& survey,
+                                  Deadline deadline) {
+  const AdmissionPolicy& policy = *survey.policy;
+  // As an update from nothing: what it has is all new, and its lineage is that of its uid.
+  ReviewCase asked;
+  asked.request.operation = Operation::kUpdate;
+  asked.request.object = Identify(object, kind, policy.identity);
+  asked.request.old_object = Identify(Value(), kind, policy.identity);
+  asked.evidence = ReadEvidence(object, asked.request.object, policy);
+  const ObjectFacts& declared = asked.request.object;
+  const bool has_names = !declared.uid.empty() && !declared.slot.name.empty();
+  if (!has_names || !ConcernsRegistry(asked.request)) return {};
+  Judgement judgement(std::move(asked), policy, survey.now);
+  std::vector<Finding> findings;
+  const auto read = [&](const Facts& facts) {
+    const Decision decision = judgement.Judge(facts, [] { return PublicId(); });
+    findings = judgement.FindingsOf(decision);
+  };
+  if (!survey.store.Read(read, deadline).ok()) return {};
+  std::vector<UseFault> out;
+  for (Finding& found : findings) {
+    const bool is_use =
+        found.rule == Rule::kForeignAttachment || found.rule == Rule::kObserverWithoutShare;
+    if (!is_use) continue;
+    out.push_back({std::string(Name(found.rule)), std::string(Name(found.mode)),
+                   ForPeople(judgement.request().object.slot), std::move(found.cause),
+                   std::move(found.remedy)});
+  }
+  return out;
+}
+
+// Why not all objects of the kind are counted; empty when they are.
+std::string CountKind(const NameSurvey& survey, const FollowedKind& kind, Deadline deadline,
+                      NameCensus& census) {
+  JsonReader reader;
+  ListQuery query;
+  query.selection = kind.selection;
+  do {
+    if (std::chrono::steady_clock::now() >= deadline) return "there was no time left";
+    ApiResult<ListPage> page = survey.api.List(query, deadline);
+    if (!page.ok()) return page.error().message;
+    for (const std::string& text : page.value().objects) {
+      const Result<Document> object = reader.Read(text);
+      if (!object.ok()) continue;
+      census.Add(object.value().root(), kind.group_kind());
+      for (UseFault& fault :
+           UseFaultsOf(object.value().root(), kind.group_kind(), survey, deadline)) {
+        census.AddUse(std::move(fault));
+      }
+    }
+    query.next = page.value().next;
+  } while (!query.next.empty());
+  return "";
+}
+
+}  // namespace
+
+NameReport SurveyNames(const NameSurvey& survey, Deadline deadline) {
+  NameCensus census(survey.policy, survey.now, &survey.store, deadline);
+  std::vector<FollowedKind> kinds = survey.kinds;
+  std::stable_sort(kinds.begin(), kinds.end(), [](const FollowedKind& a, const FollowedKind& b) {
+    return a.role > b.role;  // claims before composites before what they are made of
+  });
+  for (const FollowedKind& kind : kinds) {
+    if (!IsRecorded(kind.role)) continue;
+    std::string problem = CountKind(survey, kind, deadline, census);
+    if (problem.empty()) continue;
+    const GroupKind name = kind.group_kind();
+    census.AddProblem({KindForPeople(name.kind, name.group), std::move(problem)});
+  }
+  return census.Take();
 }
 
 std::uint64_t PercentDone(const NameCounts& counts) {

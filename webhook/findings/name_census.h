@@ -1,6 +1,7 @@
 // NameCensus: the rules about names, applied to existing objects: per service and type how many
 // names conform, are exempt, violate; and a better name for each that violates. Nothing is refused
-// to existing objects: this is how far a team has come with its convention.
+// to existing objects: this is how far a team has come with its convention. SurveyNames takes it of
+// a cluster, and judges what that uses of others' resources.
 #ifndef TRUCE_WEBHOOK_FINDINGS_NAME_CENSUS_H_
 #define TRUCE_WEBHOOK_FINDINGS_NAME_CENSUS_H_
 
@@ -17,21 +18,15 @@
 #include "policies/policy.h"
 #include "registry/base/clock.h"
 #include "registry/base/document.h"
+#include "webhook/kube/cluster_api.h"
+#include "webhook/watch/kinds.h"
 
 namespace truce {
 
+class Store;
+
 // Violations listed at most; all are counted.
 inline constexpr std::size_t kNameViolationsMax = 1000;
-
-// Port: what the registry knows beside the object.
-class NameRegistry {
- public:
-  virtual ~NameRegistry() = default;
-  // Top of the object's lineage; nothing: not known.
-  virtual std::optional<Slot> RootOf(const Uid& uid) const = 0;
-  // The owning service; empty: not known.
-  virtual std::string ServiceOf(const KeyText& key) const = 0;
-};
 
 // A kind whose objects were not all looked at.
 struct NameProblem {
@@ -94,9 +89,9 @@ class NameCensus final {
     NameViolation violation;  // of kViolating; its type is always set
   };
 
-  // `registry` must outlive it; null: it knows nothing.
-  NameCensus(std::shared_ptr<const AdmissionPolicy> policy, const NameRegistry* registry,
-             Timestamp now);
+  // `store` must outlive it; null, or without an answer by `deadline`: it knows nothing.
+  NameCensus(std::shared_ptr<const AdmissionPolicy> policy, Timestamp now,
+             const Store* store = nullptr, Deadline deadline = {});
 
   // Counts the names that `object`, a whole one of `kind`, declares. A resource that several
   // objects declare (a claim and what it is composed of) counts once.
@@ -108,15 +103,35 @@ class NameCensus final {
   NameReport Take();
 
  private:
+  // Top of the object's lineage; nothing: not known.
+  std::optional<Slot> RootOf(const Uid& uid) const;
+  // The service that owns what has the name; empty: not known.
+  std::string ServiceOf(const KeyText& name) const;
   void AddBadNames(const RuleCase& c, const std::string& service);
   void Count(const std::string& service, Judged judged);
 
   const std::shared_ptr<const AdmissionPolicy> policy_;
-  const NameRegistry* const registry_;
   const Timestamp now_;
+  const Store* const store_;
+  const Deadline deadline_;
   std::set<KeyText> seen_;
   NameReport report_;
 };
+
+// References must outlive the call.
+struct NameSurvey {
+  ClusterApi& api;
+  const Store& store;
+  std::shared_ptr<const AdmissionPolicy> policy;  // never null
+  std::vector<FollowedKind> kinds;                // to be listed
+  Timestamp now{};
+};
+
+// Lists the kinds a page at a time, roots first, so that a resource counts for the service of the
+// claim that asks for it. Nothing is kept between pages but counts, keys and listed violations.
+// A kind that could not be listed before `deadline` is a problem in the report; so is a registry
+// that does not answer. Blocks at most until `deadline` and the time of one page's judgement.
+NameReport SurveyNames(const NameSurvey& survey, Deadline deadline);
 
 // "71 of 80 names conform, 4 are exempt, 5 violate a rule (88 %)."
 std::string NameSummary(const NameReport& report);

@@ -1,9 +1,11 @@
 #include "webhook/findings/object_events.h"
 
+#include <chrono>
 #include <nlohmann/json.hpp>
 #include <string_view>
 #include <utility>
 
+#include "registry/ownership/facts.h"
 #include "registry/ownership/lineage.h"
 #include "registry/ownership/rows.h"
 #include "webhook/wire/json_text.h"
@@ -12,22 +14,23 @@ namespace truce {
 namespace {
 
 constexpr std::size_t kObjectsMax = 8;
+constexpr std::chrono::seconds kLookUpTime{10};
 
 std::optional<Slot> ParentOf(const Object& object) {
   return object.parent ? object.parent : ClaimOf(object);
 }
 
 // The composite's slot: an owner reference does not say whether its object has a namespace.
-Slot SlotOf(const Refusal& refusal, const ObjectFinder& finder) {
+Slot SlotOf(const Refusal& refusal, const KnownObjects& objects) {
   const ObjectRef& ref = refusal.composite;
   Slot slot{refusal.cluster, ref.group, ref.kind, ref.ns, ref.name};
-  const auto served = finder.KindOf({ref.group, ref.kind});
+  const auto served = objects.kind_of({ref.group, ref.kind});
   if (served && !served->namespaced) slot.ns.clear();
   return slot;
 }
 
-std::optional<ObjectEvent> EventFor(const Slot& slot, const Uid& uid, const ObjectFinder& finder) {
-  const auto served = finder.KindOf({slot.group, slot.kind});
+std::optional<ObjectEvent> EventFor(const Slot& slot, const Uid& uid, const KnownObjects& objects) {
+  const auto served = objects.kind_of({slot.group, slot.kind});
   if (!served || slot.name.empty()) return std::nullopt;
   ObjectEvent event;
   event.object = slot;
@@ -39,49 +42,66 @@ std::optional<ObjectEvent> EventFor(const Slot& slot, const Uid& uid, const Obje
 // An Event is read by whoever reads its namespace: of what names objects of several owners it says
 // no more than the disclosure level lets a denial say (I8).
 std::string NoteOf(const LiveFinding& finding, bool discreet) {
-  if (!discreet || !InfoOf(finding.detector).names_others)
+  if (!discreet || InfoOf(finding.detector).names_others == NamesOthers::kNowhere)
     return finding.cause + "\n" + finding.remedy;
   return finding.resource + ": this object and another owner's stand against each other.\n" +
          "`truce conflicts` tells as much of it as you may read; else ask your platform team.";
 }
 
+template <typename Look>
+std::optional<Object> LookUp(const Store& store, const Look& look) {
+  std::optional<Object> found;
+  const auto read = [&](const Facts& facts) { found = look(facts); };
+  if (!store.Read(read, std::chrono::steady_clock::now() + kLookUpTime).ok()) found.reset();
+  return found;
+}
+
 }  // namespace
 
-std::vector<ObjectEvent> EventsOf(const Refusal& refusal, const ObjectFinder& finder) {
+std::optional<Object> KnownObjects::BySlot(const Slot& slot) const {
+  return LookUp(store, [&](const Facts& facts) { return facts.ObjectBySlot(slot); });
+}
+
+std::optional<Object> KnownObjects::ByUid(const Uid& uid) const {
+  return LookUp(store, [&](const Facts& facts) { return facts.ObjectByUid(uid); });
+}
+
+std::vector<ObjectEvent> EventsOf(const Refusal& refusal, const KnownObjects& objects) {
   std::vector<ObjectEvent> out;
   // Not its name: a composite controller may make up a new one for each attempt, and the same text
   // is said once an hour only.
   const std::string note = "Composed " + refusal.kind + " refused: " + refusal.text;
   const auto add = [&](const Slot& slot, const Uid& uid) {
-    auto event = EventFor(slot, uid, finder);
+    auto event = EventFor(slot, uid, objects);
     if (!event) return;
     event->reason = "OwnershipRefused";
     event->root = refusal.root;
     event->note = note;
     out.push_back(std::move(*event));
   };
-  auto known = refusal.composite.uid.empty() ? std::nullopt : finder.ByUid(refusal.composite.uid);
-  add(known ? known->slot : SlotOf(refusal, finder), refusal.composite.uid);
+  auto known = refusal.composite.uid.empty() ? std::nullopt : objects.ByUid(refusal.composite.uid);
+  add(known ? known->slot : SlotOf(refusal, objects), refusal.composite.uid);
   for (std::size_t depth = 0; known && depth < kChainLengthMax; ++depth) {
     const auto parent = ParentOf(*known);
     if (!parent) break;
-    known = finder.BySlot(*parent);
+    known = objects.BySlot(*parent);
     add(*parent, known ? known->uid : Uid{});
   }
   return out;
 }
 
-std::vector<ObjectEvent> EventsOf(const LiveFinding& finding, const ObjectFinder& finder) {
+std::vector<ObjectEvent> EventsOf(const LiveFinding& finding, const KnownObjects& objects,
+                                  bool discreet) {
   std::vector<ObjectEvent> out;
   const std::string_view reason = InfoOf(finding.detector).event;
   if (reason.empty()) return out;
   for (const Slot& slot : finding.objects) {
     if (out.size() == kObjectsMax) break;
-    const auto known = finder.BySlot(slot);
-    auto event = EventFor(slot, known ? known->uid : Uid{}, finder);
+    const auto known = objects.BySlot(slot);
+    auto event = EventFor(slot, known ? known->uid : Uid{}, objects);
     if (!event) continue;
     event->reason = reason;
-    event->note = NoteOf(finding, finder.IsDiscreet());
+    event->note = NoteOf(finding, discreet);
     out.push_back(std::move(*event));
   }
   return out;
@@ -98,7 +118,7 @@ void RefusalEvents::OnReview(const ReviewRecord& record) {
                   record.root == nullptr ? record.composite->uid.text : ToText(*record.root)};
   std::string root = refusal.root;
   writer_.PostLater(std::move(root),
-                    [this, refusal = std::move(refusal)] { return EventsOf(refusal, finder_); });
+                    [this, refusal = std::move(refusal)] { return EventsOf(refusal, objects_); });
 }
 
 void DenialEvents::OnReview(const ReviewRecord& record) {
@@ -112,8 +132,8 @@ void DenialEvents::OnReview(const ReviewRecord& record) {
       std::string(record.operation) + " refused: " + std::string(record.denial);
   writer_.PostLater(root, [this, slot = std::move(slot), root, note] {
     std::vector<ObjectEvent> out;
-    const auto known = finder_.BySlot(slot);
-    auto event = EventFor(slot, known ? known->uid : Uid{}, finder_);
+    const auto known = objects_.BySlot(slot);
+    auto event = EventFor(slot, known ? known->uid : Uid{}, objects_);
     if (!event) return out;
     event->reason = "OwnershipRefused";
     event->root = root;

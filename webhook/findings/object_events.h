@@ -6,6 +6,7 @@
 #ifndef TRUCE_WEBHOOK_FINDINGS_OBJECT_EVENTS_H_
 #define TRUCE_WEBHOOK_FINDINGS_OBJECT_EVENTS_H_
 
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -14,6 +15,7 @@
 #include "registry/base/clock.h"
 #include "registry/identity/identity.h"
 #include "registry/ownership/terms.h"
+#include "registry/store/store.h"
 #include "webhook/findings/event_writer.h"
 #include "webhook/findings/findings_book.h"
 #include "webhook/kube/cluster_api.h"
@@ -22,14 +24,14 @@ namespace truce {
 
 struct Object;
 
-// Port: what is known of objects. Thread-safe; may block for a few seconds (it reads the registry).
-class ObjectFinder {
- public:
-  virtual ~ObjectFinder() = default;
-  virtual std::optional<Object> BySlot(const Slot& slot) const = 0;
-  virtual std::optional<Object> ByUid(const Uid& uid) const = 0;
-  virtual std::optional<ServedKind> KindOf(const GroupKind& kind) const = 0;  // as it is served
-  virtual bool IsDiscreet() const = 0;  // owners are not named to everybody (I8)
+// What is known of objects. Thread-safe; `store` must outlive it. Looking up may block for some
+// seconds; what the registry does not tell by then is not known.
+struct KnownObjects {
+  const Store& store;
+  std::function<std::optional<ServedKind>(const GroupKind&)> kind_of;  // as it is served
+
+  std::optional<Object> BySlot(const Slot& slot) const;
+  std::optional<Object> ByUid(const Uid& uid) const;
 };
 
 // A composed resource that was refused.
@@ -43,22 +45,24 @@ struct Refusal {
 
 // A Warning Event, reason OwnershipRefused, for the composite and everything above it up to the
 // claim; none for what is not known by name.
-std::vector<ObjectEvent> EventsOf(const Refusal& refusal, const ObjectFinder& finder);
+std::vector<ObjectEvent> EventsOf(const Refusal& refusal, const KnownObjects& objects);
 
 // The Events of a finding that appeared or changed: one for each object concerned, at most eight.
-// None for findings that concern the installation rather than an object.
-std::vector<ObjectEvent> EventsOf(const LiveFinding& finding, const ObjectFinder& finder);
+// None for findings that concern the installation rather than an object. `discreet`: owners are not
+// named to everybody (I8).
+std::vector<ObjectEvent> EventsOf(const LiveFinding& finding, const KnownObjects& objects,
+                                  bool discreet);
 
 // What makes Events of reviews. Thread-safe; never blocks.
 class ReviewEvents : public ReviewSink {
  public:
-  // References must outlive the sink, and `finder` what `writer` still has to do.
-  ReviewEvents(std::string cluster, const ObjectFinder& finder, EventWriter& writer)
-      : cluster_(std::move(cluster)), finder_(finder), writer_(writer) {}
+  // `objects` and `writer` must outlive the sink, and `objects` what `writer` still has to do.
+  ReviewEvents(std::string cluster, const KnownObjects& objects, EventWriter& writer)
+      : cluster_(std::move(cluster)), objects_(objects), writer_(writer) {}
 
  protected:
   const std::string cluster_;
-  const ObjectFinder& finder_;
+  const KnownObjects& objects_;
   EventWriter& writer_;
 };
 

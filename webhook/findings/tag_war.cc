@@ -1,6 +1,7 @@
 #include "webhook/findings/tag_war.h"
 
 #include <algorithm>
+#include <array>
 #include <charconv>
 #include <cstdio>
 #include <set>
@@ -9,6 +10,7 @@
 #include "policies/finding.h"
 #include "policies/people.h"
 #include "registry/identity/uids.h"
+#include "webhook/findings/examiner.h"
 
 namespace truce {
 namespace {
@@ -32,13 +34,13 @@ void DropBefore(std::deque<Timestamp>& times, Timestamp begin) {
   while (!times.empty() && times.front() < begin) times.pop_front();
 }
 
-std::string OneDecimal(double value) {
+}  // namespace
+
+std::string RateForPeople(double per_minute) {
   std::array<char, 32> text{};
-  const int length = std::snprintf(text.data(), text.size(), "%.1f", value);
+  const int length = std::snprintf(text.data(), text.size(), "%.1f", per_minute);
   return std::string(text.data(), static_cast<std::size_t>(std::max(length, 0)));
 }
-
-}  // namespace
 
 // What one side of a conflict did within the window.
 struct TagWarDetector::Activity {
@@ -283,7 +285,7 @@ std::vector<LiveFinding> TagWarDetector::Find(Timestamp now) {
     finding.since = war.since;
     std::string fighters;
     for (const Slot& slot : war.fighters) {
-      fighters.append(fighters.empty() ? "" : " and ").append(OneLine(ForPeople(slot), 256));
+      fighters.append(fighters.empty() ? "" : " and ").append(FullNameOf(slot));
     }
     finding.cause = fighters + " overwrite each other's settings of " + conflict.resource +
                     " since " + FormatTimestamp(war.since) + ", although both look healthy. " +
@@ -293,7 +295,7 @@ std::vector<LiveFinding> TagWarDetector::Find(Timestamp now) {
                                     : " writes to AWS (Events UpdatedExternalResource)";
     finding.evidence += " in the last 30 minutes";
     if (war.writes_per_minute > 0) {
-      finding.evidence += ", " + OneDecimal(war.writes_per_minute) + " a minute";
+      finding.evidence += ", " + RateForPeople(war.writes_per_minute) + " a minute";
     }
     finding.evidence += "; the last one at " + FormatTimestamp(war.last);
     out.push_back(std::move(finding));
@@ -316,10 +318,6 @@ std::uint64_t NumberOf(Value value) {
   return end.ec == std::errc() ? number : 0;
 }
 
-std::optional<Timestamp> TimeOf(Value value) {
-  return value.is_string() ? ParseTimestamp(value.text()) : std::nullopt;
-}
-
 }  // namespace
 
 std::optional<UpdateEvent> ReadUpdateEvent(Value event, std::string_view cluster) {
@@ -329,22 +327,100 @@ std::optional<UpdateEvent> ReadUpdateEvent(Value event, std::string_view cluster
   out.event = UidIn(cluster, event.Child("metadata").Child("uid").text());
   out.object = UidIn(cluster, involved.Child("uid").text());
   if (out.event.empty() || out.object.empty()) return std::nullopt;
-  const std::string_view version = involved.Child("apiVersion").text();
-  const std::size_t slash = version.find('/');
-  if (slash != std::string_view::npos) out.group = version.substr(0, slash);
-  out.kind = involved.Child("kind").text();
-  out.ns = involved.Child("namespace").text();
-  out.name = involved.Child("name").text();
   const Value series = event.Child("series");
   const std::uint64_t counted =
       std::max(NumberOf(event.Child("count")), NumberOf(series.Child("count")));
   out.count = std::max<std::uint64_t>(counted, 1);
-  out.first = TimeOf(event.Child("firstTimestamp"));
-  if (!out.first) out.first = TimeOf(event.Child("eventTime"));
-  out.last = TimeOf(series.Child("lastObservedTime"));
-  if (!out.last) out.last = TimeOf(event.Child("lastTimestamp"));
-  if (!out.last) out.last = out.first;
+  for (const Value time : {series.Child("lastObservedTime"), event.Child("lastTimestamp"),
+                           event.Child("firstTimestamp"), event.Child("eventTime")}) {
+    if (!out.last && time.is_string()) out.last = ParseTimestamp(time.text());
+  }
   return out;
 }
+
+namespace {
+
+// More conflicts than this are read with the passes over the registry only.
+constexpr std::size_t kConflictsEachTime = 1000;
+
+const GroupKind& EventsKind() {
+  static const GroupKind kKind{"", "Event"};
+  return kKind;
+}
+
+// Detectors ownership-conflict and tag-war.
+class ConflictsAndWars final : public Examiner {
+ public:
+  std::vector<DetectorKind> Kinds(const std::string& /*webhook*/) const override {
+    return {AlwaysFollowed({"", "v1", EventsKind().kind, "events", true},
+                           std::string(kUpdateEventSelector))};
+  }
+
+  void OnSighted(const ObservedVersion& observed, Timestamp now) override {
+    if (observed.role != Role::kManaged) return;
+    std::optional<std::uint64_t> tags;
+    if (observed.has_tags) tags = observed.tags_digest;
+    wars_.OnObject(observed.facts.uid, observed.generation, tags, now);
+  }
+  void OnKindState(const KindStatus& status) override {
+    if (status.kind.group_kind() != EventsKind()) return;
+    are_events_live_ = status.state == KindState::kWatched;
+  }
+  void OnOther(const OtherObject& other) override {
+    if (other.kind.group_kind() != EventsKind() || other.gone) return;
+    const auto event = ReadUpdateEvent(other.object, other.cluster);
+    if (event) wars_.OnEvent(*event, !are_events_live_, other.at);
+  }
+
+  void BeginPass() override { is_due_ = true; }
+
+  Result<void> Examine(const Examination& at) override {
+    if (std::exchange(is_due_, false) || count_ <= kConflictsEachTime) {
+      TRUCE_ASSIGN_OR_RETURN(const std::vector<Conflict> conflicts,
+                             AllConflicts(at.store, at.deadline));
+      count_ = conflicts.size();
+      std::vector<LiveFinding> found;
+      for (const Conflict& conflict : conflicts) found.push_back(FindingOf(conflict));
+      at.watched.With([&](const auto&) { wars_.SetConflicts(conflicts); });
+      at.report(Detector::kOwnershipConflict, std::move(found));
+    }
+    at.report(Detector::kTagWar, at.watched.With([&](WatchedCluster& cluster) {
+      std::vector<LiveFinding> found = wars_.Find(at.now);
+      cluster.wars = wars_.Known();
+      return found;
+    }));
+    return {};
+  }
+
+ private:
+  TagWarDetector wars_;
+  bool are_events_live_ = false;  // they come from the watch, not from a list
+  std::size_t count_ = 0;         // of conflicts; of the one who examines, as the next
+  bool is_due_ = true;
+};
+
+}  // namespace
+
+constinit const DetectorInfo kTagWarInfo{
+    "tag-war",
+    Severity::kCritical,
+    "Managed resources of one cloud resource overwrite each other now.",
+    "The registry has two owners' declarations of one resource, and both sides write: within 30 "
+    "minutes the count of each object's Event UpdatedExternalResource grew twice, writes that "
+    "follow a change of the object's own spec left out; or tags left a value and came back to it "
+    "while nobody changed the object. It is over after 11 silent minutes.",
+    Make<ConflictsAndWars>,
+    "TagWar",
+    NamesOthers::kAnywhere};
+
+constinit const DetectorInfo kOwnershipConflictInfo{
+    "ownership-conflict",
+    Severity::kWarning,
+    "One cloud resource is managed by more than one owner.",
+    "Two rows of the registry with one key, each of an object that writes or deletes the resource, "
+    "under two roots that are not of one chain. Labels and tags are never believed.",
+    nullptr,
+    "OwnershipConflict",
+    NamesOthers::kAnywhere};
 
 }  // namespace truce

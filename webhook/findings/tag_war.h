@@ -41,14 +41,10 @@ inline constexpr std::string_view kUpdateEventSelector = "reason=UpdatedExternal
 struct UpdateEvent {
   Uid event;   // of the Event object; a provider that restarts begins a new one at count 1
   Uid object;  // involvedObject.uid
-  std::string group;
-  std::string kind;
-  std::string ns;
-  std::string name;
-  std::uint64_t count =
-      1;  // writes told by this Event; grows also by those whose notice was dropped
-  // The sender's clock: good for rates within one Event, never to be compared with ours.
-  std::optional<Timestamp> first;
+  // Writes told by this Event; grows also by those whose notice was dropped.
+  std::uint64_t count = 1;
+  // The last one, by the sender's clock: good for rates within one Event, never to be compared with
+  // ours.
   std::optional<Timestamp> last;
 
   bool operator==(const UpdateEvent&) const = default;
@@ -133,6 +129,9 @@ class TagWarDetector final {
   std::map<Uid, Tracked> tracked_;
   std::map<KeyText, Contested> contested_;
 };
+
+// "10.8": writes a minute.
+std::string RateForPeople(double per_minute);
 
 // The war at `key`, or null.
 const TagWar* WarAt(std::span<const TagWar> wars, const KeyText& key);

@@ -5,6 +5,8 @@
 #include <cstdint>
 
 #include "policies/finding.h"
+#include "policies/policy.h"
+#include "webhook/findings/examiner.h"
 #include "webhook/wire/base64.h"
 
 namespace truce {
@@ -517,5 +519,49 @@ bool KeepsDeletionsAway(const LiveFinding& finding) {
   return fault == "missing" || fault == "path" || fault == "rule/DELETE" ||
          fault.starts_with("ca-bundle/");
 }
+
+namespace {
+
+class WebhookConfigurations final : public Examiner {
+ public:
+  std::vector<DetectorKind> Kinds(const std::string& webhook) const override {
+    return {AlwaysFollowed(WebhookConfigurationKind(), "metadata.name=" + webhook)};
+  }
+  bool NeedsLists() const override { return false; }
+
+  Result<void> Examine(const Examination& at) override {
+    ExpectedWebhook expected = at.around.webhook;
+    std::optional<WebhookConfiguration> configuration;
+    const bool is_known = at.watched.With([&](const WatchedCluster& cluster) {
+      for (const auto& [name, kind] : cluster.kinds) {
+        const ServedKind& served = kind.status.kind.selection.kind;
+        const bool is_managed = kind.status.kind.role == Role::kManaged;
+        const bool declares =
+            is_managed || !at.around.policy->identity.mappings.Of(name.group, name.kind).empty();
+        if (declares) expected.kinds.push_back(served);
+        if (is_managed) expected.status_kinds.push_back(served);
+      }
+      for (const char* kind : {"OwnershipCheck", "DeclarationMapping", "NamingPolicy"}) {
+        const auto served = cluster.served.find({"truce.dev", kind});
+        if (served != cluster.served.end()) expected.own_kinds.push_back(served->second);
+      }
+      configuration = cluster.configuration;
+      return cluster.configuration_known;
+    });
+    if (!is_known) return {};
+    at.report(Detector::kWebhookConfiguration,
+              CheckWebhookConfiguration(configuration ? &*configuration : nullptr, expected));
+    return {};
+  }
+};
+
+}  // namespace
+
+constinit const DetectorInfo kWebhookConfigurationInfo{
+    "webhook-configuration", Severity::kCritical,
+    "The API server does not ask Truce, or not everything it should.",
+    "The ValidatingWebhookConfiguration as the watch shows it, compared entry by entry with what "
+    "this server needs.",
+    Make<WebhookConfigurations>};
 
 }  // namespace truce

@@ -4,7 +4,7 @@
 
 namespace truce {
 
-void BodyGate::Enter(GateGuest& guest) {
+void BodyGate::Enter(EventSink& guest) {
   const std::lock_guard<std::mutex> lock(mutex_);
   if (taken_ < seats_) {
     ++taken_;
@@ -13,12 +13,12 @@ void BodyGate::Enter(GateGuest& guest) {
   }
 }
 
-bool BodyGate::IsAdmitted(const GateGuest& guest) const {
+bool BodyGate::IsAdmitted(const EventSink& guest) const {
   const std::lock_guard<std::mutex> lock(mutex_);
   return std::find(waiting_.begin(), waiting_.end(), &guest) == waiting_.end();
 }
 
-bool BodyGate::Withdraw(const GateGuest& guest) {
+bool BodyGate::Withdraw(const EventSink& guest) {
   const std::lock_guard<std::mutex> lock(mutex_);
   const auto found = std::find(waiting_.begin(), waiting_.end(), &guest);
   if (found == waiting_.end()) return false;
@@ -32,9 +32,9 @@ void BodyGate::Leave() {
     --taken_;
     return;
   }
-  GateGuest* next = waiting_.front();
+  EventSink* next = waiting_.front();
   waiting_.pop_front();
-  next->OnAdmitted();
+  loop_->Post(*next, Report::kNothing);
 }
 
 }  // namespace truce

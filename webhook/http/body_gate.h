@@ -5,36 +5,35 @@
 #include <deque>
 #include <mutex>
 
-namespace truce {
+#include "webhook/http/event_loop.h"
 
-// Port: who passes. Told while the gate is locked: it neither blocks nor calls back.
-class GateGuest {
- public:
-  virtual ~GateGuest() = default;
-  // From now on IsAdmitted is true. Not called for a caller that its own Enter admits.
-  virtual void OnAdmitted() = 0;
-};
+namespace truce {
 
 // Thread-safe. A guest enters, and once admitted leaves; or it withdraws before.
 class BodyGate final {
  public:
-  // Before the first guest. At least 1.
-  void SetSeats(int seats) { seats_ = seats; }
+  // Before the first guest. `seats` is at least 1; `loop` must outlive it.
+  void Open(int seats, EventLoop& loop) {
+    seats_ = seats;
+    loop_ = &loop;
+  }
 
-  // Admits `guest`, or lets it wait behind the others.
-  void Enter(GateGuest& guest);
+  // Admits `guest`, or lets it wait behind the others, to be called by the loop when it is
+  // admitted.
+  void Enter(EventSink& guest);
   // Of one that has entered and neither left nor withdrawn.
-  bool IsAdmitted(const GateGuest& guest) const;
+  bool IsAdmitted(const EventSink& guest) const;
   // Waits no more. False: it is admitted, and must leave.
-  bool Withdraw(const GateGuest& guest);
+  bool Withdraw(const EventSink& guest);
   // By an admitted guest, once: the next one is admitted.
   void Leave();
 
  private:
   int seats_ = 1;
+  EventLoop* loop_ = nullptr;
   mutable std::mutex mutex_;
   int taken_ = 0;                   // guarded by mutex_, as all below
-  std::deque<GateGuest*> waiting_;  // bounded by the listener's connections
+  std::deque<EventSink*> waiting_;  // bounded by the listener's connections
 };
 
 }  // namespace truce

@@ -214,8 +214,6 @@ void HttpConnection::Evict() {
   context_.loop->Post(*this, Report::kReady);  // what has arrived meanwhile is looked for
 }
 
-void HttpConnection::OnAdmitted() { context_.large_loop->Post(*this, Report::kNothing); }
-
 void HttpConnection::Abort() {
   if (TakeTurn(false)) Close();
 }

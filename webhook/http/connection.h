@@ -67,7 +67,7 @@ enum class Precedence : uint8_t {
 // A seat for a connection; it outlives the connections that use it one after the other, so a late
 // event finds at worst a stranger, who has nothing to read. At any moment at most one thread has
 // the turn; the others leave a mark, and the one that has it looks again. Thread-safe.
-class HttpConnection final : public EventSink, public GateGuest, private HttpDeferral {
+class HttpConnection final : public EventSink, private HttpDeferral {
  public:
   explicit HttpConnection(ConnectionContext& context) : context_(context) {}
   ~HttpConnection() override;
@@ -92,8 +92,6 @@ class HttpConnection final : public EventSink, public GateGuest, private HttpDef
   const SourceAddress& source() const { return source_; }
   // Closes it, at once or soon, if it is unfinished, or lies idle and nothing has arrived.
   void Evict();
-  // A turn at the gate has come.
-  void OnAdmitted() override;
   // Closes it unless a thread has the turn.
   void Abort();
 

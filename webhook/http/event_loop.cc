@@ -59,16 +59,16 @@ void NameThread(const std::string& name) {
 }  // namespace
 
 // A descriptor that makes the threads in epoll_wait return.
-class EventLoop::WakeSignal final : public Waker {
+class EventLoop::WakeSignal final {
  public:
   WakeSignal() : descriptor_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {}
-  ~WakeSignal() override {
+  ~WakeSignal() {
     if (descriptor_ >= 0) ::close(descriptor_);
   }
 
   int descriptor() const { return descriptor_; }
 
-  void Wake() noexcept override {
+  void Wake() noexcept {
     if (raised_.exchange(true)) return;
     const uint64_t one = 1;
     static_cast<void>(!::write(descriptor_, &one, sizeof one));
@@ -86,7 +86,11 @@ class EventLoop::WakeSignal final : public Waker {
 };
 
 EventLoop::EventLoop(EventLoopOptions options, int epoll, std::shared_ptr<WakeSignal> wake)
-    : options_(std::move(options)), epoll_(epoll), wake_(std::move(wake)) {}
+    : options_(std::move(options)),
+      epoll_(epoll),
+      wake_(std::move(wake)),
+      waker_(std::make_shared<const Waker>([signal = wake_] { signal->Wake(); })),
+      observer_([this](bool enters) { NoteBlocking(enters); }) {}
 
 Result<std::unique_ptr<EventLoop>> EventLoop::Start(EventLoopOptions options,
                                                     std::function<void()> on_tick) {
@@ -131,7 +135,7 @@ void EventLoop::Post(EventSink& sink, Report report) {
     const std::lock_guard<std::mutex> lock(mutex_);
     ready_.push_back({&sink, report});
   }
-  if (polling_.load() > 0) WakeAfterBurst(wake_);
+  if (polling_.load() > 0) WakeAfterBurst(waker_);
 }
 
 // Wakes nobody: who took the events before it looks at the queue again.
@@ -164,17 +168,11 @@ int EventLoop::threads() const {
   return static_cast<int>(threads_.size());
 }
 
-void EventLoop::EnterBlocking() noexcept {
+void EventLoop::NoteBlocking(bool enters) noexcept {
   const std::lock_guard<std::mutex> lock(mutex_);
-  --running_;
-  *lent_of_thread = true;
-  FillSeat();
-}
-
-void EventLoop::LeaveBlocking() noexcept {
-  const std::lock_guard<std::mutex> lock(mutex_);
-  ++running_;
-  *lent_of_thread = false;
+  running_ += enters ? -1 : 1;
+  *lent_of_thread = enters;
+  if (enters) FillSeat();
 }
 
 // Gives one free seat to a parked thread, or to a new one. Without memory or threads the seat
@@ -221,7 +219,7 @@ void EventLoop::Run(Worker& self) {
   // Best effort; of this thread only, as Linux has it.
   if (options_.nice > 0) static_cast<void>(::setpriority(PRIO_PROCESS, 0, options_.nice));
   NameThread(options_.name);
-  ObserveBlocking(this);
+  ObserveBlocking(&observer_);
   for (Event event = Next(); event.sink != nullptr; event = Next()) {
     progress_.fetch_add(1, std::memory_order_relaxed);
     event.sink->OnEvent(event.report);

@@ -46,12 +46,12 @@ struct EventLoopOptions {
 // A thread that enters a BlockingRegion lends its seat to another one: parked or new. One that
 // comes back finishes its event even when its seat is taken, and parks after it. So a handler that
 // computes costs no thread switch, and one that waits stops nobody. Thread-safe.
-class EventLoop final : private BlockingObserver {
+class EventLoop final {
  public:
   // `on_tick` is called about every `tick` by a thread of its own, until Stop.
   static Result<std::unique_ptr<EventLoop>> Start(EventLoopOptions options,
                                                   std::function<void()> on_tick);
-  ~EventLoop() override;  // as Stop
+  ~EventLoop();  // as Stop
   EventLoop(const EventLoop&) = delete;
   EventLoop& operator=(const EventLoop&) = delete;
 
@@ -80,8 +80,8 @@ class EventLoop final : private BlockingObserver {
 
   EventLoop(EventLoopOptions options, int epoll, std::shared_ptr<WakeSignal> wake);
 
-  void EnterBlocking() noexcept override;
-  void LeaveBlocking() noexcept override;
+  // Of the calling thread: it begins or has ended to wait in a BlockingRegion.
+  void NoteBlocking(bool enters) noexcept;
 
   struct Worker;
   void Run(Worker& self);
@@ -100,6 +100,8 @@ class EventLoop final : private BlockingObserver {
   const EventLoopOptions options_;
   const int epoll_;
   const std::shared_ptr<WakeSignal> wake_;  // raised for good once the loop stops
+  const std::shared_ptr<const Waker> waker_;
+  const BlockingObserver observer_;
 
   mutable std::mutex mutex_;
   std::condition_variable parked_changed_;

@@ -111,7 +111,7 @@ class HttpServer::Impl final : private EventSink {
         options.threads_running_max > 0 ? options.threads_running_max : ProcessorCount();
     loop_options.waiting_max = options.limits.in_flight_max;
     const int large_max = options.limits.large_bodies_max;
-    context_.gate.SetSeats(large_max > 0 ? large_max : loop_options.running_max);
+    const int gate_seats = large_max > 0 ? large_max : loop_options.running_max;
     loop_options.tick = TickFor(options.limits);
     TRUCE_ASSIGN_OR_RETURN(loop_, EventLoop::Start(loop_options, [this] { Tick(); }));
     context_.loop = loop_.get();
@@ -123,6 +123,7 @@ class HttpServer::Impl final : private EventSink {
       loop_options.tick = kLargeTick;
       TRUCE_ASSIGN_OR_RETURN(large_loop_, EventLoop::Start(loop_options, [] {}));
       context_.large_loop = large_loop_.get();
+      context_.gate.Open(gate_seats, *large_loop_);
     }
     const bool watched = listening_.With(
         [&](auto& listening) { return loop_->Watch(listening->descriptor(), *this); });

@@ -146,14 +146,6 @@ class ClusterApi {
                                         std::string_view name, Deadline deadline) = 0;
 };
 
-// Port: the way to a cluster's API. Thread-safe.
-class ClusterLink {
- public:
-  virtual ~ClusterLink() = default;
-  // Null until the cluster was reached, and at the end; else it outlives whoever asks.
-  virtual ClusterApi* api() const = 0;
-};
-
 // A running watch, as its starter named it; never used twice in one process.
 using WatchId = std::uint64_t;
 

@@ -34,44 +34,10 @@ std::string FirstLine(std::string text) {
 
 }  // namespace
 
-InstallationKeeper::InstallationKeeper(KeeperOptions options, KeeperHost& host, const Clock& clock)
-    : options_(std::move(options)), host_(host), clock_(clock) {}
-
-InstallationKeeper::~InstallationKeeper() {
-  {
-    const std::lock_guard<std::mutex> lock(mutex_);
-    stopping_ = true;
-  }
-  changed_.notify_all();
-  if (thread_.joinable()) thread_.join();
-}
-
-void InstallationKeeper::Start() {
-  thread_ = std::thread([this] { Run(); });
-}
-
-void InstallationKeeper::Wake() {
-  {
-    const std::lock_guard<std::mutex> lock(mutex_);
-    woken_ = true;
-  }
-  changed_.notify_all();
-}
-
-void InstallationKeeper::Run() {
-  std::unique_lock<std::mutex> lock(mutex_);
-  while (!stopping_) {
-    woken_ = false;
-    lock.unlock();
-    const Result<void> kept = Step(std::chrono::steady_clock::now() + kStepTime);
-    if (!kept.ok()) {
-      host_.OnEvent({KeeperEvent::Kind::kTrouble, kept.error().message});
-    }
-    lock.lock();
-    changed_.wait_for(lock, kBreath, [this] { return stopping_; });
-    changed_.wait_for(lock, again_ ? kAgain : options_.every,
-                      [this] { return stopping_ || woken_; });
-  }
+Worker::Rest InstallationKeeper::Turn() {
+  const Result<void> kept = Step(In(kStepTime));
+  if (!kept.ok()) ports_.on_event({KeeperEvent::Kind::kTrouble, kept.error().message});
+  return {In(kBreath + (again_ ? kAgain : options_.every)), In(kBreath)};
 }
 
 Result<void> InstallationKeeper::Step(Deadline deadline) {
@@ -84,9 +50,7 @@ Result<void> InstallationKeeper::Step(Deadline deadline) {
     TRUCE_ASSIGN_OR_RETURN(local.path_secret, ReadSmallFile(options_.path_secret_file));
     local.path_secret = FirstLine(std::move(local.path_secret));
   }
-  ClusterApi* api = host_.Api();
-  std::optional<OwnedSecret> stored;
-  if (api != nullptr) stored = Fetch(*api, deadline);
+  const std::optional<OwnedSecret> stored = Fetch(deadline);
   if (!stored) {
     // The cluster does not answer: what is here goes on, and is made when it is not there at all.
     SettleTrouble();
@@ -105,10 +69,10 @@ Result<void> InstallationKeeper::Step(Deadline deadline) {
     TRUCE_RETURN_IF_ERROR(TakePathSecret(wanted.path_secret));
   }
   // Nothing is published or served that the Secret does not hold.
-  if (wanted == *stored || Store(*api, wanted, deadline)) {
+  if (wanted == *stored || Store(wanted, deadline)) {
     const bool is_new = wanted.path_secret != stored->path_secret;
-    if (is_new || !rotated_) rotated_ = clock_.Now();
-    Publish(*api, wanted, deadline);
+    if (is_new || !rotated_) rotated_ = ports_.clock.Now();
+    Publish(wanted, deadline);
     TRUCE_RETURN_IF_ERROR(WriteLocal(wanted));
   } else if (!IsCompleteSelfMade(local.certificates)) {
     TRUCE_RETURN_IF_ERROR(WriteLocal(wanted));
@@ -119,7 +83,7 @@ Result<void> InstallationKeeper::Step(Deadline deadline) {
 
 // How long ago `past` was. A clock that is set back takes it along: nothing waits for years.
 std::chrono::milliseconds InstallationKeeper::Since(Timestamp& past) const {
-  const Timestamp now = clock_.Now();
+  const Timestamp now = ports_.clock.Now();
   past = std::min(past, now);
   return now - past;
 }
@@ -135,14 +99,14 @@ Result<void> InstallationKeeper::TakePathSecret(const std::string& root) {
   TRUCE_ASSIGN_OR_RETURN(std::string present, ReadSmallFile(options_.path_secret_file));
   if (FirstLine(std::move(present)) == root) return {};
   TRUCE_RETURN_IF_ERROR(ReplaceFile(options_.path_secret_file, root + "\n", 0600));
-  host_.OnPathSecret();
+  ports_.on_event({KeeperEvent::Kind::kPathSecret});
   return {};
 }
 
 Result<OwnedSecret> InstallationKeeper::Renew(const OwnedSecret& present) {
   TRUCE_ASSIGN_OR_RETURN(
       SelfMadeRenewal renewal,
-      RenewSelfMade(present.certificates, options_.rules, Trusted(), clock_.Now()));
+      RenewSelfMade(present.certificates, options_.rules, Trusted(), ports_.clock.Now()));
   OwnedSecret wanted = present;
   wanted.certificates = std::move(renewal.certificates);
   return wanted;
@@ -154,9 +118,9 @@ std::optional<std::string_view> InstallationKeeper::Trusted() {
   return published_.bundle;
 }
 
-std::optional<OwnedSecret> InstallationKeeper::Fetch(ClusterApi& api, Deadline deadline) {
+std::optional<OwnedSecret> InstallationKeeper::Fetch(Deadline deadline) {
   const ApiResult<std::string> got =
-      api.Get(SecretKind(), options_.secret_namespace, options_.secret_name, deadline);
+      ports_.api.Get(SecretKind(), options_.secret_namespace, options_.secret_name, deadline);
   if (!got.ok()) {
     if (got.error().kind == ApiErrorKind::kNoSuchObject) return OwnedSecret();
     Trouble("read its Secret", got.error());
@@ -168,13 +132,13 @@ std::optional<OwnedSecret> InstallationKeeper::Fetch(ClusterApi& api, Deadline d
   return std::nullopt;
 }
 
-bool InstallationKeeper::Store(ClusterApi& api, OwnedSecret& wanted, Deadline deadline) {
+bool InstallationKeeper::Store(OwnedSecret& wanted, Deadline deadline) {
   const bool exists = !wanted.resource_version.empty();
   const std::string& ns = options_.secret_namespace;
   const std::string& name = options_.secret_name;
   const ApiResult<std::string> written =
-      exists ? api.Patch({SecretKind(), ns, name, ""}, PatchOfOwnedSecret(wanted), deadline)
-             : api.Create(SecretKind(), ns, NewOwnedSecret(wanted, name), deadline);
+      exists ? ports_.api.Patch({SecretKind(), ns, name, ""}, PatchOfOwnedSecret(wanted), deadline)
+             : ports_.api.Create(SecretKind(), ns, NewOwnedSecret(wanted, name), deadline);
   if (!written.ok()) {
     const ApiErrorKind kind = written.error().kind;
     again_ = kind == ApiErrorKind::kConflict || kind == ApiErrorKind::kAlreadyExists;
@@ -185,9 +149,9 @@ bool InstallationKeeper::Store(ClusterApi& api, OwnedSecret& wanted, Deadline de
   return true;
 }
 
-void InstallationKeeper::Publish(ClusterApi& api, const OwnedSecret& secret, Deadline deadline) {
+void InstallationKeeper::Publish(const OwnedSecret& secret, Deadline deadline) {
   const ApiResult<std::string> got =
-      api.Get(WebhookConfigurationKind(), "", options_.webhook, deadline);
+      ports_.api.Get(WebhookConfigurationKind(), "", options_.webhook, deadline);
   if (!got.ok()) {
     published_.configured = got.error().kind != ApiErrorKind::kNoSuchObject;
     if (published_.configured) Trouble("read its webhook configuration", got.error());
@@ -197,10 +161,10 @@ void InstallationKeeper::Publish(ClusterApi& api, const OwnedSecret& secret, Dea
   PublishedWebhook wanted;
   wanted.bundle = secret.certificates.authorities;
   if (!options_.path_secret_file.empty()) wanted.path_secret = secret.path_secret;
-  MappedGroups mapped = host_.Groups();
-  wanted.groups = std::move(mapped.groups);
-  wanted.groups_complete = mapped.complete;
-  wanted.status = host_.Status();
+  FollowedPolicy followed = ports_.followed();
+  wanted.groups = std::move(followed.mapped.groups);
+  wanted.groups_complete = followed.mapped.complete;
+  wanted.status = std::move(followed.status);
   const Result<WebhookRepair> repair = RepairWebhook(got.value(), wanted);
   if (!repair.ok()) {
     Trouble("read its webhook configuration",
@@ -210,11 +174,11 @@ void InstallationKeeper::Publish(ClusterApi& api, const OwnedSecret& secret, Dea
   NotePublished(repair.value().bundle);
   if (repair.value().patch.empty()) {
     NoteRight(secret);
-    host_.OnPathPublished();
+    ports_.on_event({KeeperEvent::Kind::kPathPublished});
     return;
   }
   if (!MayRepair(repair.value(), secret)) return;
-  const ApiResult<std::string> patched = api.Patch(
+  const ApiResult<std::string> patched = ports_.api.Patch(
       {WebhookConfigurationKind(), "", options_.webhook, ""}, repair.value().patch, deadline);
   if (!patched.ok()) {
     again_ = patched.error().kind == ApiErrorKind::kConflict;
@@ -224,7 +188,7 @@ void InstallationKeeper::Publish(ClusterApi& api, const OwnedSecret& secret, Dea
   repairs_.Add();
   NoteRight(secret);
   NotePublished(wanted.bundle);
-  host_.OnPathPublished();
+  ports_.on_event({KeeperEvent::Kind::kPathPublished});
   Done("webhook configuration put right: " + Joined(repair.value().changes));
 }
 
@@ -239,7 +203,7 @@ bool InstallationKeeper::MayRepair(const WebhookRepair& repair, const OwnedSecre
     if (Since(repaired_) < kPause) return false;
   }
   ++foreign_;
-  repaired_ = clock_.Now();
+  repaired_ = ports_.clock.Now();
   return true;
 }
 
@@ -261,7 +225,7 @@ void InstallationKeeper::SetRival(const std::string& rival) {
 void InstallationKeeper::NotePublished(const std::string& bundle) {
   if (bundle == published_.bundle) return;
   published_.bundle = bundle;
-  published_.since = clock_.Now();
+  published_.since = ports_.clock.Now();
 }
 
 Result<void> InstallationKeeper::WriteLocal(const OwnedSecret& secret) {
@@ -275,12 +239,12 @@ Result<void> InstallationKeeper::WriteLocal(const OwnedSecret& secret) {
   TRUCE_RETURN_IF_ERROR(WriteSelfMade(options_.directory, secret.certificates));
   if (before.authority_key != secret.certificates.authority_key) new_authorities_.Add();
   if (before.certificate != secret.certificates.certificate) new_leaves_.Add();
-  host_.OnCertificates();
+  ports_.on_event({KeeperEvent::Kind::kCertificates});
   return {};
 }
 
 void InstallationKeeper::Done(const std::string& what) const {
-  host_.OnEvent({KeeperEvent::Kind::kDone, what});
+  ports_.on_event({KeeperEvent::Kind::kDone, what});
 }
 
 void InstallationKeeper::Trouble(const std::string& what, const ApiError& error) {
@@ -299,9 +263,9 @@ void InstallationKeeper::SettleTrouble() {
   in_trouble_ = !trouble_.empty();
   if (trouble_ == told_trouble_) return;
   if (trouble_.empty()) {
-    host_.OnEvent({KeeperEvent::Kind::kTroubleOver, "Secret and webhook configuration are kept"});
+    ports_.on_event({KeeperEvent::Kind::kTroubleOver, "Secret and webhook configuration are kept"});
   } else {
-    host_.OnEvent({KeeperEvent::Kind::kTrouble, trouble_});
+    ports_.on_event({KeeperEvent::Kind::kTrouble, trouble_});
   }
   told_trouble_ = trouble_;
 }

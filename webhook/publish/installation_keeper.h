@@ -15,19 +15,20 @@
 
 #include <atomic>
 #include <chrono>
-#include <condition_variable>
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <mutex>
 #include <optional>
 #include <string>
-#include <thread>
+#include <utility>
 #include <vector>
 
 #include "certs/self_made.h"
 #include "registry/base/clock.h"
 #include "registry/base/guarded.h"
 #include "registry/base/result.h"
+#include "registry/base/worker.h"
 #include "webhook/kube/cluster_api.h"
 #include "webhook/metrics/metrics.h"
 #include "webhook/publish/owned_secret.h"
@@ -39,6 +40,12 @@ namespace truce {
 struct MappedGroups {
   std::vector<std::string> groups;
   bool complete = false;  // false: not all rules, or not all XRDs, are known yet
+};
+
+// The webhook configuration follows these.
+struct FollowedPolicy {
+  MappedGroups mapped;
+  std::optional<StatusGuard> status;  // nothing: no entry for statuses is kept
 };
 
 struct KeeperOptions {
@@ -56,37 +63,37 @@ struct KeeperOptions {
   std::chrono::milliseconds every{15'000};  // how often all is looked at without being told
 };
 
-// What the keeper did, for the log.
+// The keeper's work.
 struct KeeperEvent {
-  enum class Kind : std::uint8_t { kDone, kTrouble, kTroubleOver };
+  enum class Kind : std::uint8_t {
+    // For the log.
+    kDone,
+    kTrouble,
+    kTroubleOver,
+    // To be acted upon.
+    kCertificates,  // the folder changed
+    kPathSecret,    // path_secret_file holds another root: it is to be accepted from now on, beside
+                    // the one before
+    kPathPublished,  // the root in it is registered: the one before may end
+  };
   Kind kind;
-  std::string message;  // one line, without secrets
+  std::string message = {};  // for the log: one line, without secrets
 };
 
-// Port: what the keeper works for. Called on the keeper's thread, or the caller's of Step.
-class KeeperHost {
- public:
-  virtual ~KeeperHost() = default;
-  // Null while the cluster cannot be asked.
-  virtual ClusterApi* Api() = 0;
-  virtual MappedGroups Groups() const = 0;
-  // What the entry for statuses follows; nothing: none is kept.
-  virtual std::optional<StatusGuard> Status() const = 0;
-  // The folder changed.
-  virtual void OnCertificates() = 0;
-  // path_secret_file holds another root: it is to be accepted from now on, beside the one before.
-  virtual void OnPathSecret() = 0;
-  // The root in it is registered: the one before may end.
-  virtual void OnPathPublished() = 0;
-  virtual void OnEvent(const KeeperEvent& event) = 0;
+// References must outlive the keeper. All is called on the keeper's thread, or the caller's of
+// Step.
+struct KeeperPorts {
+  ClusterApi& api;
+  const Clock& clock;
+  std::function<FollowedPolicy()> followed;
+  std::function<void(const KeeperEvent&)> on_event;
 };
 
 // Thread-safe.
 class InstallationKeeper final {
  public:
-  // `host` and `clock` must outlive it.
-  InstallationKeeper(KeeperOptions options, KeeperHost& host, const Clock& clock);
-  ~InstallationKeeper();
+  InstallationKeeper(KeeperOptions options, KeeperPorts ports)
+      : options_(std::move(options)), ports_(std::move(ports)) {}
   InstallationKeeper(const InstallationKeeper&) = delete;
   InstallationKeeper& operator=(const InstallationKeeper&) = delete;
 
@@ -96,9 +103,9 @@ class InstallationKeeper final {
   Result<void> Step(Deadline deadline);
 
   // Looks from now on by itself. Once.
-  void Start();
+  void Start() { worker_.Start(); }
   // Something changed: look at once. Never blocks.
-  void Wake();
+  void Wake() { worker_.Wake(); }
 
   // Who keeps writing what Truce writes into its webhook configuration; empty: nobody does.
   std::string Rival() const {
@@ -115,11 +122,11 @@ class InstallationKeeper final {
     Timestamp since;
   };
 
-  void Run();
+  Worker::Rest Turn();
   Result<OwnedSecret> Renew(const OwnedSecret& present);
-  std::optional<OwnedSecret> Fetch(ClusterApi& api, Deadline deadline);
-  bool Store(ClusterApi& api, OwnedSecret& wanted, Deadline deadline);
-  void Publish(ClusterApi& api, const OwnedSecret& secret, Deadline deadline);
+  std::optional<OwnedSecret> Fetch(Deadline deadline);
+  bool Store(OwnedSecret& wanted, Deadline deadline);
+  void Publish(const OwnedSecret& secret, Deadline deadline);
   bool MayRepair(const WebhookRepair& repair, const OwnedSecret& wanted);
   void NoteRight(const OwnedSecret& wanted);
   void NotePeace();
@@ -135,8 +142,7 @@ class InstallationKeeper final {
   void SettleTrouble();
 
   const KeeperOptions options_;
-  KeeperHost& host_;
-  const Clock& clock_;
+  const KeeperPorts ports_;
 
   std::mutex step_mutex_;  // one step at a time; guards all up to the next blank line
   Published published_;
@@ -156,12 +162,7 @@ class InstallationKeeper final {
   Counter new_leaves_;
   Counter new_authorities_;
   Counter repairs_;
-
-  std::mutex mutex_;
-  std::condition_variable changed_;
-  bool stopping_ = false;  // under mutex_
-  bool woken_ = false;     // under mutex_
-  std::thread thread_;
+  Worker worker_{[this] { return Turn(); }};
 };
 
 }  // namespace truce

@@ -18,7 +18,7 @@ bool IsOlder(const OwnObject& a, const OwnObject& b) {
 }  // namespace
 
 TruceResources::TruceResources(OwnPorts ports, std::vector<OwnHandler*> handlers)
-    : ports_(ports),
+    : ports_(std::move(ports)),
       handlers_(std::move(handlers)),
       dirty_(handlers_.size(), false),
       due_(handlers_.size(), kNever),
@@ -32,18 +32,7 @@ TruceResources::TruceResources(OwnPorts ports, std::vector<OwnHandler*> handlers
       kinds_.emplace(std::move(name), std::move(entry));
     }
   }
-  thread_ = std::thread([this] { Run(); });
-}
-
-TruceResources::~TruceResources() { Stop(); }
-
-void TruceResources::Stop() {
-  {
-    const std::lock_guard<std::mutex> lock(mutex_);
-    stopping_ = true;
-  }
-  changed_.notify_all();
-  if (thread_.joinable()) thread_.join();
+  worker_.Start();
 }
 
 std::vector<FollowedKind> TruceResources::kinds() const {
@@ -70,16 +59,7 @@ void TruceResources::Refresh() {
     const std::lock_guard<std::mutex> lock(mutex_);
     dirty_.assign(dirty_.size(), true);
   }
-  changed_.notify_all();
-}
-
-bool TruceResources::Settle(Deadline deadline) {
-  std::unique_lock<std::mutex> lock(mutex_);
-  const auto is_settled = [this] {
-    return !busy_ && std::none_of(dirty_.begin(), dirty_.end(), [](bool dirty) { return dirty; });
-  };
-  changed_.wait_until(lock, deadline, [&] { return stopping_ || is_settled(); });
-  return is_settled();
+  worker_.Wake();
 }
 
 void TruceResources::OnKindState(const KindStatus& status) {
@@ -100,7 +80,7 @@ void TruceResources::OnKindState(const KindStatus& status) {
     if (gone == 0 && !changed && !is_first) return;
     dirty_[kind->handler] = true;
   }
-  changed_.notify_all();
+  worker_.Wake();
 }
 
 void TruceResources::OnOther(const FollowedKind& kind, Value object, bool gone) {
@@ -133,10 +113,11 @@ void TruceResources::OnOther(const FollowedKind& kind, Value object, bool gone) 
     }
     dirty_[known->handler] = true;
   }
-  changed_.notify_all();
+  worker_.Wake();
 }
 
 std::optional<TruceResources::Work> TruceResources::NextWork(Deadline now) {
+  const std::lock_guard<std::mutex> lock(mutex_);
   for (std::size_t i = 0; i < handlers_.size(); ++i) {
     if (!dirty_[i] && due_[i] > now) continue;
     dirty_[i] = false;
@@ -153,35 +134,20 @@ std::optional<TruceResources::Work> TruceResources::NextWork(Deadline now) {
   return std::nullopt;
 }
 
-void TruceResources::Run() {
-  std::unique_lock<std::mutex> lock(mutex_);
-  while (!stopping_) {
+// One handler's objects after the other: a wake during one is heeded all the same.
+Worker::Rest TruceResources::Turn() {
+  while (!worker_.is_stopping()) {
     const std::optional<Work> work = NextWork(std::chrono::steady_clock::now());
-    if (!work) {
-      busy_ = false;
-      changed_.notify_all();
-      Deadline due = kNever;
-      for (const Deadline one : due_) due = std::min(due, one);
-      const auto woken = [this] {
-        return stopping_ ||
-               std::any_of(dirty_.begin(), dirty_.end(), [](bool dirty) { return dirty; });
-      };
-      if (due == kNever) {
-        changed_.wait(lock, woken);
-      } else {
-        changed_.wait_until(lock, due, woken);
-      }
-      continue;
-    }
-    busy_ = true;
-    lock.unlock();
+    if (!work) break;
     Do(*work);
-    lock.lock();
   }
+  Deadline due = kNever;
+  for (const Deadline one : due_) due = std::min(due, one);
+  return {due};
 }
 
 void TruceResources::Do(const Work& work) {
-  const bool is_leader = ports_.listener.IsLeader();
+  const bool is_leader = ports_.is_leader();
   if (!is_leader && !handlers_[work.handler]->is_for_all()) return;
   if (work.complete) handlers_[work.handler]->SetComplete();
   const std::vector<OwnVerdict> verdicts = handlers_[work.handler]->Take(work.objects);
@@ -200,7 +166,8 @@ void TruceResources::Do(const Work& work) {
       entry.told = verdicts[i];
       is_said = entry.present == OwnCondition{verdicts[i], object.generation};
     }
-    if (is_news) ports_.listener.OnVerdict(object, verdicts[i]);
+    const auto kind = verdicts[i].accepted ? OwnEvent::Kind::kTakenOver : OwnEvent::Kind::kRefused;
+    if (is_news) ports_.on_event({kind, object.Label(), verdicts[i].message});
     if (is_leader && !is_said && !WriteStatus(object, verdicts[i])) failed = true;
   }
   if (!failed) backoff_.Reset();
@@ -208,32 +175,31 @@ void TruceResources::Do(const Work& work) {
   const Deadline now = std::chrono::steady_clock::now();
   Deadline due = wanted ? now + *wanted : kNever;
   if (failed) due = std::min(due, now + backoff_.Next());
-  const std::lock_guard<std::mutex> lock(mutex_);
   due_[work.handler] = due;
 }
 
 // False: it is to be tried again.
 bool TruceResources::WriteStatus(const OwnObject& object, const OwnVerdict& verdict) {
-  ClusterApi* api = ports_.link.api();
-  if (api == nullptr) return false;
-  const ApiResult<std::string> answer =
-      api->Patch({object.kind, object.ns, object.name, "status"},
-                 OwnStatusPatch(verdict, object.generation, FormatTimestamp(ports_.clock.Now())),
-                 std::chrono::steady_clock::now() + kCallTime);
+  const ApiResult<std::string> answer = ports_.api.Patch(
+      {object.kind, object.ns, object.name, "status"},
+      OwnStatusPatch(verdict, object.generation, FormatTimestamp(ports_.clock.Now())),
+      std::chrono::steady_clock::now() + kCallTime);
   if (answer.ok()) {
-    Trouble({});
+    Trouble(object, {});
     return true;
   }
   // It is gone: the watch says so.
   if (answer.error().kind == ApiErrorKind::kNoSuchObject) return true;
-  Trouble(object.Label() + ": its status cannot be written: " + answer.error().message);
+  Trouble(object, "its status cannot be written: " + answer.error().message);
   return false;
 }
 
-void TruceResources::Trouble(const std::string& message) {
+void TruceResources::Trouble(const OwnObject& object, const std::string& message) {
   if (message.empty() != in_trouble_) return;
   in_trouble_ = !message.empty();
-  if (in_trouble_) ports_.listener.OnTrouble(message);
+  if (!in_trouble_) return;
+  const std::string label = object.Label();
+  ports_.on_event({OwnEvent::Kind::kTrouble, label, label + ": " + message});
 }
 
 }  // namespace truce

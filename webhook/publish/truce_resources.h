@@ -6,15 +6,16 @@
 #ifndef TRUCE_WEBHOOK_PUBLISH_TRUCE_RESOURCES_H_
 #define TRUCE_WEBHOOK_PUBLISH_TRUCE_RESOURCES_H_
 
-#include <condition_variable>
+#include <cstdint>
+#include <functional>
 #include <map>
 #include <mutex>
 #include <optional>
 #include <string>
-#include <thread>
 #include <vector>
 
 #include "registry/base/clock.h"
+#include "registry/base/worker.h"
 #include "webhook/kube/backoff.h"
 #include "webhook/publish/own_object.h"
 #include "webhook/watch/kinds.h"
@@ -25,24 +26,26 @@ namespace truce {
 // Objects of one kind that are kept; those beyond are neither taken over nor answered.
 inline constexpr std::size_t kOwnObjectsMax = 5000;
 
-// Port: who hears what became of them. Called on the own thread.
-class OwnListener {
- public:
-  virtual ~OwnListener() = default;
-  // For every verdict that differs from the last one about its object.
-  virtual void OnVerdict(const OwnObject& object, const OwnVerdict& verdict) = 0;
-  // A status cannot be written (the error); once until it works again.
-  virtual void OnTrouble(const std::string& message) = 0;
-  // Whether this server writes statuses, and does what objects ask for: one of those that share a
-  // registry does. Thread-safe.
-  virtual bool IsLeader() const = 0;
+// For the log.
+struct OwnEvent {
+  enum class Kind : std::uint8_t {
+    kTakenOver,  // a verdict that differs from the last one about its object
+    kRefused,    // as that
+    kTrouble     // a status cannot be written; once until it works again
+  };
+  Kind kind;
+  std::string object;   // its label
+  std::string message;  // one line
 };
 
 // References must outlive the object.
 struct OwnPorts {
   const Clock& clock;
-  const ClusterLink& link;
-  OwnListener& listener;
+  ClusterApi& api;
+  // Whether this server writes statuses, and does what objects ask for: one of those that share a
+  // registry does. Thread-safe.
+  std::function<bool()> is_leader;
+  std::function<void(const OwnEvent&)> on_event;  // called on the own thread
 };
 
 // Thread-safe.
@@ -50,13 +53,13 @@ class TruceResources final : public SightObserver {
  public:
   // The handlers must outlive the object.
   TruceResources(OwnPorts ports, std::vector<OwnHandler*> handlers);
-  ~TruceResources() override;
+  ~TruceResources() override = default;  // as Stop
   TruceResources(const TruceResources&) = delete;
   TruceResources& operator=(const TruceResources&) = delete;
 
   // Ends the thread; waits for a call under way. Nothing is taken over any more. Idempotent; for
   // one thread. To be called while the API still lives.
-  void Stop();
+  void Stop() { worker_.Stop(); }
 
   // What is to be watched for them.
   std::vector<FollowedKind> kinds() const;
@@ -64,7 +67,7 @@ class TruceResources final : public SightObserver {
   // Every handler takes its objects again soon. Never blocks.
   void Refresh();
   // Waits until everything seen so far was taken over. False when `deadline` or Stop came first.
-  bool Settle(Deadline deadline);
+  bool Settle(Deadline deadline) { return worker_.Settle(deadline); }
 
   // SightObserver, called by the watch. Never block.
   void OnSighted(const ObservedVersion& observed) override { static_cast<void>(observed); }
@@ -101,25 +104,22 @@ class TruceResources final : public SightObserver {
   };
 
   Kind* Find(const GroupKind& kind);
-  void Run();
+  Worker::Rest Turn();
   std::optional<Work> NextWork(Deadline now);
   void Do(const Work& work);
   bool WriteStatus(const OwnObject& object, const OwnVerdict& verdict);
-  void Trouble(const std::string& message);
+  void Trouble(const OwnObject& object, const std::string& message);
 
   const OwnPorts ports_;
   const std::vector<OwnHandler*> handlers_;
 
   std::mutex mutex_;
-  std::condition_variable changed_;
   std::map<GroupKind, Kind> kinds_;  // under mutex_
   std::vector<bool> dirty_;          // under mutex_; by handler
-  std::vector<Deadline> due_;        // under mutex_; by handler: Take again
-  bool busy_ = false;                // under mutex_
-  bool stopping_ = false;            // under mutex_
-  Backoff backoff_;                  // of the thread
-  bool in_trouble_ = false;          // of the thread
-  std::thread thread_;               // last: it uses everything above
+  std::vector<Deadline> due_;        // of the thread, as the next two; by handler: Take again
+  Backoff backoff_;
+  bool in_trouble_ = false;
+  Worker worker_{[this] { return Turn(); }};
 };
 
 }  // namespace truce

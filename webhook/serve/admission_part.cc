@@ -11,41 +11,24 @@
 #include "webhook/watch/watcher.h"
 
 namespace truce {
-namespace {
-
-class WatchedByView final : public WatchedNow {
- public:
-  // `life` is null where what this server watches itself cannot grow old.
-  WatchedByView(const DoubtBoard& doubts, std::shared_ptr<const ViewLife> life)
-      : doubts_(doubts), life_(std::move(life)) {}
-  bool IsBlind() const override {
-    return life_ != nullptr && life_->IsOver(std::chrono::steady_clock::now());
-  }
-  std::string DoubtOf(const Slot& holder) const override { return doubts_.DoubtOf(holder); }
-
- private:
-  const DoubtBoard& doubts_;
-  const std::shared_ptr<const ViewLife> life_;
-};
-
-}  // namespace
 
 AdmissionPart::AdmissionPart(std::shared_ptr<const Catalogue> catalogue, Store& store,
                              Logger& logger, const Clock& clock)
     : logger_(logger),
       clock_(clock),
-      source_(std::move(catalogue), *this),
+      source_(std::move(catalogue), [this](const EffectivePolicy& policy) { TakePolicy(policy); }),
       overrides_(store, clock, RandomIds(), [this](const std::vector<Override>& overrides) {
         Publish([&](Policies& policies) { policies.overrides = overrides; });
       }) {}
 
 void AdmissionPart::Begin(AdmissionPorts ports) {
+  in_force_.Replace(effective().policy);
   service_.emplace(std::move(ports), effective().policy);
 }
 
-void AdmissionPart::OnPolicy(const EffectivePolicy& policy) {
+void AdmissionPart::TakePolicy(const EffectivePolicy& policy) {
   Publish([&](Policies& policies) { policies.configured = policy; });
-  if (listener_ != nullptr) listener_->OnPolicy(policy);
+  if (listener_) listener_(policy);
 }
 
 // Changes the policies and hands them to the service as one.
@@ -56,12 +39,17 @@ void AdmissionPart::Publish(Change change) {
     if (!service_) return;
     auto policy = std::make_shared<AdmissionPolicy>(*policies.configured.policy);
     policy->unseen = policies.unseen;
-    policy->watched_now = std::make_shared<const WatchedByView>(
-        doubts_, policies.view ? policies.view->life : nullptr);
+    policy->doubt_of = [this](const Slot& holder) { return doubts_.DoubtOf(holder); };
     // Also before the first view: the watch shows by then what it showed before the start.
     policy->watched = !policies.configured.config->no_cluster;
     if (policies.view) {
       const ClusterView& view = *policies.view;
+      // Nothing that this server watches itself can grow old.
+      if (view.life != nullptr) {
+        policy->is_blind = [life = view.life] {
+          return life->IsOver(std::chrono::steady_clock::now());
+        };
+      }
       policy->recovery = view.recovery;
       policy->unlisted = {view.unlisted.begin(), view.unlisted.end()};
       policy->unwatched = view.unwatched;
@@ -74,6 +62,7 @@ void AdmissionPart::Publish(Change change) {
     }
     auto& overrides = policy->modes.overrides;
     overrides.insert(overrides.end(), policies.overrides.begin(), policies.overrides.end());
+    in_force_.Replace(policy);
     service_->SetPolicy(std::move(policy));
     if (policies.ready && !service_->ready()) {
       service_->SetReady(true);
@@ -116,10 +105,6 @@ std::map<GroupKind, Timestamp> AdmissionPart::unmapped() const {
   return policies_.With([](const Policies& policies) {
     return policies.view ? policies.view->unmapped : std::map<GroupKind, Timestamp>();
   });
-}
-
-std::shared_ptr<const AdmissionPolicy> AdmissionPart::policy() const {
-  return service_ ? service_->policy() : nullptr;
 }
 
 Result<void> AdmissionPart::TryObject(const AdmissionRequest& review) const {

@@ -14,17 +14,17 @@
 #include "webhook/admission/service.h"
 #include "webhook/api/override_book.h"
 #include "webhook/config/config.h"
+#include "webhook/config/policy.h"
 #include "webhook/log/log.h"
 #include "webhook/metrics/metrics.h"
+#include "webhook/publish/policy_source.h"
 #include "webhook/serve/cluster_watch.h"
-#include "webhook/serve/policy.h"
-#include "webhook/serve/policy_source.h"
 #include "webhook/watch/doubts.h"
 
 namespace truce {
 
 // Thread-safe, but for Begin and SetListener, which are for before anything else runs.
-class AdmissionPart final : public PolicyView, private PolicyListener {
+class AdmissionPart final {
  public:
   // References must outlive it.
   AdmissionPart(std::shared_ptr<const Catalogue> catalogue, Store& store, Logger& logger,
@@ -36,8 +36,8 @@ class AdmissionPart final : public PolicyView, private PolicyListener {
   Result<void> Configure(const Config& config) { return source_.Configure(config); }
   // Makes the service: every answer is "unknown" until it is ready. Once, after Configure.
   void Begin(AdmissionPorts ports);
-  // Gets policies from now on, after the service. Null: nobody.
-  void SetListener(PolicyListener* listener) { listener_ = listener; }
+  // Gets policies from now on, after the service.
+  void SetListener(PolicyFn listener) { listener_ = std::move(listener); }
 
   // Takes over the overrides that the registry has: when the store is open, then each second where
   // other servers make some. Blocks for as long as `time`. For one thread.
@@ -61,8 +61,11 @@ class AdmissionPart final : public PolicyView, private PolicyListener {
   // As ClusterView::unmapped.
   std::map<GroupKind, Timestamp> unmapped() const;
 
-  std::shared_ptr<const AdmissionPolicy> policy() const override;
-  bool ready() const override { return service_ && service_->ready(); }
+  // The policy that reviews are judged by; null before Begin.
+  const InForce<AdmissionPolicy>& in_force() const { return in_force_; }
+  std::shared_ptr<const AdmissionPolicy> policy() const { return in_force_.Current(); }
+  // Reviews are answered, not "unknown" each.
+  bool ready() const { return service_ && service_->ready(); }
 
   // Whether the object of `review` could take effect beside what is in force; kinds that add
   // nothing to the policy are good. Changes nothing; takes milliseconds. Errors: kInvalidArgument:
@@ -78,7 +81,7 @@ class AdmissionPart final : public PolicyView, private PolicyListener {
     bool ready = false;
   };
 
-  void OnPolicy(const EffectivePolicy& policy) override;
+  void TakePolicy(const EffectivePolicy& policy);
   template <typename Change>
   void Publish(Change change);
 
@@ -86,8 +89,9 @@ class AdmissionPart final : public PolicyView, private PolicyListener {
   const Clock& clock_;
   DoubtBoard doubts_;
   Guarded<Policies> policies_;
+  InForce<AdmissionPolicy> in_force_;  // as service_ has it
   std::optional<AdmissionService> service_;
-  PolicyListener* listener_ = nullptr;
+  PolicyFn listener_;
   PolicySource source_;
   OverrideBook overrides_;
   std::string overrides_problem_;  // the last one told

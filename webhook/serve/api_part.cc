@@ -8,11 +8,9 @@
 #include "policies/suspensions.h"
 #include "registry/store/administration.h"
 #include "webhook/admission/codec.h"
-#include "webhook/api/cluster_json.h"
-#include "webhook/api/rest/agreement_json.h"
+#include "webhook/api/auth/access_rules.h"
 #include "webhook/api/rest/operations.h"
 #include "webhook/findings/conflicts.h"
-#include "webhook/serve/access_rules.h"
 #include "webhook/serve/detection.h"
 #include "webhook/wire/base64.h"
 #include "webhook/wire/digest.h"
@@ -29,15 +27,15 @@ Deadline MonotonicTime() { return std::chrono::steady_clock::now(); }
 
 }  // namespace
 
-ApiPart::Vouchers::Vouchers(const ClusterLink& link)
-    : cluster_tokens(link),
-      cluster_access(link),
+ApiPart::Vouchers::Vouchers(ClusterApi& api)
+    : cluster_tokens(api),
+      cluster_access(api),
       tokens(cluster_tokens, MonotonicTime),
       access(cluster_access, MonotonicTime) {}
 
 ApiPart::ApiPart(ApiPartPorts ports, const Config& config)
     : ports_(std::move(ports)),
-      vouchers_(ports_.cluster ? std::make_unique<Vouchers>(ports_.cluster->link) : nullptr),
+      vouchers_(ports_.cluster ? std::make_unique<Vouchers>(ports_.cluster->api) : nullptr),
       access_(vouchers_ ? &vouchers_->tokens : nullptr, vouchers_ ? &vouchers_->access : nullptr),
       rest_(RestPortsOf(config)),
       uses_(ports_.store, ports_.clock) {}
@@ -118,7 +116,9 @@ ClusterPorts ApiPart::Cluster() const {
   if (!ports_.cluster) return ports;
   ports.reports = &ports_.cluster->reports;
   ports.controls = &ports_.cluster->controls;
-  ports.suspensions = [this] { return SuspensionsAt(*ports_.policy.policy(), ports_.clock.Now()); };
+  ports.suspensions = [this] {
+    return SuspensionsAt(*ports_.policy.Current(), ports_.clock.Now());
+  };
   return ports;
 }
 

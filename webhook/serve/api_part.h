@@ -7,6 +7,8 @@
 #include <string_view>
 #include <vector>
 
+#include "policies/policy.h"
+#include "registry/base/guarded.h"
 #include "webhook/api/auth/cached_reviews.h"
 #include "webhook/api/auth/cluster_reviews.h"
 #include "webhook/api/cluster_routes.h"
@@ -15,7 +17,6 @@
 #include "webhook/api/rest/rest_backup.h"
 #include "webhook/api/use_log.h"
 #include "webhook/config/config.h"
-#include "webhook/serve/policy.h"
 
 namespace truce {
 
@@ -23,7 +24,7 @@ struct AdmissionRequest;
 
 // The cluster that a server follows.
 struct FollowedCluster {
-  const ClusterLink& link;  // who vouches for Kubernetes tokens
+  ClusterApi& api;  // vouches for Kubernetes tokens
   ClusterReports& reports;
   WatchControls& controls;
 };
@@ -33,7 +34,7 @@ struct ApiPartPorts {
   Store& store;
   const Clock& clock;
   OverrideBook& overrides;
-  const PolicyView& policy;
+  const InForce<AdmissionPolicy>& policy;
   std::optional<FollowedCluster> cluster;
   std::string_view version;
   const TrialBook& trials;
@@ -68,7 +69,7 @@ class ApiPart final {
  private:
   // The reviewers of Kubernetes tokens and of their users' rights.
   struct Vouchers {
-    explicit Vouchers(const ClusterLink& link);
+    explicit Vouchers(ClusterApi& api);
 
     ClusterTokenReviewer cluster_tokens;
     ClusterAccessReviewer cluster_access;

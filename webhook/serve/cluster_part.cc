@@ -5,9 +5,6 @@
 #include <string_view>
 #include <utility>
 
-#include "certs/trust.h"
-#include "webhook/publish/webhook_repair.h"
-
 namespace truce {
 namespace {
 
@@ -18,11 +15,6 @@ constexpr std::chrono::seconds kHeardWithin{10};
 
 // Whether other servers may share the registry.
 bool HasOthers(const Config& config) { return IsPostgresUrl(config.store); }
-
-std::optional<std::string> ReportGroup(PolicyReports reports) {
-  if (reports == PolicyReports::kOff) return std::nullopt;
-  return reports == PolicyReports::kAuto ? std::string() : std::string(Name(reports));
-}
 
 ReconcileRules RulesOf(const EffectivePolicy& policy) {
   ReconcileRules rules;
@@ -41,34 +33,37 @@ ReconcileRules RulesOf(const EffectivePolicy& policy) {
 ClusterPart::ClusterPart(ClusterPartPorts ports)
     : ports_(ports),
       watch_({ports.store, ports.watch_store, ports.clock, ports.logger, ports.health,
-              ports.admission.doubts(), *this, ports.config.Current()->cluster_id,
+              ports.admission.doubts(), [this](const ClusterView& view) { TakeView(view); },
+              [this](const auto& kinds) { OnUnseen(kinds); }, ports.config.Current()->cluster_id,
               ports.config.Current()->data_dir, ports.config.Current()->lease_namespace,
               HasOthers(*ports.config.Current())}),
       sink_(watch_.inbox(), ports.config.Current()->cluster_id, [this] { watch_.Wake(); }),
-      detection_({ports.store, ports.clock, ports.logger, watch_, ports.admission, *this,
-                  ports.config.Current()->cluster_id,
-                  ReportGroup(ports.config.Current()->policy_reports)}),
-      grants_(
-          {ports.watch_store, ports.clock, ports.admission, ports.config.Current()->cluster_id}),
-      checks_({ports.store, ports.clock, ports.admission, watch_,
+      detection_({ports.store, ports.clock, ports.logger, watch_, ports.admission,
+                  ports.credentials, ports.config}),
+      grants_({ports.watch_store, ports.clock, ports.admission.in_force(),
+               ports.config.Current()->cluster_id}),
+      checks_({ports.store, ports.clock, ports.admission.in_force(),
+               [admission = &ports.admission] { return admission->ready(); }, watch_.api(),
                HasOthers(*ports.config.Current()) ? kHeardWithin : std::chrono::seconds(0)}),
-      own_({ports.clock, watch_, *this}, {&ports.admission.source(), &checks_, &grants_}),
+      own_({ports.clock, watch_.api(), [this] { return Leads(); },
+            [this](const OwnEvent& event) { Note(event); }},
+           {&ports.admission.source(), &checks_, &grants_}),
       inbox_(ports.clock),
       exchange_({ports.store, ports.clock, ports.logger, inbox_, watch_.inbox(), watch_,
                  detection_.Mutes(), *this}),
-      answers_({ports.store, ports.clock, ports.admission, ports.config.Current()->cluster_id,
-                inbox_, detection_, watch_, *this}) {
+      answers_({ports.store, ports.clock, ports.admission.in_force(),
+                ports.config.Current()->cluster_id, inbox_, detection_, watch_, *this}) {
   const EffectivePolicy present = ports_.admission.effective();
   rules_of_ = present.config;
   watch_.SetRules(RulesOf(present));
-  ports_.admission.SetListener(this);
+  ports_.admission.SetListener([this](const EffectivePolicy& policy) { TakePolicy(policy); });
 }
 
 ClusterPart::~ClusterPart() { Stop(); }
 
 Result<void> ClusterPart::Start(ServerSettings server) {
   begun_ = std::chrono::steady_clock::now();
-  std::vector<FollowedKind> others = DetectorKinds(ports_.config.Current()->webhook_configuration);
+  std::vector<FollowedKind> others = detection_.kinds();
   for (FollowedKind& kind : own_.kinds()) others.push_back(std::move(kind));
   TRUCE_RETURN_IF_ERROR(watch_.Start(std::move(server), {std::move(others), *this}));
   detection_.Start();
@@ -144,13 +139,13 @@ void ClusterPart::TellRefused(const std::string& problem) {
   detection_.TellRefused(ports_.config.Current()->webhook_configuration, problem);
 }
 
-void ClusterPart::OnPolicy(const EffectivePolicy& policy) {
+void ClusterPart::TakePolicy(const EffectivePolicy& policy) {
   if (!SaysTheSameOfObjects(*rules_of_, *policy.config)) watch_.SetRules(RulesOf(policy));
   rules_of_ = policy.config;
   ports_.credentials.Wake();
 }
 
-void ClusterPart::OnView(const ClusterView& view) {
+void ClusterPart::TakeView(const ClusterView& view) {
   const bool was_ready = ports_.admission.ready();
   // The first review is judged by the policies that are there.
   if (view.ready && !was_ready) own_.Settle(In(kSettleTime));
@@ -166,16 +161,16 @@ void ClusterPart::OnView(const ClusterView& view) {
       std::chrono::steady_clock::now() - begun_));
 }
 
-void ClusterPart::OnVerdict(const OwnObject& object, const OwnVerdict& verdict) {
-  ports_.logger.Log(verdict.accepted ? LogLevel::kInfo : LogLevel::kError,
-                    verdict.accepted ? "object taken over" : "object refused",
-                    {{"object", std::string_view(object.Label())},
-                     {"message", std::string_view(verdict.message)}});
-}
-
-void ClusterPart::OnTrouble(const std::string& message) {
-  ports_.logger.Log(LogLevel::kWarning, "status cannot be written",
-                    {{"message", std::string_view(message)}});
+void ClusterPart::Note(const OwnEvent& event) {
+  const std::string_view message = event.message;
+  if (event.kind == OwnEvent::Kind::kTrouble) {
+    return ports_.logger.Log(LogLevel::kWarning, "status cannot be written",
+                             {{"message", message}});
+  }
+  const bool is_refused = event.kind == OwnEvent::Kind::kRefused;
+  ports_.logger.Log(is_refused ? LogLevel::kError : LogLevel::kInfo,
+                    is_refused ? "object refused" : "object taken over",
+                    {{"object", std::string_view(event.object)}, {"message", message}});
 }
 
 void ClusterPart::OnSighted(const ObservedVersion& observed) {
@@ -196,28 +191,6 @@ void ClusterPart::OnKindState(const KindStatus& status) {
 void ClusterPart::OnOther(const FollowedKind& kind, Value object, bool gone) {
   detection_.OnOther(kind, object, gone);
   own_.OnOther(kind, object, gone);
-}
-
-Surroundings ClusterPart::Around() const {
-  const auto policy = ports_.admission.policy();
-  const auto config = ports_.config.Current();
-  const auto access = ports_.credentials.access().Current();
-  Surroundings around;
-  around.policy = policy;
-  around.webhook.name = config->webhook_configuration;
-  around.webhook.paths = AdmissionPaths(*access);
-  const bool shows_itself = access->client_certificate || access->bearer || access->loopback;
-  around.webhook.secret_alone = !shows_itself && !config->accept_secret_in_errors;
-  around.webhook.rival = ports_.credentials.Rival();
-  around.webhook.statuses_deny = policy->parties.statuses_guarded;
-  if (policy->status_entry) {
-    around.webhook.status = StatusConditions(policy->providers, policy->restorers);
-  }
-  around.webhook.trusts = [pair = ports_.credentials.certificates().Current().pair](
-                              std::string_view bundle) { return BundleTrusts(bundle, *pair); };
-  around.unmapped = ports_.admission.unmapped();
-  for (auto& [kind, since] : around.unmapped) since += config->settle_time;
-  return around;
 }
 
 }  // namespace truce

@@ -9,18 +9,18 @@
 #include <vector>
 
 #include "registry/base/result.h"
+#include "webhook/admission/live_objects.h"
 #include "webhook/config/reload.h"
 #include "webhook/log/log.h"
 #include "webhook/metrics/health.h"
 #include "webhook/metrics/metrics.h"
+#include "webhook/publish/ownership_checks.h"
+#include "webhook/publish/ownership_grants.h"
 #include "webhook/publish/truce_resources.h"
 #include "webhook/serve/admission_part.h"
 #include "webhook/serve/cluster_watch.h"
 #include "webhook/serve/credentials.h"
 #include "webhook/serve/detection.h"
-#include "webhook/serve/live_objects.h"
-#include "webhook/serve/ownership/ownership_checks.h"
-#include "webhook/serve/ownership/ownership_grants.h"
 #include "webhook/serve/shared/cluster_answers.h"
 #include "webhook/serve/shared/exchange.h"
 #include "webhook/serve/shared/leader_inbox.h"
@@ -41,13 +41,7 @@ struct ClusterPartPorts {
 };
 
 // Thread-safe, but for Start and Stop, which are for one thread.
-class ClusterPart final : private PolicyListener,
-                          private ViewListener,
-                          private OwnListener,
-                          private DetectionHost,
-                          private SightObserver,
-                          private LeadingServer,
-                          private AskedServer {
+class ClusterPart final : private SightObserver, private LeadingServer, private AskedServer {
  public:
   explicit ClusterPart(ClusterPartPorts ports);
   ~ClusterPart() override;
@@ -69,10 +63,12 @@ class ClusterPart final : private PolicyListener,
   // The creation of the OwnershipCheck with this uid was reviewed here and not refused.
   // Thread-safe.
   void NoteCheckAdmitted(const Uid& uid);
-  const ClusterLink& link() const { return watch_; }
+  ClusterApi& api() { return watch_.api(); }
+  // Null until the cluster was reached.
+  ClusterApi* reached_api() const { return watch_.reached_api(); }
   ClusterReports& reports() { return answers_; }
   WatchControls& controls() { return answers_; }
-  LiveReader& live() { return live_; }
+  LiveObjectReader& live() { return live_; }
 
   // The configuration's file was taken over: objects are tried with it again.
   void Refresh() { own_.Refresh(); }
@@ -84,18 +80,14 @@ class ClusterPart final : private PolicyListener,
   }
 
  private:
-  void OnPolicy(const EffectivePolicy& policy) override;
-  void OnView(const ClusterView& view) override;
-  void OnVerdict(const OwnObject& object, const OwnVerdict& verdict) override;
-  void OnTrouble(const std::string& message) override;
-  Surroundings Around() const override;
-  void OnUnseen(const std::map<GroupKind, Timestamp>& kinds) override {
+  void TakePolicy(const EffectivePolicy& policy);
+  void TakeView(const ClusterView& view);
+  void Note(const OwnEvent& event);
+  void OnUnseen(const std::map<GroupKind, Timestamp>& kinds) {
     ports_.admission.SetUnseen(kinds);
     if (Leads()) watch_.SetUnseen(kinds);
   }
-  void OnWebhookChanged() override { ports_.credentials.Wake(); }
-  bool Leads() const override { return watch_.leads(); }
-  bool IsLeader() const override { return watch_.leads(); }
+  bool Leads() const { return watch_.leads(); }
   void NoteDeletionAsked(const Slot& slot);
   void NoteProviderAct(const ProviderAct& act);
   Store* LeadingStore() override { return Leads() ? &ports_.watch_store : nullptr; }
@@ -123,10 +115,11 @@ class ClusterPart final : private PolicyListener,
   ClusterWatch watch_;
   WatchSink sink_;
   Detection detection_;
-  DeletionSink deletions_{ports_.admission, [this](const Slot& slot) { NoteDeletionAsked(slot); }};
-  ProviderActSink provider_acts_{ports_.admission,
+  DeletionSink deletions_{ports_.admission.in_force(),
+                          [this](const Slot& slot) { NoteDeletionAsked(slot); }};
+  ProviderActSink provider_acts_{ports_.admission.in_force(),
                                  [this](const ProviderAct& act) { NoteProviderAct(act); }};
-  LiveObjectReader live_{[this] { return watch_.looks(); },
+  LiveObjectReader live_{watch_.looks(),
                          [this](const GroupKind& kind) { return detection_.KindOf(kind); }};
   OwnershipGrants grants_;
   OwnershipChecks checks_;

@@ -7,8 +7,7 @@
 #include "registry/base/counted.h"
 #include "registry/base/text.h"
 #include "registry/store/administration.h"
-#include "webhook/kube/backoff.h"
-#include "webhook/serve/registry/registry_memory.h"
+#include "webhook/upkeep/registry_memory.h"
 #include "webhook/wire/json_reader.h"
 
 namespace truce {
@@ -122,11 +121,11 @@ BrakeView BrakeOf(Watcher& watcher) {
     view.frozen.push_back({KindForPeople(named.kind, named.group), kind.frozen});
   }
   std::map<GroupKind, BrakeView::Waiting> waiting;
-  for (const auto& [kind, since] : watcher.reconciler().absence().WaitForSecondList()) {
+  for (const auto& [kind, since] : watcher.reconciler().WaitForSecondList()) {
     waiting[kind] = {KindForPeople(kind.kind, kind.group), 0, since};
   }
-  for (const auto& [uid, nomination] : watcher.reconciler().absence().nominations()) {
-    const auto found = waiting.find(GroupKindOf(nomination.slot));
+  for (const auto& [uid, missing] : watcher.reconciler().missing()) {
+    const auto found = waiting.find(GroupKindOf(missing.slot));
     if (found != waiting.end()) ++found->second.objects;
   }
   for (auto& [kind, one] : waiting) view.waiting.push_back(std::move(one));
@@ -140,7 +139,8 @@ Result<Uid> KubeSystemOf(const ServerSettings& server, const Clock& clock) {
   return ReadKubeSystem(server, *MakeApiClient(session, {}));
 }
 
-ClusterWatch::ClusterWatch(ClusterWatchPorts ports) : ports_(std::move(ports)) {}
+ClusterWatch::ClusterWatch(ClusterWatchPorts ports)
+    : ports_(std::move(ports)), backoff_({}, std::hash<std::string>()(ports_.cluster)) {}
 
 Result<void> ClusterWatch::Start(ServerSettings server, ClusterWatchers watchers) {
   server_ = std::move(server);
@@ -158,20 +158,25 @@ Result<void> ClusterWatch::Start(ServerSettings server, ClusterWatchers watchers
     return opened.error();
   }
   if (!opened.ok()) Report(opened.error().message);
-  keeper_ = std::thread([this] { Keep(); });
+  keeper_.Start();
   return {};
 }
 
-ClusterWatch::~ClusterWatch() { Stop(); }
+ClusterWatch::~ClusterWatch() { End(); }
 
 void ClusterWatch::Stop() {
-  {
-    const std::lock_guard<std::mutex> lock(mutex_);
-    stopping_ = true;
+  if (keeper_.is_stopping()) return;
+  keeper_.Stop();
+  if (engine_ != nullptr && leads_.load()) {
+    witness_due_ = {};
+    KeepWitness();
   }
-  changed_.notify_all();
+  End();
+}
+
+void ClusterWatch::End() {
   // First the keeper, which may be making the engine.
-  if (keeper_.joinable()) keeper_.join();
+  keeper_.Stop();
   if (engine_ != nullptr) engine_->Stop();
   streams_.reset();  // calls the engine until it is gone
 }
@@ -200,14 +205,16 @@ Result<void> ClusterWatch::Ask(Engine::Work work, Deadline deadline) const {
   return Error{ErrorCode::kUnavailable, "the cluster was not reached yet"};
 }
 
-ClusterApi* ClusterWatch::api() const {
+ClusterApi* ClusterWatch::Reached(const std::unique_ptr<ClusterApi>& api) const {
   const std::lock_guard<std::mutex> lock(mutex_);
-  return engine_ == nullptr || stopping_ ? nullptr : api_.get();
+  return engine_ == nullptr || keeper_.is_stopping() ? nullptr : api.get();
 }
 
-ClusterApi* ClusterWatch::looks() const {
-  const std::lock_guard<std::mutex> lock(mutex_);
-  return engine_ == nullptr || stopping_ ? nullptr : looks_.get();
+LateApi::Find ClusterWatch::FinderOf(const std::unique_ptr<ClusterApi>& api) const {
+  return [this, &api]() -> Result<ClusterApi*> {
+    if (ClusterApi* reached = Reached(api)) return reached;
+    return Error{ErrorCode::kUnavailable, "the cluster was not reached yet"};
+  };
 }
 
 Engine* ClusterWatch::engine() const {
@@ -238,9 +245,8 @@ void ClusterWatch::Lead() {
   {
     const std::lock_guard<std::mutex> lock(mutex_);
     lead_wanted_ = true;
-    view_due_ = true;
   }
-  changed_.notify_all();
+  keeper_.Wake();
 }
 
 void ClusterWatch::EndLeading() {
@@ -253,9 +259,8 @@ void ClusterWatch::EndLeading() {
     const std::lock_guard<std::mutex> lock(mutex_);
     lead_wanted_ = false;
     leads_.store(false);
-    view_due_ = true;
   }
-  changed_.notify_all();
+  keeper_.Wake();
 }
 
 void ClusterWatch::SetUnseen(std::map<GroupKind, Timestamp> unseen) {
@@ -335,13 +340,12 @@ void ClusterWatch::KeepWitness() {
   if (!lease.WriteWitness(*seen.newest, In(kWitnessTime))) witness_ = seen.newest;
 }
 
-void ClusterWatch::OnLearned(const LearnedIdentity& learned) {
+void ClusterWatch::Learn(const LearnedIdentity& learned) {
   {
     const std::lock_guard<std::mutex> lock(mutex_);
     learned_ = learned;
-    view_due_ = true;
   }
-  changed_.notify_all();
+  keeper_.Wake();
 }
 
 Result<void> ClusterWatch::Watch() {
@@ -353,7 +357,7 @@ Result<void> ClusterWatch::Watch() {
   WatcherPorts ports{{ports_.watch_store, ports_.clock, ids_, [] { return In(kOpenedStoreTime); },
                       observer_, &ports_.doubts},
                      &inbox_,
-                     this};
+                     [this](const LearnedIdentity& learned) { Learn(learned); }};
   const std::lock_guard<std::mutex> lock(mutex_);
   auto watcher = std::make_unique<Watcher>(std::move(ports), rules_, std::move(options));
   auto engine = std::make_unique<Engine>(std::move(watcher), *api_, EngineOptions{});
@@ -364,43 +368,29 @@ Result<void> ClusterWatch::Watch() {
   return {};
 }
 
-void ClusterWatch::Keep() {
-  Backoff backoff({}, std::hash<std::string>()(ports_.cluster));
-  while (engine() == nullptr) {
-    if (!Sleep(backoff.Next())) return;
+Worker::Rest ClusterWatch::Keep() {
+  if (engine() == nullptr) {
     const Result<void> opened = Open();
     if (!opened.ok()) Report(opened.error().message);
+    return {opened.ok() ? Deadline{} : In(backoff_.Next())};
   }
-  do {
-    bool is_to_lead = false;
-    {
-      const std::lock_guard<std::mutex> lock(mutex_);
-      is_to_lead = lead_wanted_ && !leads_.load();
-    }
-    if (is_to_lead) {
-      const Result<void> led = BeginLeading();
-      if (!led.ok()) Report(led.error().message);
-    }
-    if (leads_.load()) {
-      TellView();
-      KeepWitness();
-    } else {
-      TakeView();
-    }
-  } while (Sleep(is_cut_off_                     ? kCutOffInterval
-                 : view_.ready || !leads_.load() ? kViewInterval
-                                                 : kFirstViewInterval));
-  if (!leads_.load()) return;
-  witness_due_ = {};
-  KeepWitness();
-}
-
-// False: it is time to end.
-bool ClusterWatch::Sleep(std::chrono::milliseconds time) {
-  std::unique_lock<std::mutex> lock(mutex_);
-  changed_.wait_for(lock, time, [&] { return stopping_ || view_due_; });
-  view_due_ = false;
-  return !stopping_;
+  bool is_to_lead = false;
+  {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    is_to_lead = lead_wanted_ && !leads_.load();
+  }
+  if (is_to_lead) {
+    const Result<void> led = BeginLeading();
+    if (!led.ok()) Report(led.error().message);
+  }
+  if (leads_.load()) {
+    TellView();
+    KeepWitness();
+  } else {
+    TakeView();
+  }
+  if (is_cut_off_) return {In(kCutOffInterval)};
+  return {In(view_.ready || !leads_.load() ? kViewInterval : kFirstViewInterval)};
 }
 
 void ClusterWatch::TellView() {
@@ -459,7 +449,7 @@ void ClusterWatch::Hand(ClusterView view) {
   if (view_told_ && view == view_) return;
   view_ = std::move(view);
   view_told_ = true;
-  ports_.listener.OnView(view_);
+  ports_.on_view(view_);
   {
     const std::lock_guard<std::mutex> lock(mutex_);
     is_recovering_ = !view_.recovery.empty();
@@ -524,7 +514,7 @@ void ClusterWatch::TakeView() {
   }
   if (!leads_.load()) {
     ports_.doubts.Take(latest->doubts);
-    ports_.listener.OnUnseen(latest->unseen);
+    ports_.on_unseen(latest->unseen);
   }
   Hand(latest->view);
   Report({});
@@ -600,10 +590,9 @@ Result<void> ClusterWatch::EnterRecoveryMode(const OperatorWord& word) {
 }
 
 Result<void> ClusterWatch::AwaitRecovery(bool on, std::chrono::seconds time) {
+  keeper_.Wake();
   std::unique_lock<std::mutex> lock(mutex_);
-  view_due_ = true;
-  changed_.notify_all();
-  changed_.wait_for(lock, time, [&] { return stopping_ || is_recovering_ == on; });
+  changed_.wait_for(lock, time, [&] { return is_recovering_ == on; });
   if (is_recovering_ == on) return {};
   return Error{ErrorCode::kUnavailable,
                "the registry has it, but reviews at this server do not go by it yet"};

@@ -12,14 +12,16 @@
 #include <mutex>
 #include <optional>
 #include <string>
-#include <thread>
 #include <vector>
 
 #include "registry/base/result.h"
+#include "registry/base/worker.h"
 #include "registry/ownership/terms.h"
 #include "registry/store/store.h"
 #include "webhook/api/cluster_routes.h"
 #include "webhook/kube/api_client.h"
+#include "webhook/kube/backoff.h"
+#include "webhook/kube/late_api.h"
 #include "webhook/kube/session.h"
 #include "webhook/kube/watch_client.h"
 #include "webhook/log/log.h"
@@ -39,16 +41,6 @@ namespace truce {
 // for at most 10 s.
 Result<Uid> KubeSystemOf(const ServerSettings& server, const Clock& clock);
 
-// Port: a listener for the view. Called on the watch's own thread whenever the view differs from
-// the last one passed.
-class ViewListener {
- public:
-  virtual ~ViewListener() = default;
-  virtual void OnView(const ClusterView& view) = 0;
-  // Kinds whose new objects Crossplane does not see, as the server that leads found.
-  virtual void OnUnseen(const std::map<GroupKind, Timestamp>& unseen) = 0;
-};
-
 // References must outlive the object.
 struct ClusterWatchPorts {
   Store& store;
@@ -59,7 +51,10 @@ struct ClusterWatchPorts {
   Logger& logger;
   Health& health;  // its part "cluster"
   DoubtBoard& doubts;
-  ViewListener& listener;
+  // On the keeper's thread, whenever the view differs from the last one passed.
+  std::function<void(const ClusterView&)> on_view;
+  // Kinds whose new objects Crossplane does not see, as the server that leads found.
+  std::function<void(const std::map<GroupKind, Timestamp>&)> on_unseen;
   std::string cluster;          // cluster id
   std::string data_dir;         // the registry's mark is kept there, beside the registry
   std::string lease_namespace;  // it is kept there too, in the Lease `truce-<cluster>`
@@ -74,7 +69,7 @@ struct ClusterWatchers {
 };
 
 // Thread-safe. Runs from Start to Stop.
-class ClusterWatch final : public ClusterLink, public WatchControls, private LearnedListener {
+class ClusterWatch final : public WatchControls {
  public:
   explicit ClusterWatch(ClusterWatchPorts ports);
   ~ClusterWatch() override;
@@ -111,10 +106,13 @@ class ClusterWatch final : public ClusterLink, public WatchControls, private Lea
   ReviewInbox& inbox() { return inbox_; }
   void Wake();
 
-  ClusterApi* api() const override;
+  // Unreachable until the cluster was reached, and at the end.
+  ClusterApi& api() { return late_api_; }
   // As api(), with calls of its own: for reviews, which then wait for no list of the watch, nor it
   // for them.
-  ClusterApi* looks() const;
+  ClusterApi& looks() { return late_looks_; }
+  // Null until the cluster was reached, and at the end.
+  ClusterApi* reached_api() const { return Reached(api_); }
 
   // truce_brake_held_objects, truce_brake_frozen_kinds, truce_unlisted_kinds,
   // truce_watch_stale_seconds, as last told; with others:
@@ -129,15 +127,17 @@ class ClusterWatch final : public ClusterLink, public WatchControls, private Lea
                                      const OperatorWord& word) override;
 
  private:
+  void End();
   Result<void> Open();
   Result<void> CompareWithMemory(ClusterApi& api);
   void KeepWitness();
-  void OnLearned(const LearnedIdentity& learned) override;
+  void Learn(const LearnedIdentity& learned);
   Result<void> Watch();
   Result<void> BeginLeading();
   Engine* engine() const;
-  void Keep();
-  bool Sleep(std::chrono::milliseconds time);
+  ClusterApi* Reached(const std::unique_ptr<ClusterApi>& api) const;
+  LateApi::Find FinderOf(const std::unique_ptr<ClusterApi>& api) const;
+  Worker::Rest Keep();
   // One step of the keeper, as leader and as one of the others.
   void TellView();
   void TakeView();
@@ -162,8 +162,6 @@ class ClusterWatch final : public ClusterLink, public WatchControls, private Lea
 
   mutable std::mutex mutex_;
   std::condition_variable changed_;
-  bool stopping_ = false;                  // under mutex_
-  bool view_due_ = false;                  // under mutex_: tell it now
   bool lead_wanted_ = false;               // under mutex_
   std::map<GroupKind, Timestamp> unseen_;  // under mutex_
   ReconcileRules rules_;                   // under mutex_; as given last
@@ -171,6 +169,8 @@ class ClusterWatch final : public ClusterLink, public WatchControls, private Lea
   bool is_recovering_ = false;             // under mutex_; as the listener knows
   std::unique_ptr<ClusterApi> api_;        // set once, under mutex_, as the next
   std::unique_ptr<ClusterApi> looks_;
+  LateApi late_api_{FinderOf(api_)};
+  LateApi late_looks_{FinderOf(looks_)};
   std::unique_ptr<Engine> engine_;  // set once, under mutex_
   std::unique_ptr<WatchStreams> streams_;
   std::shared_ptr<ServerSession> session_;
@@ -195,7 +195,8 @@ class ClusterWatch final : public ClusterLink, public WatchControls, private Lea
   std::atomic<std::uint64_t> frozen_{0};
   std::atomic<std::uint64_t> failing_{0};
   std::atomic<std::int64_t> failing_since_{0};  // ms since 1970; 0: nothing fails
-  std::thread keeper_;
+  Backoff backoff_;                             // of opening
+  Worker keeper_{[this] { return Keep(); }};
 };
 
 }  // namespace truce

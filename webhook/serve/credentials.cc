@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "webhook/kube/api_client.h"
+#include "webhook/kube/late_api.h"
 #include "webhook/kube/session.h"
 #include "webhook/publish/installation_keeper.h"
 #include "webhook/serve/data_dir.h"
@@ -113,68 +114,70 @@ EndpointTexts AdmissionPaths(const AdmissionAccess& access) {
 
 // The keeper of a self-managed installation, with a connection of its own: nothing that watches the
 // cluster can hold it up.
-class Credentials::SelfManagement final : private KeeperHost {
+class Credentials::SelfManagement final {
  public:
   SelfManagement(Credentials& owner, ServerSettings server)
       : owner_(owner),
         server_(std::move(server)),
-        keeper_(KeeperOptionsOf(*owner.ports_.config.Current()), *this, owner.ports_.clock) {}
+        keeper_(KeeperOptionsOf(*owner.ports_.config.Current()),
+                {late_api_, owner.ports_.clock, [this] { return Followed(); },
+                 [this](const KeeperEvent& event) { Take(event); }}) {}
 
   InstallationKeeper& keeper() { return keeper_; }
 
  private:
-  ClusterApi* Api() override {
-    if (api_ != nullptr) return api_.get();
-    auto session = ServerSession::Open(server_, owner_.ports_.clock, {});
-    if (!session.ok()) {
-      OnEvent({KeeperEvent::Kind::kTrouble, session.error().message});
-      return nullptr;
+  Result<ClusterApi*> Connect() {
+    if (api_ == nullptr) {
+      TRUCE_ASSIGN_OR_RETURN(auto session, ServerSession::Open(server_, owner_.ports_.clock, {}));
+      api_ = MakeApiClient(std::move(session),
+                           {.calls_max = 1, .response_bytes_max = 8 * 1024 * 1024});
     }
-    api_ = MakeApiClient(std::move(session).value(),
-                         {.calls_max = 1, .response_bytes_max = 8 * 1024 * 1024});
     return api_.get();
   }
 
-  // API groups of the kinds that are mapped, and of those that XRDs define.
-  MappedGroups Groups() const override {
-    MappedGroups mapped;
-    const auto policy = owner_.ports_.policy.policy();
-    if (policy == nullptr) return mapped;
+  // Groups are those of the kinds that are mapped, and of those that XRDs define.
+  FollowedPolicy Followed() const {
+    FollowedPolicy out;
+    const auto policy = owner_.ports_.admission.policy();
+    if (policy == nullptr) return out;
     for (const MappingRule& rule : policy->identity.mappings.all()) {
-      if (!rule.kind.group.empty()) mapped.groups.push_back(rule.kind.group);
+      if (!rule.kind.group.empty()) out.mapped.groups.push_back(rule.kind.group);
     }
-    for (const GroupKind& kind : policy->identity.composites) mapped.groups.push_back(kind.group);
-    mapped.complete = owner_.ports_.policy.ready() && policy->definitions_known;
-    return mapped;
-  }
-
-  std::optional<StatusGuard> Status() const override {
-    const auto policy = owner_.ports_.policy.policy();
-    if (policy == nullptr || !policy->status_entry) return std::nullopt;
+    for (const GroupKind& kind : policy->identity.composites) {
+      out.mapped.groups.push_back(kind.group);
+    }
+    out.mapped.complete = owner_.ports_.admission.ready() && policy->definitions_known;
+    if (!policy->status_entry) return out;
     std::set<std::string> groups;
     for (const TypeSpec& type : policy->catalogue->types()) {
       for (const KindSpec& kind : type.kinds) groups.insert(kind.group);
     }
-    return StatusGuard{policy->providers, policy->restorers, {groups.begin(), groups.end()}};
+    out.status = StatusGuard{policy->providers, policy->restorers, {groups.begin(), groups.end()}};
+    return out;
   }
 
-  void OnPathSecret() override { static_cast<void>(owner_.Reread().ok()); }
-  void OnPathPublished() override { owner_.EndFormerSecrets(); }
-  void OnCertificates() override {
-    if (owner_.certificates_ != nullptr) static_cast<void>(owner_.certificates_->Poll().ok());
-  }
-
-  void OnEvent(const KeeperEvent& event) override {
-    const bool is_trouble = event.kind == KeeperEvent::Kind::kTrouble;
-    owner_.ports_.logger.Log(is_trouble ? LogLevel::kWarning : LogLevel::kInfo,
-                             is_trouble ? "self-management fails" : "self-management",
-                             {{"message", std::string_view(event.message)}});
+  void Take(const KeeperEvent& event) {
+    switch (event.kind) {
+      case KeeperEvent::Kind::kPathSecret: return static_cast<void>(owner_.Reread().ok());
+      case KeeperEvent::Kind::kPathPublished: return owner_.EndFormerSecrets();
+      case KeeperEvent::Kind::kCertificates:
+        if (owner_.certificates_ != nullptr) static_cast<void>(owner_.certificates_->Poll().ok());
+        return;
+      case KeeperEvent::Kind::kTrouble:
+        return owner_.ports_.logger.Log(LogLevel::kWarning, "self-management fails",
+                                        {{"message", std::string_view(event.message)}});
+      case KeeperEvent::Kind::kDone:
+      case KeeperEvent::Kind::kTroubleOver:
+        return owner_.ports_.logger.Log(LogLevel::kInfo, "self-management",
+                                        {{"message", std::string_view(event.message)}});
+    }
   }
 
   Credentials& owner_;
   const ServerSettings server_;
   std::unique_ptr<ClusterApi> api_;  // of the keeper's caller
-  InstallationKeeper keeper_;        // last: its thread uses everything above
+  LateApi late_api_{[this] { return Connect(); }};
+  InstallationKeeper keeper_;  // last: its thread uses everything above
 };
 
 Credentials::Credentials(CredentialPorts ports) : ports_(ports) {}

@@ -15,7 +15,7 @@
 #include "webhook/kube/server_settings.h"
 #include "webhook/log/log.h"
 #include "webhook/metrics/metrics.h"
-#include "webhook/serve/policy.h"
+#include "webhook/serve/admission_part.h"
 
 namespace truce {
 
@@ -25,7 +25,7 @@ EndpointTexts AdmissionPaths(const AdmissionAccess& access);
 // References must outlive the object.
 struct CredentialPorts {
   const ConfigHolder& config;
-  const PolicyView& policy;  // what the webhook configuration follows
+  const AdmissionPart& admission;  // the webhook configuration follows its policy
   Logger& logger;
   const Clock& clock;
 };

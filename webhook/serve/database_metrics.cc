@@ -16,9 +16,11 @@ std::string_view NameOf(PgRepeat why) {
 
 }  // namespace
 
-void DatabaseMetrics::OnRepeat(PgRepeat why) { repeats_.At({NameOf(why)}).Add(); }
-
-void DatabaseMetrics::OnManyRuns() {
+void DatabaseMetrics::Count(const PgEvent& event) {
+  if (event.round_trip) round_trips_.Observe(event.round_trip->count());
+  if (event.repeat) repeats_.At({NameOf(*event.repeat)}).Add();
+  if (event.doubt_found_out) doubts_.At({*event.doubt_found_out ? "yes" : "no"}).Add();
+  if (!event.many_runs) return;
   many_runs_.Add();
   logger_.Log(LogLevel::kError, "long decision",
               {{"message",

@@ -12,7 +12,7 @@
 namespace truce {
 
 // Thread-safe; never blocks.
-class DatabaseMetrics final : public PostgresObserver {
+class DatabaseMetrics final {
  public:
   // `logger` must outlive it.
   explicit DatabaseMetrics(Logger& logger) : logger_(logger) {}
@@ -24,10 +24,7 @@ class DatabaseMetrics final : public PostgresObserver {
     std::chrono::milliseconds clock_difference{};  // the database's clock less this server's
   };
 
-  void OnRoundTrip(std::chrono::nanoseconds took) override { round_trips_.Observe(took.count()); }
-  void OnRepeat(PgRepeat why) override;
-  void OnDoubt(bool found_out) override { doubts_.At({found_out ? "yes" : "no"}).Add(); }
-  void OnManyRuns() override;
+  void Count(const PgEvent& event);
   // The database no longer has so many changes that it had acknowledged.
   void CountMissing(std::uint64_t changes) { missing_.Add(changes); }
 

@@ -4,9 +4,11 @@
 #include <utility>
 #include <vector>
 
-#include "webhook/api/rest/agreement_json.h"
-#include "webhook/findings/name_survey.h"
+#include "certs/trust.h"
+#include "webhook/api/rest/queries.h"
+#include "webhook/findings/name_census.h"
 #include "webhook/findings/object_events.h"
+#include "webhook/publish/webhook_repair.h"
 #include "webhook/serve/shared/baseline.h"
 
 namespace truce {
@@ -20,152 +22,102 @@ constexpr std::chrono::seconds kDiscoveryTime{30};
 // Kinds that nobody follows come and go rarely; they matter to the coverage report only.
 constexpr std::chrono::minutes kDiscoverEvery{5};
 
+std::optional<std::string> ReportGroup(PolicyReports reports) {
+  if (reports == PolicyReports::kOff) return std::nullopt;
+  return reports == PolicyReports::kAuto ? std::string() : std::string(Name(reports));
+}
+
 }  // namespace
 
-class Detection::LateApi final : public ClusterApi {
- public:
-  explicit LateApi(const ClusterLink& link) : link_(link) {}
-
-  ApiResult<Discovery> Discover(Deadline deadline) override {
-    ClusterApi* api = link_.api();
-    if (api == nullptr) return Unreached();
-    return api->Discover(deadline);
-  }
-  ApiResult<std::string> Get(const ServedKind& kind, std::string_view ns, std::string_view name,
-                             Deadline deadline) override {
-    ClusterApi* api = link_.api();
-    if (api == nullptr) return Unreached();
-    return api->Get(kind, ns, name, deadline);
-  }
-  ApiResult<ListPage> List(const ListQuery& query, Deadline deadline) override {
-    ClusterApi* api = link_.api();
-    if (api == nullptr) return Unreached();
-    return api->List(query, deadline);
-  }
-  ApiResult<std::string> Create(const ServedKind& kind, std::string_view ns,
-                                std::string_view object, Deadline deadline) override {
-    ClusterApi* api = link_.api();
-    if (api == nullptr) return Unreached();
-    return api->Create(kind, ns, object, deadline);
-  }
-  ApiResult<std::string> Patch(const PatchTarget& target, std::string_view patch,
-                               Deadline deadline) override {
-    ClusterApi* api = link_.api();
-    if (api == nullptr) return Unreached();
-    return api->Patch(target, patch, deadline);
-  }
-  ApiResult<std::string> Delete(const ServedKind& kind, std::string_view ns, std::string_view name,
-                                Deadline deadline) override {
-    ClusterApi* api = link_.api();
-    if (api == nullptr) return Unreached();
-    return api->Delete(kind, ns, name, deadline);
-  }
-
- private:
-  static ApiError Unreached() {
-    return {ApiErrorKind::kUnreachable, 0, "the cluster was not reached yet", std::nullopt};
-  }
-
-  const ClusterLink& link_;
-};
-
 Detection::Detection(DetectionPorts ports)
-    : ports_(std::move(ports)),
-      api_(std::make_unique<LateApi>(ports_.link)),
+    : ports_(ports),
+      report_group_(ReportGroup(ports.config.Current()->policy_reports)),
       mutes_(ports_.store, ports_.clock),
-      events_(*api_, ports_.clock,
+      events_(ports_.watch.api(), ports_.clock,
               {.on_trouble =
                    [this](const std::string& trouble) {
-                     if (trouble.empty()) return;
-                     ports_.logger.Log(LogLevel::kWarning, "events cannot be written",
-                                       {{"message", std::string_view(trouble)}});
+                     LogTrouble("events cannot be written", trouble);
                    }}),
-      refusals_(ports_.cluster, *this, events_),
-      denials_(ports_.cluster, *this, events_),
-      detectors_({ports_.store, ports_.clock, book_, *this}) {
-  if (!ports_.report_group) return;
-  const auto on_trouble = [this](const std::string& trouble) {
-    if (trouble.empty()) return;
-    ports_.logger.Log(LogLevel::kWarning, "reports cannot be written",
-                      {{"message", std::string_view(trouble)}});
-  };
-  reports_ = std::make_unique<ReportKeeper>(*api_, ReportKeeper::Options{.on_trouble = on_trouble});
+      objects_{ports_.store, [this](const GroupKind& kind) { return KindOf(kind); }},
+      refusals_(ports.config.Current()->cluster_id, objects_, events_),
+      denials_(ports.config.Current()->cluster_id, objects_, events_),
+      detectors_({ports_.store, ports_.clock, book_, ports.config.Current()->cluster_id,
+                  [this] { return Around(); },
+                  [this](const FindingChange& change) { OnChange(change); }}) {
+  if (!report_group_) return;
+  reports_ = std::make_unique<ReportKeeper>(
+      ports_.watch.api(), ReportKeeper::Options{.on_trouble = [this](const std::string& trouble) {
+        LogTrouble("reports cannot be written", trouble);
+      }});
 }
 
 Detection::~Detection() { Stop(); }
 
 void Detection::Stop() {
-  {
-    const std::lock_guard<std::mutex> lock(mutex_);
-    stopping_ = true;
-  }
-  changed_.notify_all();
-  if (thread_.joinable()) thread_.join();
+  worker_.Stop();
   events_.Stop();
   if (reports_) reports_->Stop();
 }
 
-void Detection::Start() {
-  thread_ = std::thread([this] { Run(); });
+void Detection::LogTrouble(std::string_view what, std::string_view trouble) {
+  if (!trouble.empty()) ports_.logger.Log(LogLevel::kWarning, what, {{"message", trouble}});
+}
+
+std::vector<FollowedKind> Detection::kinds() const {
+  return detectors_.Kinds(ports_.config.Current()->webhook_configuration);
+}
+
+// What the detectors compare the cluster with.
+Surroundings Detection::Around() const {
+  const auto policy = ports_.admission.policy();
+  const auto config = ports_.config.Current();
+  const auto access = ports_.credentials.access().Current();
+  Surroundings around;
+  around.policy = policy;
+  around.webhook.name = config->webhook_configuration;
+  around.webhook.paths = AdmissionPaths(*access);
+  const bool shows_itself = access->client_certificate || access->bearer || access->loopback;
+  around.webhook.secret_alone = !shows_itself && !config->accept_secret_in_errors;
+  around.webhook.rival = ports_.credentials.Rival();
+  around.webhook.statuses_deny = policy->parties.statuses_guarded;
+  if (policy->status_entry) {
+    around.webhook.status = StatusConditions(policy->providers, policy->restorers);
+  }
+  around.webhook.trusts = [pair = ports_.credentials.certificates().Current().pair](
+                              std::string_view bundle) { return BundleTrusts(bundle, *pair); };
+  around.unmapped = ports_.admission.unmapped();
+  for (auto& [kind, since] : around.unmapped) since += config->settle_time;
+  return around;
 }
 
 void Detection::SetReady(std::chrono::milliseconds took) {
   detectors_.SetReady(took);
-  {
-    const std::lock_guard<std::mutex> lock(mutex_);
-    hurry_ = true;
-    ready_ = true;
-  }
-  changed_.notify_all();
-}
-
-void Detection::OnKindState(const KindStatus& status) {
-  served_.With([&](auto& served) {
-    if (status.state == KindState::kUnserved) {
-      served.erase(status.kind.group_kind());
-    } else {
-      served[status.kind.group_kind()] = status.kind.selection.kind;
-    }
-  });
-  detectors_.OnKindState(status);
+  ready_.store(true);
+  worker_.Wake();
 }
 
 void Detection::OnOther(const FollowedKind& kind, Value object, bool gone) {
   detectors_.OnOther(kind, object, gone);
   // An edited webhook configuration is reported within seconds.
   if (kind.selection.kind.kind != "ValidatingWebhookConfiguration") return;
-  ports_.host.OnWebhookChanged();
-  {
-    const std::lock_guard<std::mutex> lock(mutex_);
-    hurry_ = true;
-  }
-  changed_.notify_all();
+  ports_.credentials.Wake();
+  worker_.Wake();
 }
 
-void Detection::Run() {
-  Deadline discover_due{};
-  std::unique_lock<std::mutex> lock(mutex_);
-  while (!stopping_) {
-    const bool is_ready = ready_;
-    lock.unlock();
-    if (std::chrono::steady_clock::now() >= discover_due) {
-      DiscoverServed();
-      discover_due = In(kDiscoverEvery);
-    }
-    ReadMutes();
-    if (ports_.host.Leads() && Examine(is_ready) && is_ready) has_looked_.store(true);
-    lock.lock();
-    changed_.wait_for(lock, Detectors::kExamineEvery, [&] { return stopping_ || hurry_; });
-    hurry_ = false;
+Worker::Rest Detection::Turn() {
+  const bool is_ready = ready_.load();
+  if (std::chrono::steady_clock::now() >= discover_due_) {
+    DiscoverServed();
+    discover_due_ = In(kDiscoverEvery);
   }
+  ReadMutes();
+  if (ports_.watch.leads() && Examine(is_ready) && is_ready) has_looked_.store(true);
+  return {In(Detectors::kExamineEvery)};
 }
 
 bool Detection::Examine(bool is_ready) {
   const Result<void> looked = detectors_.Examine(In(kStoreTime));
-  if (!looked.ok()) {
-    ports_.logger.Log(LogLevel::kWarning, "detectors cannot look",
-                      {{"message", std::string_view(looked.error().message)}});
-  }
+  if (!looked.ok()) LogTrouble("detectors cannot look", looked.error().message);
   TellOfEndedMutes();
   TellUnseen();
   if (is_ready) KeepReports();
@@ -174,16 +126,11 @@ bool Detection::Examine(bool is_ready) {
 
 // What fails here is asked again; coverage then tells of the kinds that are followed.
 void Detection::DiscoverServed() {
-  const ApiResult<Discovery> discovery = api_->Discover(In(kDiscoveryTime));
+  const ApiResult<Discovery> discovery = ports_.watch.api().Discover(In(kDiscoveryTime));
   if (!discovery.ok()) return;
   std::vector<ServedKind> kinds;
-  std::map<GroupKind, ServedKind> discovered;
-  for (const DiscoveredKind& kind : discovery.value().kinds) {
-    kinds.push_back(kind.kind);
-    discovered.try_emplace({kind.kind.group, kind.kind.kind}, kind.kind);
-  }
-  discovered_.With([&](auto& present) { present = std::move(discovered); });
-  if (ports_.report_group) report_kinds_ = ReportKindsOf(*ports_.report_group, kinds);
+  for (const DiscoveredKind& kind : discovery.value().kinds) kinds.push_back(kind.kind);
+  if (report_group_) report_kinds_ = ReportKindsOf(*report_group_, kinds);
   detectors_.SetServed(std::move(kinds));
 }
 
@@ -200,15 +147,14 @@ void Detection::TellUnseen() {
   std::map<GroupKind, Timestamp> unseen = UnseenKinds(book_.Snapshot());
   if (unseen == unseen_) return;
   unseen_ = std::move(unseen);
-  ports_.host.OnUnseen(unseen_);
+  ports_.admission.SetUnseen(unseen_);
+  if (ports_.watch.leads()) ports_.watch.SetUnseen(unseen_);
 }
 
 // Each time anew: another server on the same registry may have written them.
 void Detection::ReadMutes() {
   const Result<void> read = mutes_.Load(In(kStoreTime));
-  if (read.ok()) return;
-  ports_.logger.Log(LogLevel::kWarning, "mutes of findings cannot be read",
-                    {{"message", std::string_view(read.error().message)}});
+  if (!read.ok()) LogTrouble("mutes of findings cannot be read", read.error().message);
 }
 
 // What was muted and is still found appears again.
@@ -239,47 +185,25 @@ void Detection::OnChange(const FindingChange& change) {
                      {"cause", std::string_view(finding.cause)},
                      {"evidence", std::string_view(finding.evidence)}});
   if (is_over || is_muted) return;
-  events_.PostLater({}, [this, finding] { return EventsOf(finding, *this); });
+  events_.PostLater({}, [this, finding] { return EventsOf(finding, objects_, IsDiscreet()); });
 }
 
 void Detection::TellRefused(const std::string& webhook_configuration, const std::string& problem) {
   events_.PostLater({}, [this, webhook_configuration, problem] {
-    return std::vector<ObjectEvent>{
-        ConfigurationRefusedEvent(webhook_configuration, problem, *api_, In(kAskTime))};
+    return std::vector<ObjectEvent>{ConfigurationRefusedEvent(webhook_configuration, problem,
+                                                              ports_.watch.api(), In(kAskTime))};
   });
 }
 
-std::optional<Object> Detection::BySlot(const Slot& slot) const {
-  std::optional<Object> found;
-  const auto look = [&](const Facts& facts) { found = facts.ObjectBySlot(slot); };
-  if (!ports_.store.Read(look, In(kStoreTime)).ok()) found.reset();
-  return found;
-}
-
-std::optional<Object> Detection::ByUid(const Uid& uid) const {
-  std::optional<Object> found;
-  const auto look = [&](const Facts& facts) { found = facts.ObjectByUid(uid); };
-  if (!ports_.store.Read(look, In(kStoreTime)).ok()) found.reset();
-  return found;
-}
-
-std::optional<ServedKind> Detection::KindOf(const GroupKind& kind) const {
-  const auto find = [&](const auto& kinds) {
-    const auto found = kinds.find(kind);
-    return found == kinds.end() ? std::optional<ServedKind>() : found->second;
-  };
-  const std::optional<ServedKind> followed = served_.With(find);
-  return followed ? followed : discovered_.With(find);
-}
-
 bool Detection::IsDiscreet() const {
-  return ports_.policy.policy()->disclosure != Disclosure::kFull;
+  return ports_.admission.policy()->disclosure != Disclosure::kFull;
 }
 
 Result<BaselineReport> Detection::Baseline() const {
   TRUCE_ASSIGN_OR_RETURN(BaselineReport report, detectors_.Baseline(In(kStoreTime)));
-  TRUCE_RETURN_IF_ERROR(AddJudgements(
-      {book_.Snapshot(), mutes_, *ports_.policy.policy(), ports_.store}, In(kStoreTime), report));
+  TRUCE_RETURN_IF_ERROR(
+      AddJudgements({book_.Snapshot(), mutes_, *ports_.admission.policy(), ports_.store},
+                    In(kStoreTime), report));
   return report;
 }
 
@@ -297,9 +221,9 @@ std::optional<SharedReports> Detection::Gather() const {
 }
 
 Result<NameReport> Detection::NamesIn(std::vector<FollowedKind> kinds) {
-  return SurveyNames(
-      {*api_, ports_.store, ports_.policy.policy(), std::move(kinds), ports_.clock.Now()},
-      In(kSurveyTime));
+  return SurveyNames({ports_.watch.api(), ports_.store, ports_.admission.policy(), std::move(kinds),
+                      ports_.clock.Now()},
+                     In(kSurveyTime));
 }
 
 std::vector<Hindrance> DeletionsUnsentBy(const std::vector<LiveFinding>& findings) {

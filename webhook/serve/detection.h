@@ -4,20 +4,20 @@
 #define TRUCE_WEBHOOK_SERVE_DETECTION_H_
 
 #include <atomic>
-#include <condition_variable>
 #include <map>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <set>
 #include <string>
-#include <thread>
+#include <string_view>
 #include <utility>
+#include <vector>
 
-#include "policies/policy.h"
 #include "registry/base/guarded.h"
+#include "registry/base/worker.h"
 #include "registry/store/store.h"
 #include "webhook/api/cluster_routes.h"
+#include "webhook/config/reload.h"
 #include "webhook/findings/detectors.h"
 #include "webhook/findings/event_writer.h"
 #include "webhook/findings/mute_book.h"
@@ -25,7 +25,9 @@
 #include "webhook/findings/reports/report_keeper.h"
 #include "webhook/log/log.h"
 #include "webhook/metrics/metrics.h"
-#include "webhook/serve/policy.h"
+#include "webhook/serve/admission_part.h"
+#include "webhook/serve/cluster_watch.h"
+#include "webhook/serve/credentials.h"
 #include "webhook/serve/shared/shared_reports.h"
 
 namespace truce {
@@ -35,46 +37,29 @@ struct Hindrance;
 // Those of `findings` that show that Truce gets no deletions.
 std::vector<Hindrance> DeletionsUnsentBy(const std::vector<LiveFinding>& findings);
 
-// Port: where the detection runs. Thread-safe.
-class DetectionHost {
- public:
-  virtual ~DetectionHost() = default;
-  // The settings that the detectors compare with, at present.
-  virtual Surroundings Around() const = 0;
-  // Crossplane does not see new objects of these kinds, since then; called whenever they differ.
-  virtual void OnUnseen(const std::map<GroupKind, Timestamp>& kinds) = 0;
-  // The webhook configuration changed. On the watch's thread; must not block.
-  virtual void OnWebhookChanged() = 0;
-  // Whether this server watches the cluster for all others: else another one looks, and reports.
-  virtual bool Leads() const = 0;
-};
-
 // References must outlive the object.
 struct DetectionPorts {
   Store& store;
   const Clock& clock;
   Logger& logger;
-  const ClusterLink& link;
-  const PolicyView& policy;
-  DetectionHost& host;
-  std::string cluster;  // cluster id
-  // The API group in which findings are kept as objects; empty: whichever there is; none: in none.
-  std::optional<std::string> report_group;
+  ClusterWatch& watch;
+  AdmissionPart& admission;
+  Credentials& credentials;
+  const ConfigHolder& config;
 };
 
 // Thread-safe.
-class Detection final : public SightObserver,
-                        public ClusterReports,
-                        private DetectorHost,
-                        private ObjectFinder {
+class Detection final : public SightObserver, public ClusterReports {
  public:
   explicit Detection(DetectionPorts ports);
   ~Detection() override;
   Detection(const Detection&) = delete;
   Detection& operator=(const Detection&) = delete;
 
+  // What the watch must follow for the detectors.
+  std::vector<FollowedKind> kinds() const;
   // Begins to look. Once.
-  void Start();
+  void Start() { worker_.Start(); }
   // Ends all that asks the cluster. Idempotent.
   void Stop();
   // The first lists are applied; `took` since the start. Idempotent.
@@ -90,7 +75,7 @@ class Detection final : public SightObserver,
   void TellRefused(const std::string& webhook_configuration, const std::string& problem);
   void WriteMetrics(MetricWriter& writer) const;
   // How a kind is served: as it is followed, else as discovered within the last minutes.
-  std::optional<ServedKind> KindOf(const GroupKind& kind) const override;
+  std::optional<ServedKind> KindOf(const GroupKind& kind) const { return detectors_.KindOf(kind); }
   // All that is watched, but for the brake, for other servers; nothing: not all was looked at yet.
   std::optional<SharedReports> Gather() const;
   // Lists the cluster: the names in `kinds`.
@@ -108,38 +93,34 @@ class Detection final : public SightObserver,
   // SightObserver, called by the watch.
   void OnSighted(const ObservedVersion& observed) override { detectors_.OnSighted(observed); }
   void OnGone(const Uid& uid, const Slot& slot) override { detectors_.OnGone(uid, slot); }
-  void OnKindState(const KindStatus& status) override;
+  void OnKindState(const KindStatus& status) override { detectors_.OnKindState(status); }
   void OnOther(const FollowedKind& kind, Value object, bool gone) override;
   void OnUnread(const FollowedKind& kind, const UnreadObject& object, bool gone) override {
     detectors_.OnUnread(kind, object, gone);
   }
 
  private:
-  // The cluster's API as soon as it is reached; unreachable before.
-  class LateApi;
-
-  void Run();
+  Worker::Rest Turn();
+  void LogTrouble(std::string_view what, std::string_view trouble);
   void DiscoverServed();
   void ReadMutes();
   void TellOfEndedMutes();
-  Surroundings Around() const override { return ports_.host.Around(); }
-  void OnChange(const FindingChange& change) override;
-  std::optional<Object> BySlot(const Slot& slot) const override;
-  std::optional<Object> ByUid(const Uid& uid) const override;
-  bool IsDiscreet() const override;
+  Surroundings Around() const;
+  void OnChange(const FindingChange& change);
+  bool IsDiscreet() const;
   void TellUnseen();
   void KeepReports();
   // False: the registry does not answer.
   bool Examine(bool is_ready);
 
   const DetectionPorts ports_;
-  std::unique_ptr<LateApi> api_;
-  Guarded<std::map<GroupKind, ServedKind>> served_;  // that are followed
-  Guarded<std::map<GroupKind, ServedKind>> discovered_;
+  // The API group in which findings are kept as objects; empty: whichever there is; none: in none.
+  const std::optional<std::string> report_group_;
   FindingsBook book_;
   MuteBook mutes_;
   std::set<std::pair<Detector, std::string>> muted_;  // at the last look; of its thread
   EventWriter events_;
+  const KnownObjects objects_;
   RefusalEvents refusals_;
   DenialEvents denials_;
   Detectors detectors_;
@@ -148,13 +129,11 @@ class Detection final : public SightObserver,
   bool unseen_due_ = false;                  // of the thread that looks, as the next
   std::map<GroupKind, Timestamp> unseen_;
 
+  Deadline discover_due_{};
+
+  std::atomic<bool> ready_{false};       // what is found is all there is
   std::atomic<bool> has_looked_{false};  // at all there is
-  std::mutex mutex_;
-  std::condition_variable changed_;
-  bool stopping_ = false;  // under mutex_
-  bool hurry_ = false;     // under mutex_: look now
-  bool ready_ = false;     // under mutex_: what is found is all there is
-  std::thread thread_;
+  Worker worker_{[this] { return Turn(); }};
 };
 
 }  // namespace truce

@@ -6,8 +6,8 @@
 #include <span>
 #include <utility>
 
+#include "webhook/admission/live_objects.h"
 #include "webhook/api/auth/cached_reviews.h"
-#include "webhook/serve/live_objects.h"
 
 namespace truce {
 namespace {

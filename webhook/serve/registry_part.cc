@@ -9,17 +9,17 @@
 #include "policies/policy.h"
 #include "registry/base/threads.h"
 #include "registry/store/administration.h"
+#include "registry/store/catalogue_change.h"
 #include "registry/store/memory/memory_store.h"
 #include "registry/store/postgres/postgres_store.h"
 #include "registry/store/sqlite/backup.h"
 #include "registry/store/sqlite/log_look.h"
 #include "registry/store/sqlite/sqlite_store.h"
 #include "webhook/serve/data_dir.h"
-#include "webhook/serve/registry/audit_keeper.h"
-#include "webhook/serve/registry/catalogue_change.h"
-#include "webhook/serve/registry/migrate_store.h"
-#include "webhook/serve/registry/registry_memory.h"
 #include "webhook/serve/store_access.h"
+#include "webhook/upkeep/audit_keeper.h"
+#include "webhook/upkeep/migrate_store.h"
+#include "webhook/upkeep/registry_memory.h"
 #include "webhook/watch/recovery/recovery.h"
 
 namespace truce {
@@ -27,7 +27,7 @@ namespace {
 
 constexpr std::chrono::seconds kAuditTime{10};
 constexpr std::chrono::seconds kBookTime{5};
-constexpr std::chrono::seconds kBooksKeptEvery{60};
+constexpr std::chrono::seconds kBooksKeptEvery{1};
 constexpr std::chrono::seconds kBooksExchangedEvery{10};  // where other servers add to them
 constexpr std::chrono::seconds kWitnessTime{5};
 constexpr std::chrono::seconds kBetweenWitnesses{10};
@@ -78,7 +78,6 @@ RegistryPart::RegistryPart(const Config& config, Logger& logger, const Clock& cl
       is_file_(config.store == "sqlite"),
       is_database_(IsPostgresUrl(config.store)) {
   disk_failures_.Begin(data_dir_);
-  if (is_database_) denials_.KeepForExchange();
 }
 
 RegistryPart::~RegistryPart() {
@@ -156,7 +155,7 @@ Result<std::unique_ptr<Store>> RegistryPart::OpenDatabase(const Config& config,
     options.url = config.store;
     options.password = PasswordOf(config);
     options.standby = NeedOf(config.store_durability);
-    options.observer = &database_metrics_;
+    options.observer = [this](const PgEvent& event) { database_metrics_.Count(event); };
     TRUCE_ASSIGN_OR_RETURN(waiting_, PostgresStore::Open(options, In(kDatabaseTime)));
     TRUCE_RETURN_IF_ERROR(CheckRegistry(*waiting_, config.cluster_id, In(kDatabaseTime)));
     durability_ = waiting_->DurabilityWarning().value_or("");
@@ -299,9 +298,9 @@ Result<bool> RegistryPart::Open(const Config& config, const AdmissionPolicy& pol
   }
   store_.Open(std::move(store));
   is_open_.store(true);
-  const Result<void> loaded = trials_.Load(In(kBookTime));
-  if (!loaded.ok()) {
-    logger_.Log(LogLevel::kWarning, "trial begins anew",
+  for (const Result<void>& loaded : {trials_.Load(In(kBookTime)), denials_.Load(In(kBookTime))}) {
+    if (loaded.ok()) continue;
+    logger_.Log(LogLevel::kWarning, "trial or denials begin anew",
                 {{"message", std::string_view(loaded.error().message)}});
   }
   return true;
@@ -469,12 +468,15 @@ void RegistryPart::KeepAudit(const Config& config) {
 // What cannot be written now is written with the next.
 void RegistryPart::KeepBooks() {
   books_due_ = In(is_database_ ? kBooksExchangedEvery : kBooksKeptEvery);
-  // A denial that others do not see is no loss to be told of.
-  if (is_database_) static_cast<void>(denials_.Exchange(store_, In(kBookTime)).ok());
-  const Result<void> kept = trials_.Flush(In(kBookTime));
-  if (kept.ok()) return;
-  logger_.Log(LogLevel::kWarning, "trial not kept",
-              {{"message", std::string_view(kept.error().message)}});
+  const Result<void> denials = denials_.Flush(In(kBookTime));
+  const Result<void> trials = trials_.Flush(In(kBookTime));
+  const Result<void>& kept = denials.ok() ? trials : denials;
+  const std::string problem = kept.ok() ? std::string() : kept.error().message;
+  if (problem != books_problem_ && !problem.empty()) {
+    logger_.Log(LogLevel::kWarning, "denials and trial not kept",
+                {{"message", std::string_view(problem)}});
+  }
+  books_problem_ = problem;
 }
 
 }  // namespace truce

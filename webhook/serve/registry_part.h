@@ -16,6 +16,7 @@
 #include "registry/base/result.h"
 #include "registry/identity/values.h"
 #include "registry/ownership/terms.h"
+#include "registry/store/opening_store.h"
 #include "webhook/api/rest/rest_backup.h"
 #include "webhook/api/review_books.h"
 #include "webhook/config/config.h"
@@ -23,8 +24,7 @@
 #include "webhook/metrics/metrics.h"
 #include "webhook/serve/database_metrics.h"
 #include "webhook/serve/disk_failure.h"
-#include "webhook/serve/opening_store.h"
-#include "webhook/serve/registry/registry_numbers.h"
+#include "webhook/upkeep/registry_numbers.h"
 #include "webhook/watch/recovery/witness.h"
 
 namespace truce {
@@ -164,8 +164,9 @@ class RegistryPart final {
   bool watched_ = false;  // it gave the watch back when it stood aside
   DiskFailures disk_failures_{store_, logger_, clock_};
   TrialBook trials_{store_, clock_};
-  DenialBook denials_{clock_};
+  DenialBook denials_{store_, clock_};
   Deadline books_due_{};
+  std::string books_problem_;
   RegistryNumbers numbers_{store_, clock_};
   Deadline numbers_due_{};
   std::string audit_problem_;  // the last one told

@@ -2,20 +2,25 @@
 
 #include <array>
 #include <optional>
+#include <span>
 #include <utility>
 #include <vector>
 
 #include "policies/finding.h"
+#include "policies/ownership_check.h"
 #include "policies/policy.h"
 #include "policies/quotas.h"
 #include "policies/rule_case.h"
 #include "policies/suspensions.h"
 #include "registry/base/open_files.h"
+#include "webhook/admission/codec.h"
 #include "webhook/admission/routes.h"
 #include "webhook/admission/service.h"
+#include "webhook/api/examination.h"
 #include "webhook/api/operator.h"
 #include "webhook/api/rest/rest_doctor.h"
 #include "webhook/api/runbook.h"
+#include "webhook/config/policy.h"
 #include "webhook/config/reload.h"
 #include "webhook/findings/texts/report_quotas.h"
 #include "webhook/http/refused_callers.h"
@@ -25,15 +30,14 @@
 #include "webhook/serve/admission_part.h"
 #include "webhook/serve/api_part.h"
 #include "webhook/serve/cluster_part.h"
-#include "webhook/serve/configured_accounts.h"
 #include "webhook/serve/credentials.h"
 #include "webhook/serve/data_dir.h"
-#include "webhook/serve/examination.h"
 #include "webhook/serve/listeners.h"
 #include "webhook/serve/refused_changes.h"
 #include "webhook/serve/registry_part.h"
 #include "webhook/serve/signals.h"
 #include "webhook/serve/sinks.h"
+#include "webhook/upkeep/configured_accounts.h"
 #include "webhook/wire/json_writer.h"
 
 namespace truce {
@@ -70,7 +74,7 @@ void Append(std::vector<HttpRoute> more, std::vector<HttpRoute>& routes) {
 
 // One running server: its parts stand in the order in which they begin, and end the other way
 // round.
-class Server final : private OwnReviewHost {
+class Server final {
  public:
   Server(ServeOptions options, Logger& logger, const Clock& clock)
       : logger_(logger),
@@ -93,15 +97,15 @@ class Server final : private OwnReviewHost {
     if (!config.no_cluster) {
       cluster_.emplace(ClusterPartPorts{holder_, registry_->store(), registry_->watch_store(),
                                         *admission_, *credentials_, health_, logger_, clock_});
-      followed.emplace(
-          FollowedCluster{cluster_->link(), cluster_->reports(), cluster_->controls()});
+      followed.emplace(FollowedCluster{cluster_->api(), cluster_->reports(), cluster_->controls()});
     } else {
       accounts_.emplace(registry_->store(), clock_);
     }
-    api_.emplace(ApiPartPorts{registry_->store(), clock_, admission_->overrides(), *admission_,
-                              followed, version_, registry_->trials(), registry_->denials(),
-                              [this] { return registry_->Copy(); }, refused_callers_},
-                 config);
+    api_.emplace(
+        ApiPartPorts{registry_->store(), clock_, admission_->overrides(), admission_->in_force(),
+                     followed, version_, registry_->trials(), registry_->denials(),
+                     [this] { return registry_->Copy(); }, refused_callers_},
+        config);
     TRUCE_RETURN_IF_ERROR(api_->Configure(config));
     BeginAdmission();
     health_.SetNotReady("store", "opening");
@@ -253,25 +257,30 @@ class Server final : private OwnReviewHost {
   }
 
   void BeginAdmission() {
-    std::vector<ReviewSink*> sinks = {
-        &log_sink_,          &metrics_sink_,        &review_counter_,
-        &namespace_denials_, &registry_->denials(), &registry_->trials()};
+    std::vector<ReviewSink*> sinks = {&log_sink_, &review_metrics_, &registry_->denials(),
+                                      &registry_->trials()};
     if (cluster_) {
       for (ReviewSink* sink : cluster_->sinks()) sinks.push_back(sink);
     }
-    admission_->Begin({registry_->store(), clock_, RandomIds(), std::move(sinks), this,
-                       cluster_ ? &cluster_->live() : nullptr});
+    AdmissionPorts ports{registry_->store(), clock_, RandomIds(), std::move(sinks)};
+    ports.speaks_for = [this](const auto& review, std::string_view ns, Deadline deadline) {
+      return api_->SpeaksFor(review, ns, deadline);
+    };
+    ports.admit_own = [this](const auto& review) { return AdmitOwn(review); };
+    if (cluster_) {
+      ports.read_live = [this](std::string_view asker, std::span<const Slot> slots,
+                               Deadline deadline) {
+        return cluster_->live().Read(asker, slots, deadline);
+      };
+    }
+    admission_->Begin(std::move(ports));
   }
 
-  void OnCheckAdmitted(const Uid& uid) override {
-    if (cluster_) cluster_->NoteCheckAdmitted(uid);
-  }
-  Result<bool> SpeaksFor(const AdmissionRequest& review, std::string_view ns,
-                         Deadline deadline) override {
-    return api_->SpeaksFor(review, ns, deadline);
-  }
-  Result<void> TryOwnObject(const AdmissionRequest& review) const override {
-    return admission_->TryObject(review);
+  Result<void> AdmitOwn(const AdmissionRequest& review) {
+    if (review.kind.kind != OwnershipCheckKind().kind) return admission_->TryObject(review);
+    const Value uid = review.object.Child("metadata").Child("uid");
+    if (cluster_ && !review.dry_run) cluster_->NoteCheckAdmitted(Uid{std::string(uid.text())});
+    return {};
   }
 
   ListenerRoutes Routes() {
@@ -346,7 +355,7 @@ class Server final : private OwnReviewHost {
     registry_->WriteMetrics(writer);
     WriteQuotas(writer);
     refused_.WriteMetrics(writer);
-    namespace_denials_.WriteMetrics(writer);
+    review_metrics_.WriteMetrics(writer);
     writer.Family("truce_refused_callers_total");
     for (std::size_t cause = 0; cause < RefusedCallers::kCauses; ++cause) {
       const std::pair<std::string_view, std::string_view> label("cause",
@@ -399,10 +408,10 @@ class Server final : private OwnReviewHost {
                        SuspensionsAt(*admission_->policy(), clock_.Now())};
     if (!cluster_) return out;
     out.reports = &cluster_->reports();
-    out.api = cluster_->link().api();
+    out.api = cluster_->reached_api();
     out.cluster = holder_.Current()->cluster_id;
     out.lease_namespace = holder_.Current()->lease_namespace;
-    out.reviews = review_counter_.count();
+    out.reviews = review_metrics_.count();
     out.watcher = registry_->Watcher();
     return out;
   }
@@ -422,9 +431,7 @@ class Server final : private OwnReviewHost {
   Guarded<std::uint64_t> overload_;  // that metrics_ has
   Health health_;
   LogSink log_sink_{logger_};
-  MetricsSink metrics_sink_{metrics_};
-  ReviewCounter review_counter_;
-  NamespaceDenials namespace_denials_;
+  ReviewMetrics review_metrics_{metrics_};
   std::unique_ptr<DataDir> data_dir_;
   std::optional<RegistryPart> registry_;
   std::optional<AdmissionPart> admission_;

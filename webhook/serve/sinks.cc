@@ -63,21 +63,15 @@ void LogSink::OnReview(const ReviewRecord& record) {
   logger_.Log(level, "decision", std::span<const LogField>(fields).first(count));
 }
 
-void ReviewCounter::OnReview(const ReviewRecord& /*record*/) {
+void ReviewMetrics::OnReview(const ReviewRecord& record) {
   count_.fetch_add(1, std::memory_order_relaxed);
-}
-
-void MetricsSink::OnReview(const ReviewRecord& record) {
   metrics_.CountReview(record.operation, Name(record.verdict), record.elapsed.count());
   if (record.unknown.has_value()) metrics_.CountUnknown(Name(*record.unknown));
   for (const Finding& finding : record.findings) {
     metrics_.CountFinding(Name(finding.rule), Name(finding.mode));
   }
-}
-
-void NamespaceDenials::OnReview(const ReviewRecord& record) {
   if (record.verdict != Verdict::kDenied || record.dry_run) return;
-  counts_.With([&](auto& counts) {
+  denials_.With([&](auto& counts) {
     const auto found = counts.find(record.ns);
     if (found != counts.end()) {
       ++found->second;
@@ -87,9 +81,9 @@ void NamespaceDenials::OnReview(const ReviewRecord& record) {
   });
 }
 
-void NamespaceDenials::WriteMetrics(MetricWriter& writer) const {
+void ReviewMetrics::WriteMetrics(MetricWriter& writer) const {
   writer.Family("truce_denials_total");
-  const auto counts = counts_.With([](const auto& present) { return present; });
+  const auto counts = denials_.With([](const auto& present) { return present; });
   for (const auto& [ns, count] : counts) {
     const std::array<std::pair<std::string_view, std::string_view>, 1> labels = {
         {{"object_namespace", ns}}};
@@ -102,7 +96,7 @@ void DeletionSink::OnReview(const ReviewRecord& record) {
   const bool counts = record.operation == "DELETE" && record.verdict == Verdict::kAllowed &&
                       !record.dry_run && record.sub_resource.empty() && !record.name.empty();
   if (!counts) return;
-  const auto policy = policy_.policy();
+  const auto policy = policy_.Current();
   if (!MatchesAny(record.user, policy->composite_controllers)) return;
   tell_({policy->identity.cluster, std::string(record.group), std::string(record.kind),
          std::string(record.ns), std::string(record.name)});
@@ -113,7 +107,7 @@ void ProviderActSink::OnReview(const ReviewRecord& record) {
                       !record.dry_run && record.user.starts_with("system:serviceaccount:");
   if (!counts) return;
   tell_({std::string(record.user),
-         {policy_.policy()->identity.cluster, std::string(record.group), std::string(record.kind),
+         {policy_.Current()->identity.cluster, std::string(record.group), std::string(record.kind),
           std::string(record.ns), std::string(record.name)}});
 }
 

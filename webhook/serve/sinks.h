@@ -10,12 +10,12 @@
 #include <string>
 #include <utility>
 
+#include "policies/policy.h"
 #include "policies/review_record.h"
 #include "registry/base/guarded.h"
-#include "webhook/findings/unmatched_providers.h"
+#include "webhook/findings/watched_cluster.h"
 #include "webhook/log/log.h"
 #include "webhook/metrics/metrics.h"
-#include "webhook/serve/policy.h"
 #include "webhook/watch/doubts.h"
 
 namespace truce {
@@ -31,50 +31,36 @@ class LogSink final : public ReviewSink {
   Logger& logger_;
 };
 
-// How many reviews were answered, of whatever verdict. Thread-safe.
-class ReviewCounter final : public ReviewSink {
- public:
-  void OnReview(const ReviewRecord& record) override;
-  std::uint64_t count() const { return count_.load(std::memory_order_relaxed); }
-
- private:
-  std::atomic<std::uint64_t> count_{0};
-};
-
-// Counts reviews, causes of unknown verdicts and findings. Thread-safe.
-class MetricsSink final : public ReviewSink {
- public:
-  explicit MetricsSink(Metrics& metrics) : metrics_(metrics) {}
-  void OnReview(const ReviewRecord& record) override;
-
- private:
-  Metrics& metrics_;
-};
-
-// Counts denials by the namespace of the refused object; not of dry runs. Thread-safe.
-class NamespaceDenials final : public ReviewSink {
+// Counts reviews, causes of unknown verdicts and findings; and denials, but of dry runs, by the
+// namespace of the refused object. Thread-safe.
+class ReviewMetrics final : public ReviewSink {
  public:
   // Further namespaces count as "other": whoever may create namespaces makes no series without end.
   static constexpr std::size_t kNamespacesMax = 200;
 
+  explicit ReviewMetrics(Metrics& metrics) : metrics_(metrics) {}
   void OnReview(const ReviewRecord& record) override;
+  // How many reviews were answered, of whatever verdict.
+  std::uint64_t count() const { return count_.load(std::memory_order_relaxed); }
   // truce_denials_total{object_namespace}; empty: of what has no namespace.
   void WriteMetrics(MetricWriter& writer) const;
 
  private:
-  Guarded<std::map<std::string, std::uint64_t, std::less<>>> counts_;
+  Metrics& metrics_;
+  std::atomic<std::uint64_t> count_{0};
+  Guarded<std::map<std::string, std::uint64_t, std::less<>>> denials_;
 };
 
 // Tells of what composite controllers ask to delete; not of dry runs, and not of what Truce refuses
 // itself. Thread-safe, as `policy` and `tell` must be.
 class DeletionSink final : public ReviewSink {
  public:
-  DeletionSink(const PolicyView& policy, std::function<void(const Slot&)> tell)
+  DeletionSink(const InForce<AdmissionPolicy>& policy, std::function<void(const Slot&)> tell)
       : policy_(policy), tell_(std::move(tell)) {}
   void OnReview(const ReviewRecord& record) override;
 
  private:
-  const PolicyView& policy_;
+  const InForce<AdmissionPolicy>& policy_;
   const std::function<void(const Slot&)> tell_;
 };
 
@@ -82,12 +68,13 @@ class DeletionSink final : public ReviewSink {
 // one, and to which object. Thread-safe.
 class ProviderActSink final : public ReviewSink {
  public:
-  ProviderActSink(const PolicyView& policy, std::function<void(const ProviderAct&)> tell)
+  ProviderActSink(const InForce<AdmissionPolicy>& policy,
+                  std::function<void(const ProviderAct&)> tell)
       : policy_(policy), tell_(std::move(tell)) {}
   void OnReview(const ReviewRecord& record) override;
 
  private:
-  const PolicyView& policy_;
+  const InForce<AdmissionPolicy>& policy_;
   const std::function<void(const ProviderAct&)> tell_;
 };
 

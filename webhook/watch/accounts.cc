@@ -14,6 +14,7 @@
 #include "registry/ownership/ledger.h"
 #include "registry/ownership/names.h"
 #include "registry/ownership/rows.h"
+#include "webhook/watch/kept.h"
 
 namespace truce {
 namespace {
@@ -252,96 +253,6 @@ std::string Accounts::AccountFor(const ProviderConfigName& config) const {
 
 namespace {
 
-std::string TextOf(const ProviderConfigName& config) {
-  return config.group + "/" + config.kind + "/" + config.ns + "/" + config.name;
-}
-
-}  // namespace
-
-std::string ToText(const AccountMap& learned) {
-  std::string text;
-  for (const auto& [config, account] : learned) text += TextOf(config) + " " + account + "\n";
-  return text;
-}
-
-std::string ToText(const KnownSpecs& specs) {
-  std::string text;
-  for (const auto& [config, spec] : specs) {
-    text += TextOf(config) + " " + spec.mark.uid + " " + spec.mark.generation + " " +
-            std::to_string(spec.since) + "\n";
-  }
-  return text;
-}
-
-std::string ToText(const OutsideEndpoints& endpoints) {
-  std::string text;
-  for (const auto& [config, endpoint] : endpoints) {
-    text += TextOf(config) + " " + PercentEncode(endpoint.host);
-    for (const std::string& service : endpoint.services) text += " " + service;
-    text += "\n";
-  }
-  return text;
-}
-
-namespace {
-
-// Cuts `text` at the first `mark`: what stands before it; `text` keeps what follows.
-std::string_view CutAt(char mark, std::string_view& text) {
-  const std::size_t at = text.find(mark);
-  const std::string_view before = text.substr(0, at);
-  text.remove_prefix(at == std::string_view::npos ? text.size() : at + 1);
-  return before;
-}
-
-ProviderConfigName ConfigFromText(std::string_view text) {
-  ProviderConfigName config;
-  config.group = CutAt('/', text);
-  config.kind = CutAt('/', text);
-  config.ns = CutAt('/', text);
-  config.name = text;
-  return config;
-}
-
-}  // namespace
-
-AccountMap AccountsFromText(std::string_view text) {
-  AccountMap learned;
-  while (!text.empty()) {
-    std::string_view account = CutAt('\n', text);
-    ProviderConfigName config = ConfigFromText(CutAt(' ', account));
-    if (!config.name.empty() && IsAccount(account)) learned[std::move(config)] = account;
-  }
-  return learned;
-}
-
-KnownSpecs KnownSpecsFromText(std::string_view text) {
-  KnownSpecs specs;
-  while (!text.empty()) {
-    std::string_view rest = CutAt('\n', text);
-    ProviderConfigName config = ConfigFromText(CutAt(' ', rest));
-    SpecMark mark{std::string(CutAt(' ', rest)), std::string(CutAt(' ', rest))};
-    const auto since = VersionNumber(rest);
-    if (mark.given() && since) specs[std::move(config)] = {std::move(mark), *since};
-  }
-  return specs;
-}
-
-OutsideEndpoints EndpointsFromText(std::string_view text) {
-  OutsideEndpoints endpoints;
-  while (!text.empty()) {
-    std::string_view line = CutAt('\n', text);
-    ProviderConfigName config = ConfigFromText(CutAt(' ', line));
-    auto host = PercentDecode(CutAt(' ', line));
-    if (config.name.empty() || !host) continue;
-    OutsideEndpoint endpoint{*std::move(host), {}};
-    while (!line.empty()) endpoint.services.emplace(CutAt(' ', line));
-    endpoints.emplace(std::move(config), std::move(endpoint));
-  }
-  return endpoints;
-}
-
-namespace {
-
 constexpr std::size_t kResourcesPage = 256;
 
 std::size_t RowsOf(const Changes& changes) {
@@ -369,7 +280,8 @@ void LocateOne(const ResourceId& id, const AccountsByProvisionalAccount& account
 }  // namespace
 
 Result<void> AccountPass::Keep(Accounts accounts) {
-  TRUCE_RETURN_IF_ERROR(store_.Keep(kBroughtSetting, ToText(accounts.brought())));
+  const auto keep = [&](KeptConfigs& kept) { kept.brought = accounts.brought(); };
+  TRUCE_RETURN_IF_ERROR(ChangeConfigs(keep, store_));
   accounts_ = std::move(accounts);
   return {};
 }

@@ -92,23 +92,8 @@ class Accounts final {
   AccountMap brought_;
 };
 
-// What is kept in the registry (ReconcileStore::Keep): accounts that ProviderConfigs name, those
-// whose portions are all through, and endpoints outside of AWS.
-inline constexpr char kAccountsSetting[] = "accounts";
-inline constexpr char kBroughtSetting[] = "brought";
-inline constexpr char kOutsideSetting[] = "outside";
-
 // `moving` as IdentityRules::moving.
 MovingAccounts AwaitedOf(const AccountMap& moving, std::string_view cluster);
-
-// `learned`, or ProviderConfigs, as one text for a store setting, and back. Lines that cannot be
-// read are left out.
-std::string ToText(const AccountMap& learned);
-AccountMap AccountsFromText(std::string_view text);
-std::string ToText(const KnownSpecs& specs);
-KnownSpecs KnownSpecsFromText(std::string_view text);
-std::string ToText(const OutsideEndpoints& endpoints);
-OutsideEndpoints EndpointsFromText(std::string_view text);
 
 // Gives resources under provisional accounts their names in the accounts that became known or
 // changed, records too: one pass over the resources of the registry, a portion at a time, since

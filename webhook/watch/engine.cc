@@ -19,29 +19,19 @@ Engine::~Engine() { Stop(); }
 
 void Engine::Start(WatchStreams& streams) {
   streams_ = &streams;
-  threads_.emplace_back([this] { Drive(); });
   for (std::size_t i = 0; i < options_.fetchers; ++i) {
-    threads_.emplace_back([this] { Fetch(); });
+    fetchers_.emplace_back([this] { return Fetch(); }).Start();
   }
+  driver_.Start();
 }
 
 void Engine::Stop() {
+  driver_.Stop();
   {
     const std::lock_guard<std::mutex> lock(mutex_);
-    stopping_ = true;
+    calls_.clear();
   }
-  inputs_changed_.notify_all();
-  calls_changed_.notify_all();
-  for (std::thread& thread : threads_) thread.join();
-  threads_.clear();
-}
-
-void Engine::Wake() {
-  {
-    const std::lock_guard<std::mutex> lock(mutex_);
-    woken_ = true;
-  }
-  inputs_changed_.notify_one();
+  fetchers_.clear();
 }
 
 Result<void> Engine::Ask(Work work, Deadline deadline) {
@@ -53,7 +43,9 @@ Result<void> Engine::Ask(Work work, Deadline deadline) {
   const auto done = std::make_shared<Done>();
   {
     const std::lock_guard<std::mutex> lock(mutex_);
-    if (stopping_) return Error{ErrorCode::kUnavailable, "the watch of the cluster is ending"};
+    if (driver_.is_stopping()) {
+      return Error{ErrorCode::kUnavailable, "the watch of the cluster is ending"};
+    }
     inputs_.emplace_back([done, work = std::move(work)](Watcher& watcher, Moment now) {
       work(watcher, now);
       const std::lock_guard<std::mutex> done_lock(done->mutex);
@@ -62,7 +54,7 @@ Result<void> Engine::Ask(Work work, Deadline deadline) {
       return true;
     });
   }
-  inputs_changed_.notify_one();
+  driver_.Wake();
   std::unique_lock<std::mutex> lock(done->mutex);
   if (done->changed.wait_until(lock, deadline, [&] { return done->is_done; })) return {};
   return Error{ErrorCode::kDeadlineExceeded, "the watch of the cluster is busy, try again"};
@@ -81,7 +73,7 @@ bool Engine::Events(WatchId id, std::vector<WatchEvent>& events) {
     });
   }
   events.clear();
-  inputs_changed_.notify_one();
+  driver_.Wake();
   return true;
 }
 
@@ -97,35 +89,30 @@ void Engine::Put(Input input) {
     const std::lock_guard<std::mutex> lock(mutex_);
     inputs_.push_back(std::move(input));
   }
-  inputs_changed_.notify_one();
+  driver_.Wake();
 }
 
-void Engine::Drive() {
-  // Inputs taken and not handed over yet. A batch without room waits, and all after it: order is
-  // kept within a stream, and an end must not overtake its events.
-  std::deque<Input> taken;
-  while (true) {
-    while (!taken.empty() && taken.front()(*watcher_, Now())) taken.pop_front();
-    Do(watcher_->Tick(Now()));
-    const std::optional<Moment> due = watcher_->Due();
-    const Moment sleep_end = std::min(due.value_or(Moment::max()), Now() + kLongestSleep);
+bool Engine::HasInputs() {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  return !inputs_.empty();
+}
+
+Worker::Rest Engine::Drive() {
+  if (taken_.empty()) {
     bool resume = false;
     {
-      std::unique_lock<std::mutex> lock(mutex_);
-      const bool can_take = taken.empty() || watcher_->room();
-      inputs_changed_.wait_until(lock, sleep_end, [&] {
-        return stopping_ || woken_ || (can_take && (!taken.empty() || !inputs_.empty()));
-      });
-      if (stopping_) return;
-      woken_ = false;
-      if (taken.empty()) {
-        taken.swap(inputs_);
-        batches_ = 0;
-        resume = std::exchange(streams_paused_, false);
-      }
+      const std::lock_guard<std::mutex> lock(mutex_);
+      taken_.swap(inputs_);
+      batches_ = 0;
+      resume = std::exchange(streams_paused_, false);
     }
     if (resume) streams_->Resume();
   }
+  while (!taken_.empty() && taken_.front()(*watcher_, Now())) taken_.pop_front();
+  Do(watcher_->Tick(Now()));
+  const bool can_go_on = taken_.empty() ? HasInputs() : watcher_->room();
+  if (can_go_on) return {Now()};
+  return {std::min(watcher_->Due().value_or(Moment::max()), Now() + kLongestSleep)};
 }
 
 void Engine::Do(Wishes wishes) {
@@ -160,19 +147,19 @@ void Engine::Do(Wishes wishes) {
       });
     }
   }
-  calls_changed_.notify_all();
+  for (Worker& fetcher : fetchers_) fetcher.Wake();
 }
 
-void Engine::Fetch() {
-  while (true) {
-    std::unique_lock<std::mutex> lock(mutex_);
-    calls_changed_.wait(lock, [&] { return stopping_ || !calls_.empty(); });
-    if (stopping_) return;
-    const Call call = std::move(calls_.front());
+Worker::Rest Engine::Fetch() {
+  Call call;
+  {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    if (calls_.empty()) return {};
+    call = std::move(calls_.front());
     calls_.pop_front();
-    lock.unlock();
-    Put(call(Now() + options_.call_timeout));
   }
+  Put(call(Now() + options_.call_timeout));
+  return {Now()};
 }
 
 }  // namespace truce

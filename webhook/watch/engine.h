@@ -4,18 +4,18 @@
 #define TRUCE_WEBHOOK_WATCH_ENGINE_H_
 
 #include <chrono>
-#include <condition_variable>
 #include <cstddef>
 #include <deque>
 #include <functional>
+#include <list>
 #include <memory>
 #include <mutex>
 #include <optional>
-#include <thread>
 #include <vector>
 
 #include "registry/base/clock.h"
 #include "registry/base/result.h"
+#include "registry/base/worker.h"
 #include "webhook/kube/cluster_api.h"
 #include "webhook/watch/watcher.h"
 
@@ -43,7 +43,7 @@ class Engine final : public WatchHandler {
   void Stop();
 
   // Something waits in the watcher's inbox.
-  void Wake();
+  void Wake() { driver_.Wake(); }
 
   // Runs `work` on the driver's thread between two of its steps, and waits. `work` must not block.
   // Errors: kDeadlineExceeded (it may still run: it must own what it touches), kUnavailable
@@ -61,8 +61,9 @@ class Engine final : public WatchHandler {
   // Asks the API server; the answer is the next input.
   using Call = std::function<Input(Deadline deadline)>;
 
-  void Drive();
-  void Fetch();
+  Worker::Rest Drive();
+  Worker::Rest Fetch();
+  bool HasInputs();
   void Put(Input input);
   void Do(Wishes wishes);
 
@@ -72,15 +73,16 @@ class Engine final : public WatchHandler {
   WatchStreams* streams_ = nullptr;
 
   std::mutex mutex_;
-  std::condition_variable inputs_changed_;
-  std::condition_variable calls_changed_;
   std::deque<Input> inputs_;
   std::deque<Call> calls_;
   std::size_t batches_ = 0;      // among the inputs
   bool streams_paused_ = false;  // Events was answered with false
-  bool woken_ = false;
-  bool stopping_ = false;
-  std::vector<std::thread> threads_;
+  // Of the driver: inputs taken and not handed over yet. A batch without room waits, and all after
+  // it: order is kept within a stream, and an end must not overtake its events.
+  std::deque<Input> taken_;
+
+  Worker driver_{[this] { return Drive(); }};
+  std::list<Worker> fetchers_;
 };
 
 }  // namespace truce

@@ -66,26 +66,6 @@ bool IsAlways(Role role) {
 
 }  // namespace
 
-void AppendKindLine(const GroupKind& kind, std::string_view value, std::string& text) {
-  text.append(kind.kind).append(".").append(kind.group).append(" ").append(value).append("\n");
-}
-
-std::vector<std::pair<GroupKind, std::string_view>> KindLines(std::string_view text) {
-  std::vector<std::pair<GroupKind, std::string_view>> lines;
-  while (!text.empty()) {
-    const std::size_t end = text.find('\n');
-    const std::string_view line = text.substr(0, end);
-    text.remove_prefix(end == std::string_view::npos ? text.size() : end + 1);
-    const std::size_t space = line.find(' ');
-    const std::size_t dot = line.find('.');  // no kind has one
-    if (space == std::string_view::npos || dot > space) continue;
-    const GroupKind kind{std::string(line.substr(dot + 1, space - dot - 1)),
-                         std::string(line.substr(0, dot))};
-    lines.emplace_back(kind, line.substr(space + 1));
-  }
-  return lines;
-}
-
 std::string_view Name(Role role) { return kRoles.Of(role); }
 
 bool IsRecorded(Role role) {

@@ -26,11 +26,6 @@ inline bool IsOf(const Slot& slot, const GroupKind& kind) {
   return slot.group == kind.group && slot.kind == kind.kind;
 }
 
-// What a setting keeps of kinds: a line "Kind.group value" for each. Lines that cannot be read are
-// left out.
-void AppendKindLine(const GroupKind& kind, std::string_view value, std::string& text);
-std::vector<std::pair<GroupKind, std::string_view>> KindLines(std::string_view text);
-
 // The role of a followed kind's objects for the registry. Values order the first start: kinds that
 // the later ones need to be understood are listed first.
 enum class Role : std::uint8_t {

@@ -53,17 +53,4 @@ Result<void> ReconcileStore::TryToWrite(const Change& change) {
   return ports_.store.Apply({}, decide, ports_.deadline());
 }
 
-Result<void> ReconcileStore::Keep(const std::string& name, const std::string& value) {
-  const std::string setting = name + "/" + cluster();
-  return Write([&](Ledger& ledger) { ledger.PutSetting(setting, value); });
-}
-
-Result<std::string> ReconcileStore::Kept(const std::string& name) const {
-  const std::string setting = name + "/" + cluster();
-  std::string value;
-  TRUCE_RETURN_IF_ERROR(
-      Read([&](const Facts& facts) { value = facts.Setting(setting).value_or(""); }));
-  return value;
-}
-
 }  // namespace truce

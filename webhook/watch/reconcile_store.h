@@ -44,9 +44,7 @@ struct ReconcilePorts {
   IdSource ids;
   std::function<Deadline()> deadline;  // by when the next call of the store must have answered
   SightObserver* observer = nullptr;   // may be null
-  DoubtBoard* doubts = nullptr;        // may be null
-  // Null: nothing is known of ProviderConfigs.
-  const ConfigHistory* configs = nullptr;
+  DoubtBoard* doubts = nullptr;        // null: nothing is reconciled
 };
 
 struct ReconcileRules {
@@ -90,11 +88,6 @@ class ReconcileStore final {
   template <typename Item, typename WriteOne>
   Result<void> WriteEach(const std::vector<Item>& items, std::size_t at_once,
                          const WriteOne& write);
-
-  // Keeps a text of the cluster in the registry, as setting "<name>/<cluster>"; and reads it,
-  // empty: there is none.
-  Result<void> Keep(const std::string& name, const std::string& value);
-  Result<std::string> Kept(const std::string& name) const;
 
   // Changes left out, and why the last of them was.
   std::uint64_t breaches() const { return breaches_; }

@@ -12,26 +12,6 @@
 
 namespace truce {
 
-std::string ToText(const WatchPositions& positions) {
-  std::string text;
-  for (const auto& [kind, at] : positions) {
-    const std::string settled = at.settled ? " " + std::to_string(*at.settled) : std::string();
-    AppendKindLine(kind, at.version + settled, text);
-  }
-  return text;
-}
-
-WatchPositions PositionsFromText(std::string_view text) {
-  WatchPositions positions;
-  for (const auto& [kind, value] : KindLines(text)) {
-    const std::size_t space = value.find(' ');
-    WatchPosition& position = positions[kind];
-    position.version = value.substr(0, space);
-    if (space != value.npos) position.settled = VersionNumber(value.substr(space + 1));
-  }
-  return positions;
-}
-
 namespace {
 
 // Asking again tells no more.

@@ -32,9 +32,6 @@ struct WatchPosition {
   bool operator==(const WatchPosition&) const = default;
 };
 using WatchPositions = std::map<GroupKind, WatchPosition>;
-// As one text for a setting, and back. Lines that cannot be read are left out.
-std::string ToText(const WatchPositions& positions);
-WatchPositions PositionsFromText(std::string_view text);
 
 // Stored objects that a list does not hold, by uid; false: their end was shown.
 using UnlistedObjects = std::map<Uid, bool>;

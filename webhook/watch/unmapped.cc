@@ -1,13 +1,6 @@
 #include "webhook/watch/unmapped.h"
 
-#include "webhook/watch/kinds.h"
-
 namespace truce {
-namespace {
-
-constexpr std::string_view kHasRule = "-";
-
-}  // namespace
 
 bool Unmapped::Update(const std::set<GroupKind>& mapped, const std::set<GroupKind>& followed,
                       Timestamp now) {
@@ -43,27 +36,6 @@ std::map<GroupKind, Timestamp> Unmapped::Gone() const {
     if (since) gone.emplace(kind, *since);
   }
   return gone;
-}
-
-std::string Unmapped::ToText() const {
-  std::string text;
-  for (const auto& [kind, since] : kinds_) {
-    AppendKindLine(kind, since ? FormatTimestamp(*since) : std::string(kHasRule), text);
-  }
-  return text;
-}
-
-Unmapped Unmapped::FromText(std::string_view text) {
-  Unmapped out;
-  for (const auto& [kind, since] : KindLines(text)) {
-    if (out.kinds_.size() >= kMappedKindsMax) break;
-    if (since == kHasRule) {
-      out.kinds_[kind] = std::nullopt;
-    } else if (const auto time = ParseTimestamp(since)) {
-      out.kinds_[kind] = *time;
-    }
-  }
-  return out;
 }
 
 }  // namespace truce

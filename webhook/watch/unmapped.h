@@ -6,8 +6,7 @@
 #include <map>
 #include <optional>
 #include <set>
-#include <string>
-#include <string_view>
+#include <utility>
 #include <vector>
 
 #include "registry/base/clock.h"
@@ -22,6 +21,13 @@ inline constexpr std::size_t kMappedKindsMax = 4096;
 // nobody runs is noticed as well.
 class Unmapped final {
  public:
+  // Since when each kind has no rule; nothing: it has one.
+  using Kinds = std::map<GroupKind, std::optional<Timestamp>>;
+
+  Unmapped() = default;
+  explicit Unmapped(Kinds kinds) : kinds_(std::move(kinds)) {}
+  const Kinds& kinds() const { return kinds_; }
+
   // `mapped`: the kinds of the rules in force; `followed`: all kinds that are recorded now. A kind
   // that is followed without a rule (an XRD defines it) is forgotten. Returns whether anything
   // changed. A time in the future, from before the clock jumped back, becomes `now`.
@@ -34,12 +40,8 @@ class Unmapped final {
   // Since when each kind without rule has none.
   std::map<GroupKind, Timestamp> Gone() const;
 
-  // As one text for a store setting, and back. Lines that cannot be read are left out.
-  std::string ToText() const;
-  static Unmapped FromText(std::string_view text);
-
  private:
-  std::map<GroupKind, std::optional<Timestamp>> kinds_;  // nothing: it has a rule
+  Kinds kinds_;
 };
 
 }  // namespace truce

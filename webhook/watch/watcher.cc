@@ -4,27 +4,20 @@
 #include <utility>
 
 #include "registry/base/text.h"
+#include "webhook/watch/kept.h"
 
 namespace truce {
 namespace {
 
 constexpr std::chrono::seconds kSecondLists{30};  // how often kinds are looked for that need one
 constexpr std::chrono::milliseconds kStoreBackoffMax{10'000};
-constexpr char kMappedSetting[] = "mapped";
-constexpr char kPositionsSetting[] = "positions";
-constexpr char kSpecsSetting[] = "specs";
-
-ReconcilePorts With(const ConfigHistory& configs, ReconcilePorts ports) {
-  ports.configs = &configs;
-  return ports;
-}
 
 }  // namespace
 
 Watcher::Watcher(WatcherPorts ports, const ReconcileRules& rules, WatcherOptions options)
     : options_(std::move(options)),
       ports_(std::move(ports)),
-      reconciler_(With(configs_, ports_.reconcile), rules),
+      reconciler_(ports_.reconcile, configs_, rules),
       discovery_backoff_({options_.times.backoff_min, options_.times.backoff_max}, options_.seed),
       store_backoff_({options_.store_retry, kStoreBackoffMax}, options_.seed) {
   accounts_.Configure(rules.identity.accounts, rules.account_parties);
@@ -36,28 +29,22 @@ Watcher::~Watcher() = default;
 // What an earlier life of the process, or the server that watched before, knew.
 void Watcher::Remember() {
   Enqueue([this]() -> Result<void> {
-    const ReconcileStore& store = reconciler_.store();
-    TRUCE_ASSIGN_OR_RETURN(const std::string learned, store.Kept(kAccountsSetting));
-    TRUCE_ASSIGN_OR_RETURN(const std::string brought, store.Kept(kBroughtSetting));
-    TRUCE_ASSIGN_OR_RETURN(const std::string outside, store.Kept(kOutsideSetting));
-    accounts_.Remember(AccountsFromText(learned), AccountsFromText(brought));
-    outside_ = EndpointsFromText(outside);
+    TRUCE_ASSIGN_OR_RETURN(KeptConfigs kept, ReadConfigs(reconciler_.store()));
+    accounts_.Remember(std::move(kept.learned), std::move(kept.brought));
+    outside_ = std::move(kept.outside);
+    specs_ = std::move(kept.specs);
+    configs_.Remember(specs_);
     UseLearned();
     return {};
   });
   Enqueue([this]() -> Result<void> {
-    TRUCE_ASSIGN_OR_RETURN(const std::string kept, reconciler_.store().Kept(kMappedSetting));
-    unmapped_ = Unmapped::FromText(kept);
+    TRUCE_ASSIGN_OR_RETURN(unmapped_, ReadUnmapped(reconciler_.store()));
     unmapped_known_ = true;
     kinds_stale_ = true;
     return {};
   });
   Enqueue([this]() -> Result<void> {
-    TRUCE_ASSIGN_OR_RETURN(const std::string kept, reconciler_.store().Kept(kPositionsSetting));
-    positions_ = PositionsFromText(kept);
-    TRUCE_ASSIGN_OR_RETURN(const std::string specs, reconciler_.store().Kept(kSpecsSetting));
-    specs_ = KnownSpecsFromText(specs);
-    configs_.Remember(specs_);
+    TRUCE_ASSIGN_OR_RETURN(positions_, ReadPositions(reconciler_.store()));
     return {};
   });
 }
@@ -80,7 +67,7 @@ void Watcher::Leave(Moment now) {
 void Watcher::KeepPositions(Moment now) {
   if (now < positions_due_ || !tasks_.empty()) return;
   positions_due_ = now + kKeepPositions;
-  const std::map<GroupKind, ClusterVersion> held = reconciler_.ends().Held();
+  const std::map<GroupKind, ClusterVersion> held = reconciler_.PendingDeletions();
   WatchPositions positions;
   for (const Followed* followed : by_role_) {
     const Reflector& reflector = followed->reflector;
@@ -93,11 +80,13 @@ void Watcher::KeepPositions(Moment now) {
   }
   // Where the store fails it is tried again the next time.
   ReconcileStore& store = reconciler_.store();
-  if (positions != positions_ && store.Keep(kPositionsSetting, ToText(positions)).ok()) {
+  if (positions != positions_ && WritePositions(positions, store).ok()) {
     positions_ = std::move(positions);
   }
   KnownSpecs specs = configs_.Known();
-  if (specs != specs_ && store.Keep(kSpecsSetting, ToText(specs)).ok()) specs_ = std::move(specs);
+  if (specs == specs_) return;
+  const auto keep = [&](KeptConfigs& kept) { kept.specs = specs; };
+  if (ChangeConfigs(keep, store).ok()) specs_ = std::move(specs);
 }
 
 Watcher::Followed* Watcher::FindKind(const GroupKind& kind) {
@@ -197,17 +186,17 @@ void Watcher::NoteMappings(const std::set<GroupKind>& followed) {
   }
   const Timestamp now = ports_.reconcile.clock.Now();
   if (!unmapped_.Update(mapped, followed, now)) return;
-  Enqueue([this] { return reconciler_.store().Keep(kMappedSetting, unmapped_.ToText()); });
+  Enqueue([this] { return WriteUnmapped(unmapped_, reconciler_.store()); });
 }
 
 // A page at a time, so that nothing else waits long.
 Result<void> Watcher::EndUnmapped() {
   const std::chrono::milliseconds settle_time = reconciler_.rules().settle_time;
   for (const GroupKind& kind : unmapped_.Due(ports_.reconcile.clock.Now(), settle_time)) {
-    TRUCE_ASSIGN_OR_RETURN(const bool all, reconciler_.absence().EndUnread(kind));
+    TRUCE_ASSIGN_OR_RETURN(const bool all, reconciler_.EndUnread(kind));
     if (!all) return {};
     unmapped_.Forget(kind);
-    TRUCE_RETURN_IF_ERROR(reconciler_.store().Keep(kMappedSetting, unmapped_.ToText()));
+    TRUCE_RETURN_IF_ERROR(WriteUnmapped(unmapped_, reconciler_.store()));
   }
   return {};
 }
@@ -239,7 +228,7 @@ KindStatus Watcher::StatusOf(const Followed& followed) const {
     status.problem = std::string(Name(error.kind)) + ": " + error.message;
   }
   if (!status.problem.empty()) status.since = followed.problem_since;
-  status.frozen = reconciler_.absence().FrozenFor(status.kind.group_kind());
+  status.frozen = reconciler_.FrozenFor(status.kind.group_kind());
   return status;
 }
 
@@ -257,8 +246,8 @@ void Watcher::Report(Followed& followed) {
     const bool was_out = followed.reported && (followed.reported->state == KindState::kFailing ||
                                                followed.reported->state == KindState::kUnserved);
     if (out != was_out || (out && followed.reported->problem != status.problem)) {
-      reconciler_.absence().Freeze(kind, out ? status.problem : std::string());
-      status.frozen = reconciler_.absence().FrozenFor(kind);
+      reconciler_.Freeze(kind, out ? status.problem : std::string());
+      status.frozen = reconciler_.FrozenFor(kind);
     }
   }
   if (followed.reported == status) return;
@@ -312,7 +301,7 @@ void Watcher::ListHeldBack(Moment now) {
   if (now < second_lists_due_) return;
   second_lists_due_ = now + kSecondLists;
   const Timestamp time = ports_.reconcile.clock.Now();
-  for (const auto& [kind, first_absent] : reconciler_.absence().WaitForSecondList()) {
+  for (const auto& [kind, first_absent] : reconciler_.WaitForSecondList()) {
     if (time - first_absent < kBrakeSecondLook) continue;
     Followed* followed = FindKind(kind);
     if (followed == nullptr || followed->reflector.state() != KindState::kWatched) continue;
@@ -353,12 +342,8 @@ Wishes Watcher::Tick(Moment now) {
     ListHeldBack(now);
     if (now >= proofs_due_) {
       proofs_due_ = now + options_.proofs;
-      // A store that fails is asked again.
-      (void)reconciler_.proofs().Collect();
-      (void)reconciler_.absence().Sweep();
-      (void)reconciler_.proofs().SettleOverdue(now);
-      (void)reconciler_.ends().Settle(now);
-      (void)EndUnmapped();
+      reconciler_.Attend(now);
+      (void)EndUnmapped();  // a store that fails is asked again
     }
     KeepPositions(now);
   }
@@ -542,15 +527,13 @@ Result<std::size_t> Watcher::ReleaseBrake(Moment now, const std::optional<GroupK
     const GroupKind name = followed->reflector.kind().group_kind();
     if (kind && *kind != name) continue;
     is_followed = is_followed || IsRecorded(followed->role());
-    if (!reconciler_.absence().FrozenFor(name).empty() && followed->served())
-      frozen.push_back(followed);
+    if (!reconciler_.FrozenFor(name).empty() && followed->served()) frozen.push_back(followed);
   }
   if (!is_followed) {
     return Error{ErrorCode::kNotFound, "no kind " + KindForPeople(kind->kind, kind->group) +
                                            " is followed; `truce brake` names those that wait"};
   }
-  TRUCE_ASSIGN_OR_RETURN(const std::size_t count,
-                         reconciler_.absence().ReleaseBrake(kind, actor, reason));
+  TRUCE_ASSIGN_OR_RETURN(const std::size_t count, reconciler_.ReleaseBrake(kind, actor, reason));
   for (Followed* followed : frozen) {
     followed->reflector.Relist(now);
     TellGap(*followed);

@@ -96,18 +96,11 @@ struct LearnedIdentity {
 // As the admission path judges by it.
 void TakeLearned(const LearnedIdentity& learned, IdentityRules& rules);
 
-// Port: the judge of reviews, who uses the knowledge of the watch.
-class LearnedListener {
- public:
-  virtual ~LearnedListener() = default;
-  // Called when it changed: the admission path takes the same fields of IdentityRules from it.
-  virtual void OnLearned(const LearnedIdentity& learned) = 0;
-};
-
 struct WatcherPorts {
   ReconcilePorts reconcile;
-  ReviewInbox* inbox = nullptr;         // may be null
-  LearnedListener* listener = nullptr;  // may be null
+  ReviewInbox* inbox = nullptr;  // may be null
+  // Called when it changed: reviews use it (TakeLearned). May be empty.
+  std::function<void(const LearnedIdentity&)> on_learned;
 };
 
 // External synchronization. Deterministic for a seed, the inputs and the store.
@@ -147,8 +140,8 @@ class Watcher final {
   bool resynced() const { return ready() && Unresynced().empty(); }
   // The kinds for which that is not so yet.
   std::vector<KindStatus> Unresynced() const;
-  // See Absence::ReleaseBrake; kinds frozen for an empty list are listed again. Errors: kNotFound:
-  // the kind is not followed.
+  // See Reconciler::ReleaseBrake; kinds frozen for an empty list are listed again. Errors:
+  // kNotFound: the kind is not followed.
   Result<std::size_t> ReleaseBrake(Moment now, const std::optional<GroupKind>& kind,
                                    const std::string& actor, const std::string& reason);
 

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "registry/identity/evidence.h"
+#include "webhook/watch/kept.h"
 #include "webhook/watch/watcher.h"
 
 namespace truce {
@@ -129,7 +130,7 @@ void Watcher::TakeRecorded(const GroupKind& kind, ReflectorNews news) {
   }
   if (!news.passed.empty()) {
     Enqueue([this, kind, passed = std::move(news.passed)] {
-      return reconciler_.proofs().Passed(now_, kind, passed);
+      return reconciler_.Passed(now_, kind, passed);
     });
   }
 }
@@ -145,12 +146,12 @@ void Watcher::TakeInbox(Moment now) {
   }
   for (const Slot& slot : contents->unknown) {
     if (Followed* followed = FindKind(GroupKindOf(slot))) followed->reflector.Wanted(now);
-    reconciler_.proofs().See(slot);
+    reconciler_.LookAt(slot);
   }
   if (contents->prove.empty()) return;
   Enqueue([this, contents] {
     const std::vector<RowId> rows(contents->prove.begin(), contents->prove.end());
-    return reconciler_.proofs().Prove(rows);
+    return reconciler_.Prove(rows);
   });
 }
 
@@ -176,7 +177,7 @@ void Watcher::SawObjects(Followed& followed, const ReflectorNews& news) {
   if (!configs) return;
   if (news.finished) configs_.FinishList(kind);
   UseLearned();
-  Enqueue([this] { return reconciler_.ends().Settle(now_); });
+  Enqueue([this] { return reconciler_.SettleDeletions(now_); });
 }
 
 void Watcher::SawObject(Followed& followed, Value object, bool gone) {
@@ -240,8 +241,10 @@ void Watcher::SawAccount(const ProviderConfigName& config, const std::string& ac
     if (former_.empty()) bring_due_ = std::max(bring_due_, now_ + kEditSettles);
     former_.try_emplace(config, FormerAccount{std::move(before), *version});
   }
-  Enqueue(
-      [this] { return reconciler_.store().Keep(kAccountsSetting, ToText(accounts_.learned())); });
+  Enqueue([this] {
+    const auto keep = [&](KeptConfigs& kept) { kept.learned = accounts_.learned(); };
+    return ChangeConfigs(keep, reconciler_.store());
+  });
   UseLearned();
   if (news != Accounts::News::kMoved) return;
   moved_.insert(ProvisionalAccountFor(config, reconciler_.rules().identity.cluster));
@@ -257,7 +260,10 @@ void Watcher::SawEndpoint(const ProviderConfigName& config,
   } else {
     outside_.erase(known);
   }
-  Enqueue([this] { return reconciler_.store().Keep(kOutsideSetting, ToText(outside_)); });
+  Enqueue([this] {
+    const auto keep = [&](KeptConfigs& kept) { kept.outside = outside_; };
+    return ChangeConfigs(keep, reconciler_.store());
+  });
   UseLearned();
   // What stands under it lies in another name space from now on.
   if (ready()) reread_wanted_ = true;
@@ -312,9 +318,7 @@ void Watcher::BringAccounts(Moment now) {
   // What rows do not tell of the objects there, such as ids, is read anew.
   if (moved_.empty()) return;
   reread_wanted_ = true;
-  Enqueue([this, moved = std::exchange(moved_, {})] {
-    return reconciler_.absence().CountAdmittedBy(moved);
-  });
+  Enqueue([this, moved = std::exchange(moved_, {})] { return reconciler_.CountAdmittedBy(moved); });
 }
 
 // Whoever edits his ProviderConfig costs nobody else what the watch knows.
@@ -330,7 +334,10 @@ void Watcher::RereadManaged(Moment now) {
     }
     followed->resync = true;
     const GroupKind kind = followed->reflector.kind().group_kind();
-    Enqueue([this, kind, from = *version] { return reconciler_.Reread(kind, from); });
+    Enqueue([this, kind, from = *version]() -> Result<void> {
+      reconciler_.Reread(kind, from);
+      return {};
+    });
   }
 }
 
@@ -389,7 +396,7 @@ void Watcher::UseLearned() {
     if (!others_wait_) others_wait_ = now_;
   }
   learned_ = learned;
-  if (ports_.listener != nullptr) ports_.listener->OnLearned(learned);
+  if (ports_.on_learned) ports_.on_learned(learned);
 }
 
 void TakeLearned(const LearnedIdentity& learned, IdentityRules& rules) {

@@ -54,6 +54,13 @@ class Cover {
     if (!stock_.settings.contains(name)) needs_.settings.insert(name);
   }
 
+  void Of(const Table& table) {
+    const auto found = stock_.queries.lower_bound(TableQuery{table, {}});
+    const auto* const query =
+        found == stock_.queries.end() ? nullptr : std::get_if<TableQuery>(&found->first);
+    if (query == nullptr || query->table != table) needs_.queries.insert(TableQuery{table, {}});
+  }
+
   FactNeeds Take() && { return std::move(needs_); }
 
  private:
@@ -75,7 +82,9 @@ void OrderById(std::vector<T>& things) {
 }  // namespace
 
 Guard GuardOf(const Query& query) {
-  if (std::holds_alternative<CountOwnedQuery>(query)) return Guard::kOwn;
+  if (std::holds_alternative<CountOwnedQuery>(query) || std::holds_alternative<TableQuery>(query)) {
+    return Guard::kOwn;
+  }
   const bool is_soft = std::holds_alternative<CountReservedQuery>(query) ||
                        std::holds_alternative<OwnersOfShapeQuery>(query) ||
                        std::holds_alternative<IsTakenQuery>(query) ||
@@ -117,6 +126,7 @@ void FactNeeds::Add(const Locks& hints) {
   }
   for (const auto& [shape, limit] : hints.shapes) queries.insert(OwnersOfShapeQuery{shape, limit});
   for (const KeyText& name : hints.proposed) queries.insert(IsTakenQuery{name});
+  for (const Table& table : hints.tables) queries.insert(TableQuery{table, {}});
 }
 
 void FactStock::Expect(const FactNeeds& needs) {
@@ -176,6 +186,8 @@ FactNeeds Uncovered(const FactStock& stock, const Changes& changes) {
   }
   for (const NameId& id : changes.drop_names) cover.OfStored(id.name);
   for (const auto& [name, value] : changes.put_settings) cover.Setting(name);
+  for (const TablePut& put : changes.put_table_rows) cover.Of(put.table);
+  for (const TableDrop& drop : changes.drop_table_rows) cover.Of(drop.table);
   return std::move(cover).Take();
 }
 

@@ -139,12 +139,17 @@ struct AuditLinesQuery {
   std::size_t limit = 0;
   auto operator<=>(const AuditLinesQuery&) const = default;
 };
+struct TableQuery {
+  Table table;
+  TableRow prefix;
+  auto operator<=>(const TableQuery&) const = default;
+};
 using Query =
     std::variant<CountReservedQuery, OwnersOfShapeQuery, IsTakenQuery, AgreementsQuery,
                  ResourcesQuery, ObjectsOfKindQuery, ObjectsQuery, SettingsQuery,
                  ReservedBeforeQuery, CountSeenQuery, OwnersInQuery, CountOwnedQuery, PlacesQuery,
                  ObserversQuery, KeysQuery, KeysWithQuery, KeysNamedQuery, KeysOfServiceQuery,
-                 ServicesQuery, TallyServicesQuery, NamespacesQuery, AuditLinesQuery>;
+                 ServicesQuery, TallyServicesQuery, NamespacesQuery, AuditLinesQuery, TableQuery>;
 
 // The answer to any of them: the field that its kind has.
 struct QueryAnswer {
@@ -162,6 +167,7 @@ struct QueryAnswer {
   std::vector<ServiceTally> tallies;
   std::vector<std::string> namespaces;
   std::vector<std::pair<std::string, std::string>> settings;
+  std::vector<TableRow> table_rows;
 };
 
 // What a decision locks before it asks.
@@ -170,6 +176,8 @@ enum class Guard : std::uint8_t {
   kOwn,    // a lock of the query's own, which holds off whoever asks the same
   kWhole,  // everything: no single lock keeps a list
 };
+// A table is locked as a whole, whichever of its rows are asked for or written: of those who do one
+// at a time does.
 // A count of ownerships has a lock of its own: of those who count before they add, one at a time
 // does. Who adds without counting is not held off; whatever a quota counts is not refused then.
 Guard GuardOf(const Query& query);

@@ -91,6 +91,10 @@ std::optional<std::string> PreparedFacts::Setting(std::string_view name) const {
   return Find(stock_.settings, missed_.settings, name);
 }
 
+std::vector<TableRow> PreparedFacts::TableRows(const Table& table, const TableRow& prefix) const {
+  return Answer(TableQuery{table, prefix}).table_rows;
+}
+
 std::vector<ResourceId> PreparedFacts::ResourcesAfter(const ResourceId& after,
                                                       std::size_t limit) const {
   return Answer(ResourcesQuery{after, limit}).resources;

@@ -38,6 +38,7 @@ class PreparedFacts final : public AllFacts {
                                          std::size_t limit) const override;
   bool IsTaken(const KeyText& name) const override;
   std::optional<std::string> Setting(std::string_view name) const override;
+  std::vector<TableRow> TableRows(const Table& table, const TableRow& prefix) const override;
   std::vector<ResourceId> ResourcesAfter(const ResourceId& after, std::size_t limit) const override;
   ObjectPage ObjectsOfKind(const Slot& slot, std::string_view after,
                            std::size_t limit) const override;

@@ -301,6 +301,18 @@ class MemoryStore::State final : public AllFacts {
     return found->second;
   }
 
+  std::vector<TableRow> TableRows(const Table& table, const TableRow& prefix) const override {
+    std::vector<TableRow> rows;
+    const auto begins = [&](const TableRow& row) {
+      return std::equal(prefix.begin(), prefix.end(), row.begin());
+    };
+    for (auto it = table_rows_.lower_bound({table.name, prefix});
+         it != table_rows_.end() && it->first.first == table.name && begins(it->second); ++it) {
+      rows.push_back(it->second);
+    }
+    return rows;
+  }
+
   Result<void> Write(const Changes& changes);
   StoreCounts Counts() const;
 
@@ -351,7 +363,8 @@ class MemoryStore::State final : public AllFacts {
   std::map<PublicId, Agreement> agreements_;
   std::map<NameId, ResourceName> names_;
   std::map<std::string, std::string, std::less<>> settings_;
-  std::vector<AuditLine> audit_;  // by number
+  std::map<std::pair<std::string_view, TableRow>, TableRow> table_rows_;  // by table and key
+  std::vector<AuditLine> audit_;                                          // by number
   std::vector<std::function<void()>> undo_;
 };
 
@@ -439,6 +452,12 @@ void MemoryStore::State::PutAndDrop(const Changes& changes) {
   for (const PublicId& id : changes.drop_agreements) Set(agreements_, id, std::nullopt);
   for (const Agreement& agreement : changes.put_agreements) {
     Set(agreements_, agreement.id, agreement);
+  }
+  for (const auto& [table, key] : changes.drop_table_rows) {
+    Set(table_rows_, {table.name, key}, std::nullopt);
+  }
+  for (const auto& [table, row] : changes.put_table_rows) {
+    Set(table_rows_, {table.name, KeyOf(table, row)}, row);
   }
 }
 

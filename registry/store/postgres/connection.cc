@@ -176,7 +176,7 @@ Result<std::vector<PgAnswer>> PgLink::Ask(const std::vector<PgStatement>& statem
                                           Deadline deadline) {
   const Deadline began = std::chrono::steady_clock::now();
   auto answers = RoundTrip(statements, deadline);
-  if (observer_ != nullptr) observer_->OnRoundTrip(std::chrono::steady_clock::now() - began);
+  if (observer_) observer_({.round_trip = std::chrono::steady_clock::now() - began});
   return answers;
 }
 

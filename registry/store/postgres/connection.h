@@ -101,8 +101,7 @@ class PgLink {
   bool may_repeat() const;
   // Whether what failed last was not allowed to this user.
   bool was_denied() const { return state_ == "42501"; }
-  // Who counts; null: nobody.
-  PostgresObserver* observer() const { return observer_; }
+  const PgObserver& observer() const { return observer_; }
   // Whether the server warned since the last call.
   bool TakeWarning();
 
@@ -131,7 +130,7 @@ class PgLink {
   Result<void> DropTold(Deadline deadline);
 
   std::unique_ptr<PGconn, Finish> connection_;
-  PostgresObserver* observer_ = nullptr;
+  PgObserver observer_;
   const Deadline old_from_;
   bool has_tls_ = false;
   bool usable_ = true;

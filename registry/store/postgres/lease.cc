@@ -31,8 +31,8 @@ const char* TextOf(PgLease::Sort sort) {
 
 }  // namespace
 
-Result<std::optional<OtherServer>> PgLease::Take(PgPool& asked, const PgTarget& target,
-                                                 const Claim& claim, Deadline deadline,
+Result<std::optional<OtherServer>> PgLease::Take(PgPool& asked, const Claim& claim,
+                                                 Deadline deadline,
                                                  std::unique_ptr<PgLease>& taken) {
   TRUCE_ASSIGN_OR_RETURN(const auto loan, asked.Borrow(deadline));
   const std::string seconds = std::to_string(claim.time.count());
@@ -50,26 +50,22 @@ Result<std::optional<OtherServer>> PgLease::Take(PgPool& asked, const PgTarget& 
     return std::optional(
         OtherServer{std::string(row.Text(1)), std::chrono::milliseconds(row.Integer(2))});
   }
-  taken.reset(new PgLease(target, row.Integer(0), claim));
+  taken.reset(new PgLease(asked.target(), row.Integer(0), claim));
   return std::optional<OtherServer>();
 }
 
 PgLease::PgLease(const PgTarget& target, std::int64_t epoch, const Claim& claim)
-    : pool_(target, 1),
+    : pool_({target.url, target.password}, 1),
       sort_(claim.sort),
       epoch_(epoch),
       holder_(claim.holder),
       word_(claim.shared),
-      time_(claim.time),
-      keeper_([this] { Keep(); }) {}
+      time_(claim.time) {
+  keeper_.Start();
+}
 
 PgLease::~PgLease() {
-  {
-    const std::lock_guard lock(mutex_);
-    ending_ = true;
-  }
-  ending_changed_.notify_all();
-  keeper_.join();
+  keeper_.Stop();
   if (standing() == Standing::kHeld) GiveBack();
 }
 
@@ -116,34 +112,23 @@ bool PgLease::IsUnwanted(Deadline deadline) {
   return !row.IsNull(0) && row.Text(0) != *word_;
 }
 
-// A renewal that comes too late is one all the same, if nobody was faster.
-void PgLease::Keep() {
+// A renewal that comes too late is one all the same, if nobody was faster. The first comes at once:
+// it tells the database's clock.
+Worker::Rest PgLease::Keep() {
   const std::chrono::milliseconds third = std::chrono::milliseconds(time_) / 3;
   const std::chrono::milliseconds look = word_ ? std::min(third, kLookEvery) : third;
-  std::chrono::milliseconds wait{0};  // at once: it tells what the database's clock is
-  Deadline due{};                     // of the next renewal
-  while (true) {
-    {
-      std::unique_lock lock(mutex_);
-      if (ending_changed_.wait_for(lock, wait, [this] { return ending_; })) return;
-    }
-    wait = look;
-    if (word_) {
-      const bool was_aside = standing() == Standing::kAside;
-      const bool unwanted = IsUnwanted(In(third));
-      // Before the database is told: nothing is answered once the lease may be another's.
-      if (unwanted) standing_.store(Standing::kAside);
-      if (unwanted == was_aside && std::chrono::steady_clock::now() < due) continue;
-    }
-    const Result<Standing> extended = Extend(time_, In(third));
-    if (!extended.ok()) {
-      wait = std::min<std::chrono::milliseconds>(wait, kBetweenTries);
-      continue;
-    }
-    due = In(third - look / 2);
-    standing_.store(extended.value());
-    if (lost()) return;
+  if (word_) {
+    const bool was_aside = standing() == Standing::kAside;
+    const bool unwanted = IsUnwanted(In(third));
+    // Before the database is told: nothing is answered once the lease may be another's.
+    if (unwanted) standing_.store(Standing::kAside);
+    if (unwanted == was_aside && std::chrono::steady_clock::now() < due_) return {In(look)};
   }
+  const Result<Standing> extended = Extend(time_, In(third));
+  if (!extended.ok()) return {In(std::min<std::chrono::milliseconds>(look, kBetweenTries))};
+  due_ = In(third - look / 2);
+  standing_.store(extended.value());
+  return {lost() ? Deadline::max() : In(look)};
 }
 
 }  // namespace truce

@@ -4,16 +4,14 @@
 
 #include <atomic>
 #include <chrono>
-#include <condition_variable>
 #include <cstdint>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <string>
-#include <thread>
 
 #include "registry/base/clock.h"
 #include "registry/base/result.h"
+#include "registry/base/worker.h"
 #include "registry/store/postgres/pool.h"
 #include "registry/store/postgres/target.h"
 
@@ -44,8 +42,8 @@ class PgLease final {
   // Becomes the holder, or one of those that share, asking by a connection of `asked`: `taken` is
   // its lease then, else the other one is told. Waits for decisions under the former holder's epoch
   // that run, never for its lease. Errors: kUnavailable, kDeadlineExceeded.
-  static Result<std::optional<OtherServer>> Take(PgPool& asked, const PgTarget& target,
-                                                 const Claim& claim, Deadline deadline,
+  static Result<std::optional<OtherServer>> Take(PgPool& asked, const Claim& claim,
+                                                 Deadline deadline,
                                                  std::unique_ptr<PgLease>& taken);
   ~PgLease();
   PgLease(const PgLease&) = delete;
@@ -71,7 +69,7 @@ class PgLease final {
  private:
   PgLease(const PgTarget& target, std::int64_t epoch, const Claim& claim);
 
-  void Keep();
+  Worker::Rest Keep();
   // How it stands, until `time` from now. Errors: as Take.
   Result<Standing> Extend(std::chrono::seconds time, Deadline deadline);
   // Whether another server wants to say another word, as far as can be told.
@@ -87,10 +85,8 @@ class PgLease final {
   std::atomic<Standing> standing_{Standing::kHeld};
   std::atomic<std::int64_t> clock_difference_{0};  // ms
   std::atomic<std::int64_t> beside_{0};
-  std::mutex mutex_;
-  std::condition_variable ending_changed_;
-  bool ending_ = false;  // guarded by mutex_
-  std::thread keeper_;   // last: it uses all of the above
+  Deadline due_{};  // of the next renewal
+  Worker keeper_{[this] { return Keep(); }};
 };
 
 }  // namespace truce

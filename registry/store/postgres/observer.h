@@ -1,9 +1,11 @@
-// PostgresObserver: who counts what the PostgreSQL store does.
+// PgObserver: who counts what the PostgreSQL store does.
 #ifndef TRUCE_REGISTRY_STORE_POSTGRES_OBSERVER_H_
 #define TRUCE_REGISTRY_STORE_POSTGRES_OBSERVER_H_
 
 #include <chrono>
 #include <cstdint>
+#include <functional>
+#include <optional>
 
 namespace truce {
 
@@ -14,17 +16,17 @@ enum class PgRepeat : std::uint8_t {
   kDoubt,       // it was not known what its commit did
 };
 
-// Port. Called from the store's threads; must not block and outlives the store.
-class PostgresObserver {
- public:
-  virtual ~PostgresObserver() = default;
-  virtual void OnRoundTrip(std::chrono::nanoseconds took) = 0;
-  virtual void OnRepeat(PgRepeat why) = 0;
-  // A commit was in doubt; `found_out`: its caller was told what became of it all the same.
-  virtual void OnDoubt(bool found_out) = 0;
-  // A decision or look runs more often than any should (kRunsUsual).
-  virtual void OnManyRuns() = 0;
+// One of these.
+struct PgEvent {
+  std::optional<std::chrono::nanoseconds> round_trip = {};  // how long it took
+  std::optional<PgRepeat> repeat = {};
+  // A commit was in doubt; true: its caller was told what became of it all the same.
+  std::optional<bool> doubt_found_out = {};
+  bool many_runs = false;  // a decision or look runs more often than any should (kRunsUsual)
 };
+
+// Called from the store's threads; must not block. Empty: nobody counts.
+using PgObserver = std::function<void(const PgEvent&)>;
 
 }  // namespace truce
 

@@ -51,7 +51,7 @@ Result<void> PgPool::Read(const LinkFn& read, Deadline deadline) {
     const bool again = !done.ok() && loan->link().is_lost() && reads < kReadsMax &&
                        std::chrono::steady_clock::now() < deadline;
     if (!again) return done;
-    if (target_.observer != nullptr) target_.observer->OnRepeat(PgRepeat::kConnection);
+    if (target_.observer) target_.observer({.repeat = PgRepeat::kConnection});
   }
 }
 

@@ -41,6 +41,8 @@ class PgPool {
     std::unique_ptr<PgLink> link_;
   };
 
+  const PgTarget& target() const { return target_; }
+
   // Waits for a free connection, or opens one, until `deadline`. Where the server gives no more,
   // those that are in use are waited for. Errors: kDeadlineExceeded, kUnavailable,
   // kInvalidArgument.

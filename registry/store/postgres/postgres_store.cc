@@ -129,16 +129,15 @@ class PostgresStore::Impl {
                                                   Deadline deadline) {
     std::optional<std::string> word;
     if (shared) word = "schema " + std::to_string(PostgresMigrations().size()) + ", " + *shared;
-    return PgLease::Take(pool_, {options_.url, options_.password},
+    return PgLease::Take(pool_,
                          {PgLease::Sort::kRegistry, holder, std::move(word), options_.lease_time},
                          deadline, lease_);
   }
 
   Result<std::optional<OtherServer>> TakeWatch(const std::string& holder, Deadline deadline) {
     std::unique_ptr<PgLease> taken;
-    auto other = PgLease::Take(pool_, {options_.url, options_.password},
-                               {PgLease::Sort::kWatch, holder, std::nullopt, options_.lease_time},
-                               deadline, taken);
+    auto other = PgLease::Take(
+        pool_, {PgLease::Sort::kWatch, holder, std::nullopt, options_.lease_time}, deadline, taken);
     if (taken != nullptr) watch_.With([&](auto& lease) { lease = std::move(taken); });
     return other;
   }
@@ -350,10 +349,10 @@ class PostgresStore::Impl {
   }
 
   void CountRepeat(PgRepeat why) {
-    if (options_.observer != nullptr) options_.observer->OnRepeat(why);
+    if (options_.observer) options_.observer({.repeat = why});
   }
   void CountDoubt(bool found_out) {
-    if (options_.observer != nullptr) options_.observer->OnDoubt(found_out);
+    if (options_.observer) options_.observer({.doubt_found_out = found_out});
   }
 
   // Before another try tells what became of a commit. False: the time is over, or the store closes.

@@ -29,7 +29,7 @@ struct PostgresOptions {
   std::size_t queue_max = 4'096;                     // what is submitted and waits; more is refused
   std::chrono::milliseconds counts_age_max{60'000};  // Counts may be as old as this
   std::chrono::seconds lease_time{15};               // after which another server may become active
-  PostgresObserver* observer = nullptr;              // null: nobody counts
+  PgObserver observer = {};
 };
 
 // On whose behalf something is decided.

@@ -294,6 +294,24 @@ struct Ask {
     return lines;
   }
 
+  PgStatement operator()(const TableQuery& query) const {
+    const Table& table = query.table;
+    PgStatement rows{"SELECT " + ListOf(table.columns) + " FROM truce." + string(table.name) +
+                         WhereOf(table, query.prefix.size(), '$') + " ORDER BY " +
+                         ListOf(table.columns.subspan(0, table.key_size)),
+                     {}};
+    for (const TableValue& value : query.prefix) {
+      if (const auto* const text = std::get_if<string>(&value)) {
+        rows.parameters.emplace_back(Asked(*text));
+      } else if (const auto* const number = std::get_if<std::int64_t>(&value)) {
+        rows.parameters.emplace_back(Number(*number));
+      } else {
+        rows.parameters.emplace_back();
+      }
+    }
+    return rows;
+  }
+
   static std::vector<std::optional<string>> After(const RowId& id, std::size_t limit,
                                                   std::optional<string> more = {}) {
     std::vector<std::optional<string>> parameters = {Asked(id.resource.text), Asked(id.uid.text),
@@ -392,6 +410,12 @@ struct ReadAnswer {
     }
     return {};
   }
+  Result<void> operator()(const TableQuery& query) {
+    for (int row = 0; row < rows.row_count(); ++row) {
+      answer.table_rows.push_back(TableRowFrom(query.table, rows.Row(row)));
+    }
+    return {};
+  }
   Result<void> operator()(const AuditLinesQuery&) {
     for (int row = 0; row < rows.row_count(); ++row) {
       TRUCE_ASSIGN_OR_RETURN(AuditEntry entry, AuditFrom(rows.Row(row, 3)));
@@ -477,6 +501,9 @@ Result<void> AskedAlong::Read(std::int64_t what, std::int64_t place, const PgCol
 PgStatement StatementOf(const Query& query) { return std::visit(Ask{}, query); }
 
 string LockNameOf(const Query& query) {
+  if (const auto* const rows = std::get_if<TableQuery>(&query)) {
+    return "table " + string(rows->table.name);
+  }
   const auto* count = std::get_if<CountOwnedQuery>(&query);
   if (count == nullptr) return {};
   const OwnedRange& range = count->range;

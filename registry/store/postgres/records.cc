@@ -2,9 +2,11 @@
 
 #include <map>
 #include <set>
+#include <span>
 #include <utility>
 
 #include "registry/base/text.h"
+#include "registry/store/adapter.h"
 #include "registry/store/columns.h"
 
 namespace truce {
@@ -168,6 +170,53 @@ std::string DropsOf(const std::vector<T>& things) {
   return ArrayOf(std::set<T>(things.begin(), things.end()));
 }
 
+void Add(TextArray& array, const TableRow& row) {
+  for (const TableValue& value : row) {
+    if (const auto* const text = std::get_if<std::string>(&value)) {
+      array.Text(*text);
+    } else if (const auto* const number = std::get_if<std::int64_t>(&value)) {
+      array.Number(*number);
+    } else {
+      array.Null();
+    }
+  }
+}
+
+// Each row that an array of texts holds, one after the other: `p[i], p[i + 1]::bigint`.
+std::string FromArray(std::span<const TableColumn> columns) {
+  std::string list;
+  for (std::size_t i = 0; i < columns.size(); ++i) {
+    list.append(i == 0 ? "" : ", ").append("p[i + ").append(std::to_string(i)).append(1, ']');
+    if (columns[i].is_number) list.append("::bigint");
+  }
+  return list;
+}
+
+std::string RowsOfArray(std::size_t size) {
+  return "(SELECT $1::text[]) AS a (p), generate_series(1, cardinality(p), " +
+         std::to_string(size) + ") AS i";
+}
+
+std::string PutSql(const Table& table) {
+  const auto key = table.columns.subspan(0, table.key_size);
+  std::string sql = "INSERT INTO truce." + std::string(table.name) + " (" + ListOf(table.columns) +
+                    ") SELECT " + FromArray(table.columns) + " FROM " +
+                    RowsOfArray(table.columns.size()) + " ON CONFLICT (" + ListOf(key) + ") DO ";
+  if (key.size() == table.columns.size()) return sql + "NOTHING";
+  std::string sets;
+  for (const TableColumn& column : table.columns.subspan(table.key_size)) {
+    const std::string name = ListOf({&column, 1});
+    sets.append(sets.empty() ? "" : ", ").append(name).append(" = excluded.").append(name);
+  }
+  return sql + "UPDATE SET " + sets;
+}
+
+std::string DropSql(const Table& table) {
+  const auto key = table.columns.subspan(0, table.key_size);
+  return "DELETE FROM truce." + std::string(table.name) + " USING " + RowsOfArray(key.size()) +
+         " WHERE (" + ListOf(key) + ") = (" + FromArray(key) + ")";
+}
+
 // The first text of `changes` that finds things and cannot be kept.
 std::optional<std::string> Unkeepable(const Changes& changes) {
   std::optional<std::string> found;
@@ -198,6 +247,11 @@ std::optional<std::string> Unkeepable(const Changes& changes) {
   for (const Agreement& agreement : changes.put_agreements) check(agreement.id.text);
   for (const ResourceName& name : changes.put_names) check(name.name.text);
   for (const auto& [name, value] : changes.put_settings) check(name);
+  for (const auto& [table, row] : changes.put_table_rows) {
+    for (const TableValue& value : KeyOf(table, row)) {
+      if (const auto* const text = std::get_if<std::string>(&value)) check(*text);
+    }
+  }
   return found;
 }
 
@@ -239,6 +293,23 @@ bool CanBeRead(std::string_view text) {
 }
 
 bool CanBeKey(std::string_view text) { return text.size() <= kKeyMax && CanBeRead(text); }
+
+std::vector<PgStatement> TableStatements(const Changes& changes) {
+  std::vector<PgStatement> statements;
+  std::map<Table, TextArray> drops;
+  for (const auto& [table, key] : changes.drop_table_rows) Add(drops[table], key);
+  for (auto& [table, keys] : drops) {
+    statements.push_back({DropSql(table), {std::move(keys).Take()}});
+  }
+  std::map<Table, std::map<TableRow, const TableRow*>> puts;
+  for (const auto& [table, row] : changes.put_table_rows) puts[table][KeyOf(table, row)] = &row;
+  for (const auto& [table, rows] : puts) {
+    TextArray array;
+    for (const auto& [key, row] : rows) Add(array, *row);
+    statements.push_back({PutSql(table), {std::move(array).Take()}});
+  }
+  return statements;
+}
 
 Result<std::vector<std::optional<std::string>>> PutParameters(const Changes& changes) {
   if (const std::optional<std::string> text = Unkeepable(changes)) {

@@ -11,6 +11,7 @@
 
 #include "registry/base/result.h"
 #include "registry/ownership/rows.h"
+#include "registry/store/postgres/connection.h"
 
 namespace truce {
 
@@ -41,6 +42,9 @@ bool CanBeRead(std::string_view text);
 // Whether the texts by which things are found can be kept as they are: what is found by another
 // text than it was asked for would be somebody else's. Such a text names nothing.
 bool CanBeKey(std::string_view text);
+
+// Writes the rows of tables, drops before puts.
+std::vector<PgStatement> TableStatements(const Changes& changes);
 
 // The parameters of truce.put, in their order. Of two puts of one thing the last one counts.
 // Errors: kInternal: a text by which things are found cannot be kept.

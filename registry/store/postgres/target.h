@@ -21,7 +21,7 @@ struct PgTarget {
   // Asked for each connection; null: whatever libpq finds itself (PGPASSFILE, a client's
   // certificate).
   PasswordSource password;
-  PostgresObserver* observer = nullptr;  // null: nobody counts round trips
+  PgObserver observer = {};
 };
 
 }  // namespace truce

@@ -151,7 +151,7 @@ Result<bool> PgTransaction::More(const FactNeeds& needs, FactStock& stock) {
 }
 
 void PgTransaction::OnManyRuns() {
-  if (PostgresObserver* observer = link_.observer()) observer->OnManyRuns();
+  if (link_.observer()) link_.observer()({.many_runs = true});
 }
 
 Result<bool> PgTransaction::Take(const char* mode, const FactNeeds& needs, FactStock& stock) {
@@ -199,18 +199,21 @@ void PgTransaction::Undo() {
 Result<void> PgTransaction::Write(const Changes& changes) {
   TRUCE_RETURN_IF_ERROR(CheckChanges(changes));
   TRUCE_ASSIGN_OR_RETURN(auto parameters, PutParameters(changes));
-  return Commit({kPut, std::move(parameters)});
+  std::vector<PgStatement> statements = TableStatements(changes);
+  statements.insert(statements.begin(), {kPut, std::move(parameters)});
+  return Commit(std::move(statements));
 }
 
-Result<void> PgTransaction::Confirm() { return Commit({kConfirm, {}}); }
+Result<void> PgTransaction::Confirm() { return Commit({{kConfirm, {}}}); }
 
-Result<void> PgTransaction::Commit(PgStatement before) {
+Result<void> PgTransaction::Commit(std::vector<PgStatement> statements) {
   if (std::chrono::steady_clock::now() >= deadline_) {
     return Error{ErrorCode::kDeadlineExceeded, "the deadline passed before the commit began"};
   }
   link_.TakeWarning();
   // In one round trip: if the first fails, COMMIT rolls back.
-  auto answers = link_.Ask({std::move(before), {"COMMIT", {}}}, deadline_);
+  statements.push_back({"COMMIT", {}});
+  auto answers = link_.Ask(statements, deadline_);
   if (!answers.ok() && !link_.usable()) {
     open_ = false;
     in_doubt_ = true;

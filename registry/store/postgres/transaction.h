@@ -56,7 +56,7 @@ class PgTransaction final : public FactSource {
   bool in_doubt() const { return in_doubt_; }
 
  private:
-  Result<void> Commit(PgStatement before);
+  Result<void> Commit(std::vector<PgStatement> statements);
   Result<bool> Take(const char* mode, const FactNeeds& needs, FactStock& stock);
 
   PgLink& link_;

@@ -180,38 +180,33 @@ Result<HandedOutCopy> BackUpToHandOut(const std::string& data_dir, const Disk& d
   return copy;
 }
 
-namespace {
-
-class FileFromElsewhere final : public IncomingCopy {
- public:
-  FileFromElsewhere(Part part, int file, const Disk& disk)
-      : part_(std::move(part)), file_(file), disk_(disk) {}
-  ~FileFromElsewhere() override { ::close(file_); }
-
-  Result<void> Append(std::string_view piece) override {
-    while (!piece.empty()) {
-      const ssize_t count = ::write(file_, piece.data(), piece.size());
-      if (count < 0 && errno == EINTR) continue;
-      if (count < 0) return OfSystem(part_.path());
-      piece.remove_prefix(static_cast<std::size_t>(count));
-    }
-    return {};
-  }
-
-  Result<BackupContents> Finish() override {
-    TRUCE_RETURN_IF_ERROR(part_.Sync());
-    TRUCE_ASSIGN_OR_RETURN(const BackupContents contents, VerifyBackup(part_.path(), disk_));
-    TRUCE_RETURN_IF_ERROR(part_.PutInPlace());
-    return contents;
-  }
-
- private:
-  Part part_;
-  const int file_;
-  const Disk disk_;
+struct IncomingCopy::State {
+  Part part;
+  const int file;
+  const Disk disk;
 };
 
-}  // namespace
+IncomingCopy::IncomingCopy(std::unique_ptr<State> state) : state_(std::move(state)) {}
+
+IncomingCopy::~IncomingCopy() { ::close(state_->file); }
+
+Result<void> IncomingCopy::Append(std::string_view piece) {
+  while (!piece.empty()) {
+    const ssize_t count = ::write(state_->file, piece.data(), piece.size());
+    if (count < 0 && errno == EINTR) continue;
+    if (count < 0) return OfSystem(state_->part.path());
+    piece.remove_prefix(static_cast<std::size_t>(count));
+  }
+  return {};
+}
+
+Result<BackupContents> IncomingCopy::Finish() {
+  Part& part = state_->part;
+  TRUCE_RETURN_IF_ERROR(part.Sync());
+  TRUCE_ASSIGN_OR_RETURN(const BackupContents contents, VerifyBackup(part.path(), state_->disk));
+  TRUCE_RETURN_IF_ERROR(part.PutInPlace());
+  return contents;
+}
 
 Result<std::unique_ptr<IncomingCopy>> IncomingCopy::Begin(const std::string& target,
                                                           const Disk& disk) {
@@ -222,7 +217,7 @@ Result<std::unique_ptr<IncomingCopy>> IncomingCopy::Begin(const std::string& tar
   const int file = ::open(part.path().c_str(), O_WRONLY | O_CLOEXEC);
   if (file < 0) return OfSystem(part.path());
   return std::unique_ptr<IncomingCopy>(
-      std::make_unique<FileFromElsewhere>(std::move(part), file, disk));
+      new IncomingCopy(std::unique_ptr<State>(new State{std::move(part), file, disk})));
 }
 
 Result<BackupContents> RestoreBackup(const std::string& file, const std::string& data_dir,

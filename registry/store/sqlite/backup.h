@@ -62,23 +62,26 @@ class HandedOutCopy final {
 Result<HandedOutCopy> BackUpToHandOut(const std::string& data_dir, const Disk& disk = {});
 
 // A copy that comes from elsewhere piece by piece. External synchronization.
-class IncomingCopy {
+class IncomingCopy final {
  public:
   // `target` must not exist; beside it stands `target`.part until Finish, and no longer. Errors:
   // kInvalidArgument (target exists), kUnavailable.
   static Result<std::unique_ptr<IncomingCopy>> Begin(const std::string& target,
                                                      const Disk& disk = {});
-  virtual ~IncomingCopy() = default;
+  ~IncomingCopy();
   IncomingCopy(const IncomingCopy&) = delete;
   IncomingCopy& operator=(const IncomingCopy&) = delete;
 
   // Errors: kUnavailable.
-  virtual Result<void> Append(std::string_view piece) = 0;
+  Result<void> Append(std::string_view piece);
   // Checks the whole and gives it its name. Errors: as VerifyBackup.
-  virtual Result<BackupContents> Finish() = 0;
+  Result<BackupContents> Finish();
 
- protected:
-  IncomingCopy() = default;
+ private:
+  struct State;
+  explicit IncomingCopy(std::unique_ptr<State> state);
+
+  const std::unique_ptr<State> state_;
 };
 
 // Checks the whole of a copy: that it is a registry of this program or an older one, and intact.

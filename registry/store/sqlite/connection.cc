@@ -100,6 +100,20 @@ void Statement::BindNull(int parameter) {
   TRUCE_ASSERT(sqlite3_bind_null(statement_, parameter) == SQLITE_OK);
 }
 
+void Statement::Bind(const TableRow& values) {
+  int parameter = 0;
+  for (const TableValue& value : values) {
+    ++parameter;
+    if (const auto* const text = std::get_if<std::string>(&value)) {
+      BindOne(parameter, std::string_view(*text));
+    } else if (const auto* const number = std::get_if<std::int64_t>(&value)) {
+      BindOne(parameter, *number);
+    } else {
+      BindNull(parameter);
+    }
+  }
+}
+
 Result<bool> Statement::Step() {
   const int code = sqlite3_step(statement_);
   if (code == SQLITE_ROW) return true;

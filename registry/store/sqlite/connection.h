@@ -5,12 +5,14 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <unordered_map>
 #include <utility>
 
 #include "registry/base/result.h"
+#include "registry/ownership/table.h"
 
 struct sqlite3;
 struct sqlite3_stmt;
@@ -35,6 +37,8 @@ class Statement {
     int parameter = 0;
     (BindOne(++parameter, values), ...);
   }
+
+  void Bind(const TableRow& values);
 
   // True when there is a row to read, false at the end. After an error or false the statement is
   // done.
@@ -101,6 +105,8 @@ class Connection {
       if (!goes_on) return {};
     }
   }
+  // The address under which a text that is made at run time stays prepared: one for equal texts.
+  const char* Keep(std::string sql) { return texts_.insert(std::move(sql)).first->c_str(); }
   // The same, without a look at the rows.
   template <typename... Values>
   Result<void> Run(const char* sql, const Values&... values) {
@@ -135,6 +141,7 @@ class Connection {
   Result<Statement> Prepared(const char* sql);
 
   sqlite3* database_;
+  std::set<std::string> texts_;
   std::unordered_map<const char*, sqlite3_stmt*> prepared_;
 };
 

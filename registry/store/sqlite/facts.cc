@@ -275,6 +275,16 @@ std::optional<std::string> SqliteFacts::Setting(std::string_view name) const {
   return First("SELECT value FROM settings WHERE name = ?1", ReadText, name);
 }
 
+std::vector<TableRow> SqliteFacts::TableRows(const Table& table, const TableRow& prefix) const {
+  const auto read = [&](const Statement& row) -> Result<TableRow> {
+    return TableRowFrom(table, row);
+  };
+  return Collect(connection_.Keep("SELECT " + ListOf(table.columns) + " FROM " +
+                                  std::string(table.name) + WhereOf(table, prefix.size(), '?') +
+                                  " ORDER BY " + ListOf(table.columns.subspan(0, table.key_size))),
+                 read, prefix);
+}
+
 std::vector<ResourceId> SqliteFacts::ResourcesAfter(const ResourceId& after,
                                                     std::size_t limit) const {
   return Collect("SELECT public_id FROM resources WHERE public_id > ?1 ORDER BY public_id LIMIT ?2",

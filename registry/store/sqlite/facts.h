@@ -49,6 +49,7 @@ class SqliteFacts final : public AllFacts {
   std::vector<Owner> OwnersIn(OwnerList list, const KeyText& after,
                               std::size_t limit) const override;
   std::optional<std::string> Setting(std::string_view name) const override;
+  std::vector<TableRow> TableRows(const Table& table, const TableRow& prefix) const override;
 
   std::vector<ResourceId> ResourcesAfter(const ResourceId& after, std::size_t limit) const override;
   ObjectPage ObjectsOfKind(const Slot& slot, std::string_view after,

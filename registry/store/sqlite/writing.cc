@@ -277,6 +277,22 @@ Result<void> AddAudit(Connection& writer, const std::optional<std::int64_t>& num
       entry.actor, entry.review.text);
 }
 
+Result<void> PutTableRow(Connection& writer, const TablePut& put) {
+  std::string values;
+  for (std::size_t i = 1; i <= put.row.size(); ++i) {
+    values.append(i == 1 ? "?" : ", ?").append(std::to_string(i));
+  }
+  return writer.Run(writer.Keep("INSERT OR REPLACE INTO " + std::string(put.table.name) + " (" +
+                                ListOf(put.table.columns) + ") VALUES (" + values + ")"),
+                    put.row);
+}
+
+Result<void> DropTableRow(Connection& writer, const TableDrop& drop) {
+  return writer.Run(writer.Keep("DELETE FROM " + std::string(drop.table.name) +
+                                WhereOf(drop.table, drop.table.key_size, '?')),
+                    drop.key);
+}
+
 // Of two puts of one thing the last one counts, whatever the other one refers to.
 template <typename T, typename IsSame>
 bool IsPutLater(const std::vector<T>& puts, const T& put, const IsSame& is_same) {
@@ -339,6 +355,12 @@ Result<void> WriteChanges(Connection& writer, const Changes& changes) {
                                     [&uid](const Object& put) { return put.uid == uid; });
     if (is_put) continue;
     TRUCE_RETURN_IF_ERROR(writer.Run("DELETE FROM objects WHERE uid = ?1", uid.text));
+  }
+  for (const TableDrop& drop : changes.drop_table_rows) {
+    TRUCE_RETURN_IF_ERROR(DropTableRow(writer, drop));
+  }
+  for (const TablePut& put : changes.put_table_rows) {
+    TRUCE_RETURN_IF_ERROR(PutTableRow(writer, put));
   }
   std::optional<std::int64_t> number;
   if (changes.audit_from != 0) number = static_cast<std::int64_t>(changes.audit_from);

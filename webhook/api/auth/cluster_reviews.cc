@@ -23,10 +23,6 @@ Error Untold(const ApiError& error, std::string_view what) {
           .append(")")};
 }
 
-Error NotReached() {
-  return {ErrorCode::kUnavailable, "the cluster's API server was not reached yet"};
-}
-
 Error Odd(std::string_view what) {
   return {ErrorCode::kUnavailable,
           std::string("the API server's answer to the ").append(what).append(" cannot be read")};
@@ -42,10 +38,9 @@ std::vector<std::string> TextsOf(const Json& json) {
 }
 
 // The status with which the API server answers `question`, an object of `kind`.
-Result<Json> StatusOf(ClusterApi* api, const ServedKind& kind, const Json& question,
+Result<Json> StatusOf(ClusterApi& api, const ServedKind& kind, const Json& question,
                       Deadline deadline) {
-  if (api == nullptr) return NotReached();
-  const auto created = api->Create(kind, "", Dump(question), deadline);
+  const auto created = api.Create(kind, "", Dump(question), deadline);
   if (!created.ok()) return Untold(created.error(), kind.kind);
   const Json answer = ParseJson(created.value());
   const auto status = answer.find("status");
@@ -83,7 +78,7 @@ Result<std::optional<KubernetesUser>> ClusterTokenReviewer::FindUser(const std::
   const Json question = {{"apiVersion", "authentication.k8s.io/v1"},
                          {"kind", "TokenReview"},
                          {"spec", {{"token", token}, {"audiences", {kApiAudience}}}}};
-  TRUCE_ASSIGN_OR_RETURN(const Json status, StatusOf(link_.api(), kKind, question, deadline));
+  TRUCE_ASSIGN_OR_RETURN(const Json status, StatusOf(api_, kKind, question, deadline));
   if (!IsSet(status, "authenticated")) {
     // An authenticator that failed says so beside "not authenticated"; a token that is no good
     // does the same, in words only. Both mean: not this caller.
@@ -117,7 +112,7 @@ Result<bool> ClusterAccessReviewer::Allowed(const KubernetesUser& user,
                            {"groups", user.groups},
                            {"extra", std::move(extra)},
                            {"resourceAttributes", std::move(attributes)}}}};
-  TRUCE_ASSIGN_OR_RETURN(const Json status, StatusOf(link_.api(), kKind, question, deadline));
+  TRUCE_ASSIGN_OR_RETURN(const Json status, StatusOf(api_, kKind, question, deadline));
   return IsSet(status, "allowed") && !IsSet(status, "denied");
 }
 

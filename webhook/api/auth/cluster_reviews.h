@@ -13,14 +13,14 @@ namespace truce {
 // for that audience is not good: the answer's own audiences must name it.
 class ClusterTokenReviewer final : public TokenReviewer {
  public:
-  // `link` must outlive it. While the cluster was not reached yet nobody can tell: kUnavailable.
-  explicit ClusterTokenReviewer(const ClusterLink& link) : link_(link) {}
+  // `api` must outlive it. While the cluster was not reached yet nobody can tell: kUnavailable.
+  explicit ClusterTokenReviewer(ClusterApi& api) : api_(api) {}
   Result<std::optional<KubernetesUser>> FindUser(const std::string& token,
                                                  const std::string& source,
                                                  Deadline deadline) override;
 
  private:
-  const ClusterLink& link_;
+  ClusterApi& api_;
 };
 
 // authorization.k8s.io/v1 SubjectAccessReview on the group kApiGroup. A request that the API server
@@ -28,12 +28,12 @@ class ClusterTokenReviewer final : public TokenReviewer {
 class ClusterAccessReviewer final : public AccessReviewer {
  public:
   // As ClusterTokenReviewer.
-  explicit ClusterAccessReviewer(const ClusterLink& link) : link_(link) {}
+  explicit ClusterAccessReviewer(ClusterApi& api) : api_(api) {}
   Result<bool> Allowed(const KubernetesUser& user, const Permission& permission,
                        Deadline deadline) override;
 
  private:
-  const ClusterLink& link_;
+  ClusterApi& api_;
 };
 
 }  // namespace truce

@@ -7,6 +7,7 @@
 #include "registry/base/text.h"
 #include "registry/identity/identity.h"
 #include "registry/ownership/ledger.h"
+#include "webhook/api/described.h"
 
 namespace truce {
 namespace {
@@ -146,7 +147,6 @@ Result<HttpResponse> AgreementDesk::Apply(RestCall& call, const Expected& expect
 }
 
 Result<HttpResponse> AgreementDesk::List(RestCall& call) const {
-  TRUCE_RETURN_IF_ERROR(call.AllowOnly({"namespace", "to", "resource", "limit", "cursor"}));
   const auto to = call.request.Query("to");
   const auto ns = call.request.Query("namespace");
   const std::string scope(to ? *to : ns.value_or(""));
@@ -191,16 +191,18 @@ Result<HttpResponse> AgreementDesk::List(RestCall& call) const {
 std::vector<HttpRoute> DeskRoutes(const OperationPorts& ports, AgreementKind kind,
                                   const std::string& path, const DeskActions& actions) {
   const auto desk = std::make_shared<const AgreementDesk>(ports, kind);
-  const auto at = [&](const char* method, const std::string& place, RouteMatch match,
-                      DeskAction action) {
-    return ports.rest.Authenticated(method, place, match,
-                                    [desk, action](RestCall& call) { return action(*desk, call); });
+  const auto at = [&](const char* method, const std::string& place, DeskAction action) {
+    return ports.rest.Routed(
+        {method, place, {}, {}, [desk, action](RestCall& call) { return action(*desk, call); }});
   };
-  const DeskAction list = [](const AgreementDesk& each, RestCall& call) { return each.List(call); };
-  return {at("GET", path, RouteMatch::kExact, list),
-          at("POST", path, RouteMatch::kExact, actions.add),
-          at("GET", path + "/", RouteMatch::kPrefix, actions.get),
-          at(actions.change_method, path + "/", RouteMatch::kPrefix, actions.change)};
+  const auto change = [desk, actions](RestCall& call) { return actions.change(*desk, call); };
+  return {ports.rest.Routed({"GET",
+                             path,
+                             {"namespace", "to", "resource", "limit", "cursor"},
+                             {},
+                             Calling(desk, &AgreementDesk::List)}),
+          at("POST", path, actions.add), at("GET", path + "/", actions.get),
+          ports.rest.Routed({actions.change_method, path + "/", actions.change_takes, {}, change})};
 }
 
 }  // namespace truce

@@ -11,7 +11,6 @@
 #include <vector>
 
 #include "registry/ownership/agreements.h"
-#include "webhook/api/rest/agreement_json.h"
 #include "webhook/api/rest/operations.h"
 
 namespace truce {
@@ -79,6 +78,7 @@ struct DeskActions {
   DeskAction get;             // GET of one
   const char* change_method;  // of one: DELETE, or POST with a verb
   DeskAction change;
+  std::vector<std::string_view> change_takes = {};  // its parameters
 };
 // The routes of "/api/v1/<plural>" and of what is below it.
 std::vector<HttpRoute> DeskRoutes(const OperationPorts& ports, AgreementKind kind,

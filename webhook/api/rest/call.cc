@@ -58,14 +58,13 @@ Result<std::map<std::string, std::string>> ReadTexts(
   return texts;
 }
 
-Result<void> RestCall::AllowOnly(std::initializer_list<std::string_view> allowed) const {
+Result<void> RestCall::AllowOnly(const std::vector<std::string_view>& allowed) const {
   for (auto it = request.query.begin(); it != request.query.end(); ++it) {
     const std::string& name = it->first;
     const std::string& value = it->second;
     if (std::find(allowed.begin(), allowed.end(), name) == allowed.end()) {
-      return InvalidArgument(allowed.size() == 0
-                                 ? "this takes no parameters"
-                                 : "unknown parameter; this takes " + Joined(allowed));
+      return InvalidArgument(allowed.empty() ? "this takes no parameters"
+                                             : "unknown parameter; this takes " + Joined(allowed));
     }
     const auto same = [&](const auto& other) { return other.first == name; };
     if (std::any_of(request.query.begin(), it, same))

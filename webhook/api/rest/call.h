@@ -11,6 +11,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "policies/policy.h"
 #include "registry/base/clock.h"
@@ -35,7 +36,7 @@ struct RestCall {
   // Refuses parameters that are not among `allowed`, come twice, are longer than
   // kParameterBytesMax, or hold control characters or bytes that are not UTF-8.
   // Errors: kInvalidArgument.
-  Result<void> AllowOnly(std::initializer_list<std::string_view> allowed) const;
+  Result<void> AllowOnly(const std::vector<std::string_view>& allowed) const;
 
   std::string Parameter(std::string_view name) const;  // empty when it is missing
   // Errors: kInvalidArgument: neither "true" nor "false".

@@ -1,14 +1,12 @@
 #include "webhook/api/rest/queries.h"
 
 #include <algorithm>
-#include <cstdio>
 #include <map>
 #include <utility>
 
 #include "registry/base/text.h"
 #include "registry/ownership/names.h"
-#include "webhook/api/resource_json.h"
-#include "webhook/api/rest/agreement_json.h"
+#include "webhook/api/described.h"
 
 namespace truce {
 namespace {
@@ -123,42 +121,11 @@ bool Fits(const Owner& owner, const ResourceFilter& filter) {
          (!filter.contested || *filter.contested == owner.contested);
 }
 
-std::optional<ResourceOrder> OrderFromName(std::string_view name) {
-  if (name.empty() || name == "key") return ResourceOrder::kKey;
-  if (name == "name") return ResourceOrder::kName;
-  if (name == "type") return ResourceOrder::kType;
-  if (name == "service") return ResourceOrder::kService;
-  if (name == "account") return ResourceOrder::kAccount;
-  if (name == "region") return ResourceOrder::kRegion;
-  if (name == "since") return ResourceOrder::kSince;
-  if (name == "-since") return ResourceOrder::kNewest;
-  return std::nullopt;
-}
-
-std::string SortText(const Owner& owner, ResourceOrder order) {
-  const auto digits = [](std::int64_t value) {
-    std::string text = std::to_string(value);
-    return std::string(20 - std::min<std::size_t>(text.size(), 20), '0') + text;
-  };
-  const std::int64_t since = owner.since.time_since_epoch().count();
-  switch (order) {
-    case ResourceOrder::kName: return owner.name;
-    case ResourceOrder::kType: return owner.identity.type;
-    case ResourceOrder::kService: return owner.service;
-    case ResourceOrder::kAccount: return owner.identity.account;
-    case ResourceOrder::kRegion: return owner.identity.region;
-    case ResourceOrder::kSince: return digits(std::max<std::int64_t>(since, 0));
-    case ResourceOrder::kNewest: return digits(kEndOfTime - std::min(since, kEndOfTime));
-    case ResourceOrder::kKey: break;
-  }
-  return {};
-}
-
 template <typename Visit>
 Result<bool> RegistryQueries::Walk(const ResourceQuery& query, const Catalogue& catalogue,
                                    Deadline deadline, Visit visit) const {
   const ResourceFilter& filter = query.filter;
-  const bool by_key = query.order == ResourceOrder::kKey;
+  const bool by_key = query.sort.empty();
   std::size_t budget = by_key ? kScanMax : kSortMax;
   const bool is_led = !filter.arn.empty() || !SearchesFor(filter).empty();
   std::optional<std::vector<KeyText>> keys;
@@ -216,7 +183,7 @@ Result<bool> RegistryQueries::Walk(const ResourceQuery& query, const Catalogue& 
 
 Result<ResourcePage> RegistryQueries::List(const ResourceQuery& query, const Catalogue& catalogue,
                                            Deadline deadline) const {
-  if (query.order != ResourceOrder::kKey) return ListSorted(query, catalogue, deadline);
+  if (!query.sort.empty()) return ListSorted(query, catalogue, deadline);
   ResourcePage out;
   const auto visit = [&](Owner owner, bool fits) {
     if (out.owners.size() == query.limit) return false;
@@ -231,17 +198,28 @@ Result<ResourcePage> RegistryQueries::List(const ResourceQuery& query, const Cat
 Result<ResourcePage> RegistryQueries::ListSorted(const ResourceQuery& query,
                                                  const Catalogue& catalogue,
                                                  Deadline deadline) const {
-  using Placed = std::pair<std::pair<std::string, KeyText>, Owner>;
-  const std::pair<std::string, KeyText> after{query.after, query.after_key};
+  const bool last_first = query.sort.starts_with('-');
+  const std::string name = query.sort.substr(last_first ? 1 : 0);
+  const Column<Owner>* column = ColumnNamed<Owner>(name);
+  if (column == nullptr) return InvalidArgument("resources have no column " + InQuotes(name));
+  using Rank = std::pair<std::string, KeyText>;
+  using Placed = std::pair<Rank, Owner>;
+  const auto stands_before = [&](const Rank& a, const Rank& b) {
+    if (a.first != b.first) return (a.first < b.first) != last_first;
+    return a.second < b.second;
+  };
+  const auto before = [&](const Placed& a, const Placed& b) {
+    return stands_before(a.first, b.first);
+  };
+  const Rank after{query.after, query.after_key};
   const bool is_first = query.after_key.empty();
-  const auto before = [](const Placed& a, const Placed& b) { return a.first < b.first; };
   std::vector<Placed> first;  // a heap, the last one in front
   bool more = false;
   const auto visit = [&](Owner owner, bool fits) {
     if (!fits) return true;
-    std::pair<std::string, KeyText> place{SortText(owner, query.order), owner.key};
+    Rank place{column->get(owner).text(), owner.key};
     Placed placed{std::move(place), std::move(owner)};
-    if (!is_first && placed.first <= after) return true;
+    if (!is_first && !stands_before(after, placed.first)) return true;
     if (first.size() == query.limit) {
       more = true;
       if (!before(placed, first.front())) return true;

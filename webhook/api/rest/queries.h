@@ -13,13 +13,43 @@
 #include "registry/base/result.h"
 #include "registry/catalogue/catalogue.h"
 #include "registry/identity/identity.h"
+#include "registry/ownership/rows.h"
 #include "registry/store/store.h"
-#include "webhook/api/rest/agreement_json.h"
 
 namespace truce {
 
-struct AuditLine;
-struct AuditRange;
+// One agreement with what it is about.
+struct AgreementView {
+  Agreement agreement;
+  Owner owner;
+  std::vector<Row> rows;  // of the key; for the steps of a transfer
+};
+
+// One resource with everything that is declared of it.
+struct ResourceView {
+  Owner owner;
+  std::vector<Row> rows;
+  std::vector<Agreement> agreements;
+  std::vector<ResourceName> names = {};  // beside the key
+};
+
+// Why a deletion of what is marked as protected would pass all the same.
+struct Hindrance {
+  std::string what;    // a sentence without stop
+  std::string remedy;  // the same
+
+  bool operator==(const Hindrance&) const = default;
+};
+
+// What roots of one service observe and others own.
+struct ObservedView {
+  Owner owner;
+  Slot observer;
+};
+struct ObservedViews {
+  std::vector<ObservedView> items;
+  bool complete = true;  // false: there are more
+};
 
 // Which resources a list shows; empty fields say nothing.
 struct ResourceFilter {
@@ -39,20 +69,15 @@ struct ResourceFilter {
 // What the owner alone tells: all but `shared`.
 bool Fits(const Owner& owner, const ResourceFilter& filter);
 
-enum class ResourceOrder { kKey, kName, kType, kService, kAccount, kRegion, kSince, kNewest };
-std::optional<ResourceOrder> OrderFromName(std::string_view name);
-// What an owner is ordered by, as a text that compares as it should.
-std::string SortText(const Owner& owner, ResourceOrder order);
-
 // Owners that one page looks at, and a list in another order than that of keys at all.
 inline constexpr std::size_t kScanMax = 10'000;
 inline constexpr std::size_t kSortMax = 100'000;
 
 struct ResourceQuery {
   ResourceFilter filter;
-  ResourceOrder order = ResourceOrder::kKey;
+  std::string sort;  // a column of the resource, behind "-" the last first; empty: its key
   std::size_t limit = 0;
-  // Where the page before ended: sort text and key.
+  // Where the page before ended: the column's text and the key.
   std::string after;
   KeyText after_key;
   Timestamp now{};  // for `shared`
@@ -99,8 +124,8 @@ class RegistryQueries final {
   explicit RegistryQueries(const Store& store) : store_(store) {}
 
   // Stable under writes: what exists from the first page to the last is on exactly one of them.
-  // Errors: kInvalidArgument: an order other than by key over more than kSortMax owners; of more
-  // than kScanMax owners a part of a name alone.
+  // Errors: kInvalidArgument: no such column; an order other than by key over more than kSortMax
+  // owners; of more than kScanMax owners a part of a name alone.
   Result<ResourcePage> List(const ResourceQuery& query, const Catalogue& catalogue,
                             Deadline deadline) const;
   // The resource of OwnerWithId. Errors: kNotFound.

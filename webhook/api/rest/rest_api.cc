@@ -8,6 +8,7 @@
 #include "registry/base/one_line.h"
 #include "registry/base/threads.h"
 #include "registry/catalogue/explain.h"
+#include "webhook/api/described.h"
 #include "webhook/api/rest/openapi.h"
 #include "webhook/http/refused_callers.h"
 
@@ -21,14 +22,26 @@ constexpr std::chrono::seconds kRestWithin{10};
 RestApi::RestApi(RestPorts ports)
     : ports_(std::move(ports)), queries_(ports_.store), seal_(cursor_key_) {}
 
-HttpResponse RestApi::Serve(HttpRequest& request, const Operation& handler, Kind kind) const {
-  const bool is_public = kind == Kind::kPublic;
-  RestCall call{request, {}, ports_.policy.policy(), request.deadline};
+Result<HttpResponse> RestApi::Answer(const Route& route, RestCall& call) const {
+  if (!route.act) return ProblemResponse(ProblemType::kNotFound, "there is no such path");
+  TRUCE_RETURN_IF_ERROR(call.AllowOnly(route.takes));
+  const std::string ns = call.Parameter("namespace");
+  Permission right = route.right;
+  right.ns = ns;
+  if (!right.verb.empty()) {
+    if (auto refusal = Refuse(call, right)) return *std::move(refusal);
+  }
+  return route.act(call);
+}
+
+HttpResponse RestApi::Serve(HttpRequest& request, const Route& route) const {
+  const bool is_public = route.kind == Kind::kPublic;
+  RestCall call{request, {}, ports_.policy.Current(), request.deadline};
   if (call.deadline == Deadline{}) {
     call.deadline = std::chrono::steady_clock::now() + kRestWithin;
   }
   const auto answer = [&]() -> HttpResponse {
-    if (is_public) return AnswerOf(handler(call));
+    if (is_public) return AnswerOf(Answer(route, call));
     auto known = ports_.access.Authenticate(request);
     if (std::holds_alternative<Problem>(known)) {
       const bool shows_something = !request.Header("authorization").empty() ||
@@ -42,9 +55,9 @@ HttpResponse RestApi::Serve(HttpRequest& request, const Operation& handler, Kind
     }
     call.caller = std::get<Caller>(std::move(known));
     request.caller_proven = call.caller.kind != CallerKind::kAnonymous;
-    if (kind == Kind::kQuick) return AnswerOf(handler(call));
+    if (route.kind == Kind::kQuick) return AnswerOf(Answer(route, call));
     const BlockingRegion blocking;
-    return AnswerOf(handler(call));
+    return AnswerOf(Answer(route, call));
   };
   HttpResponse response = answer();
   response.headers.emplace_back("X-Request-Id", RequestIdOf(request));
@@ -52,52 +65,53 @@ HttpResponse RestApi::Serve(HttpRequest& request, const Operation& handler, Kind
   return response;
 }
 
-HttpRoute RestApi::At(const char* method, std::string path, RouteMatch match,
-                      Handler handler) const {
-  const bool is_public = handler == &RestApi::Version || handler == &RestApi::Specification;
-  // What is asked most, and costs less than handing its thread's place to another one and back.
-  const bool is_quick = handler == &RestApi::Lookup || handler == &RestApi::GetResource;
-  const Kind kind = is_public ? Kind::kPublic : is_quick ? Kind::kQuick : Kind::kOrdinary;
-  return Served(
-      method, std::move(path), match,
-      [this, handler](RestCall& call) { return (this->*handler)(call); }, kind);
-}
-
 std::vector<HttpRoute> RestApi::Routes() const {
   const std::string base = "/api/v1";
-  constexpr RouteMatch kExact = RouteMatch::kExact;
-  constexpr RouteMatch kPrefix = RouteMatch::kPrefix;
-  HttpRoute checks = At("POST", base + "/checks", kExact, &RestApi::Check);
+  const auto with = [this](Result<HttpResponse> (RestApi::*act)(RestCall&) const) {
+    return Calling(this, act);
+  };
+  const Permission lists = {"ownerships", "", "list", ""};
+  HttpRoute checks = Routed({"POST", base + "/checks", {}, {}, with(&RestApi::Check)});
   checks.body_bytes_max = ports_.check_bytes_max;
+  // What is asked most, and costs less than handing its thread's place to another one and back, is
+  // quick.
   return {
       std::move(checks),
-      At("GET", base + "/resources", kExact, &RestApi::ListResources),
-      At("GET", base + "/resources:lookup", kExact, &RestApi::Lookup),
-      At("GET", base + "/resources/", kPrefix, &RestApi::GetResource),
-      At("POST", base + "/resources/", kPrefix, &RestApi::ActOnResource),
-      At("GET", base + "/services", kExact, &RestApi::ListServices),
-      At("GET", base + "/services/", kPrefix, &RestApi::GetService),
-      At("GET", base + "/audit", kExact, &RestApi::ListAudit),
-      At("GET", base + "/types", kExact, &RestApi::ListTypes),
-      At("GET", base + "/version", kExact, &RestApi::Version),
-      At("GET", base + "/refusals", kExact, &RestApi::Refusals),
-      At("GET", "/openapi.yaml", kExact, &RestApi::Specification),
-      At("GET", "/api/", kPrefix, &RestApi::NoSuchPath),
+      Routed({"GET",
+              base + "/resources",
+              {"name", "arn", "type", "service", "account", "region", "cluster", "namespace",
+               "state", "contested", "shared", "sort", "limit", "cursor"},
+              lists,
+              with(&RestApi::ListResources)}),
+      Routed({"GET",
+              base + "/resources:lookup",
+              {"resource", "namespace", "arn", "type", "name", "account", "region", "key"},
+              {},
+              with(&RestApi::Lookup),
+              Kind::kQuick}),
+      Routed({"GET", base + "/resources/", {}, {}, with(&RestApi::GetResource), Kind::kQuick}),
+      Routed({"POST", base + "/resources/", {}, {}, with(&RestApi::ActOnResource)}),
+      Routed({"GET", base + "/services", {"limit", "cursor"}, lists, with(&RestApi::ListServices)}),
+      Routed({"GET", base + "/services/", {}, lists, with(&RestApi::GetService)}),
+      Routed(
+          {"GET",
+           base + "/audit",
+           {"action", "actor", "id", "key", "since", "until", "order", "format", "limit", "cursor"},
+           {"audit", "", "list", ""},
+           with(&RestApi::ListAudit)}),
+      Routed({"GET", base + "/types", {}, {}, with(&RestApi::ListTypes)}),
+      Routed({"GET", base + "/version", {}, {}, with(&RestApi::Version), Kind::kPublic}),
+      Routed({"GET", base + "/refusals", {}, {}, with(&RestApi::Refusals)}),
+      Routed({"GET", "/openapi.yaml", {}, {}, with(&RestApi::Specification), Kind::kPublic}),
+      Routed({"GET", "/api/"}),
   };
 }
 
-HttpRoute RestApi::Authenticated(const char* method, std::string path, RouteMatch match,
-                                 Operation operation) const {
-  return Served(method, std::move(path), match, std::move(operation), Kind::kOrdinary);
-}
-
-HttpRoute RestApi::Served(const char* method, std::string path, RouteMatch match,
-                          Operation operation, Kind kind) const {
-  const bool has_body = std::string_view(method) == "POST";
-  return {method, std::move(path), match, has_body ? "application/json" : "",
-          [this, operation = std::move(operation), kind](HttpRequest& request) {
-            return Serve(request, operation, kind);
-          }};
+HttpRoute RestApi::Routed(Route route) const {
+  const bool has_body = std::string_view(route.method) == "POST";
+  const RouteMatch match = route.path.ends_with('/') ? RouteMatch::kPrefix : RouteMatch::kExact;
+  return {route.method, route.path, match, has_body ? "application/json" : "",
+          [this, route = std::move(route)](HttpRequest& request) { return Serve(request, route); }};
 }
 
 namespace {
@@ -158,39 +172,37 @@ Result<bool> RestApi::MayRead(const RestCall& call, const std::string& ns) const
   return ports_.access.Allows(call.caller, {"ownerships", "", "get", ns}, call.deadline);
 }
 
-Result<HttpResponse> RestApi::ListTypes(RestCall& call) const {
-  TRUCE_RETURN_IF_ERROR(call.AllowOnly({}));
-  JsonWriter json;
-  const Catalogue& catalogue = *call.policy->catalogue;
-  json.BeginObject().Field("version", std::string(catalogue.version()));
-  json.ListField("items", catalogue.types(), [](const TypeSpec& spec, JsonWriter& out) {
-    const TypeSummary line = Summarise(spec);
-    out.BeginObject()
-        .Field("type", line.type)
-        .Field("scope", line.scope)
-        .Field("certainty", line.certainty)
-        .Field("conflict", line.conflict)
-        .Field("key", line.key)
-        .Field("attachment", line.attachment)
-        .EndObject();
-  });
-  return JsonResponse(json.EndObject().Take());
+Columns<TypeSummary> ColumnsOf(const TypeSummary* /*thing*/) {
+  static constexpr Column<TypeSummary> kColumns[] = {
+      {"type", [](const TypeSummary& t) -> Datum { return t.type; }},
+      {"scope", [](const TypeSummary& t) -> Datum { return t.scope; }},
+      {"certainty", [](const TypeSummary& t) -> Datum { return t.certainty; }},
+      {"conflict", [](const TypeSummary& t) -> Datum { return t.conflict; }},
+      {"key", [](const TypeSummary& t) -> Datum { return t.key; }},
+      {"attachment", [](const TypeSummary& t) -> Datum { return t.attachment; }},
+  };
+  return {kColumns, "type scope certainty conflict key attachment"};
 }
 
-Result<HttpResponse> RestApi::Version(RestCall& call) const {
-  TRUCE_RETURN_IF_ERROR(call.AllowOnly({}));
+Result<HttpResponse> RestApi::ListTypes(RestCall& call) const {
+  const Catalogue& catalogue = *call.policy->catalogue;
+  std::vector<TypeSummary> types;
+  for (const TypeSpec& spec : catalogue.types()) types.push_back(Summarise(spec));
   JsonWriter json;
-  json.BeginObject().Field("version", ports_.version).EndObject();
+  json.Object("version", catalogue.version(), "items", types);
   return JsonResponse(json.Take());
+}
+
+Result<HttpResponse> RestApi::Version(RestCall& /*call*/) const {
+  return JsonResponse(JsonWriter().Object("version", ports_.version).Take());
 }
 
 // For everybody who is known: a refusal that does not come is seen by everybody too. Why it does
 // not is for those who may ask doctor.
 Result<HttpResponse> RestApi::Refusals(RestCall& call) const {
-  TRUCE_RETURN_IF_ERROR(call.AllowOnly({}));
   JsonWriter json;
   const auto write = [](const Suspension& each, JsonWriter& out) {
-    out.BeginObject().Field("cause", Name(each.cause)).Field("what", each.what).EndObject();
+    out.Object("cause", Name(each.cause), "what", each.what);
   };
   json.BeginObject()
       .Field("mode", Name(call.policy->modes.global))
@@ -198,14 +210,8 @@ Result<HttpResponse> RestApi::Refusals(RestCall& call) const {
   return JsonResponse(json.EndObject().Take());
 }
 
-Result<HttpResponse> RestApi::Specification(RestCall& call) const {
-  TRUCE_RETURN_IF_ERROR(call.AllowOnly({}));
+Result<HttpResponse> RestApi::Specification(RestCall& /*call*/) const {
   return HttpResponse{.content_type = "application/yaml", .body = std::string(OpenApiText())};
-}
-
-Result<HttpResponse> RestApi::NoSuchPath(RestCall& call) const {
-  static_cast<void>(call);
-  return ProblemResponse(ProblemType::kNotFound, "there is no such path");
 }
 
 }  // namespace truce

@@ -10,12 +10,13 @@
 #include <set>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
+#include "registry/base/guarded.h"
 #include "registry/base/turnstile.h"
 #include "registry/ownership/terms.h"
 #include "webhook/api/auth/api_access.h"
-#include "webhook/api/policy_in_force.h"
 #include "webhook/api/problem.h"
 #include "webhook/api/rest/call.h"
 #include "webhook/api/rest/cursor.h"
@@ -29,16 +30,14 @@ struct RefusedCallers;
 
 class Ledger;
 struct ByWhom;
-struct Hindrance;
 struct Owner;
-struct ResourceView;
 
 // The API's dependencies; references must outlive it.
 struct RestPorts {
   Store& store;
   const Clock& clock;
   IdSource ids;  // thread-safe
-  const PolicyInForce& policy;
+  const InForce<AdmissionPolicy>& policy;
   ApiAccess& access;
   const DenialBook& denials;
   std::string_view version;  // outlives it
@@ -63,11 +62,24 @@ class RestApi final {
   // The routes, for the API listener and the operator socket alike. The API must outlive them.
   std::vector<HttpRoute> Routes() const;
 
-  // For operations that live in files of their own: a route of a known caller. The handler checks
-  // the caller's rights, by Refuse and MayRead. A POST route takes application/json.
   using Operation = std::function<Result<HttpResponse>(RestCall&)>;
-  HttpRoute Authenticated(const char* method, std::string path, RouteMatch match,
-                          Operation operation) const;
+  enum class Kind {
+    kOrdinary,  // of a known caller; may wait at any time
+    kQuick,     // of a known caller; marks its waits by a BlockingRegion
+    kPublic,    // answers anybody
+  };
+  // An operation, as its file's routes list it. A POST takes application/json.
+  struct Route {
+    const char* method;
+    std::string path;                          // one that ends with "/": all below it
+    std::vector<std::string_view> takes = {};  // its parameters: any other one is 400
+    Permission right = {};                     // in the namespace of the parameter `namespace`,
+                                               // else in all; no verb: the operation asks itself
+    Operation act = {};
+    Kind kind = Kind::kOrdinary;
+  };
+  // The API must outlive it.
+  HttpRoute Routed(Route route) const;
   // A response when `call` may not do it, else nothing. It names the right and the namespace.
   std::optional<HttpResponse> Refuse(const RestCall& call, const Permission& permission) const;
   // The same in the namespace of an id: below disclosure "full" it is not named.
@@ -83,18 +95,8 @@ class RestApi final {
   Result<bool> MayRead(const RestCall& call, const std::string& ns) const;
 
  private:
-  using Handler = Result<HttpResponse> (RestApi::*)(RestCall&) const;
-
-  enum class Kind {
-    kPublic,    // answers anybody
-    kQuick,     // of a known caller; marks its waits by a BlockingRegion
-    kOrdinary,  // of a known caller; may wait at any time
-  };
-
-  HttpRoute At(const char* method, std::string path, RouteMatch match, Handler handler) const;
-  HttpRoute Served(const char* method, std::string path, RouteMatch match, Operation operation,
-                   Kind kind) const;
-  HttpResponse Serve(HttpRequest& request, const Operation& handler, Kind kind) const;
+  Result<HttpResponse> Answer(const Route& route, RestCall& call) const;
+  HttpResponse Serve(HttpRequest& request, const Route& route) const;
 
   Result<HttpResponse> ListResources(RestCall& call) const;
   Result<HttpResponse> GetResource(RestCall& call) const;
@@ -127,7 +129,6 @@ class RestApi final {
   Result<HttpResponse> Version(RestCall& call) const;
   Result<HttpResponse> Refusals(RestCall& call) const;
   Result<HttpResponse> Specification(RestCall& call) const;
-  Result<HttpResponse> NoSuchPath(RestCall& call) const;
 
   // The resource as the caller may see it.
   Result<bool> WriteVisible(const RestCall& call, const Owner& owner, JsonWriter& json) const;
@@ -139,6 +140,12 @@ class RestApi final {
   // Of one caller one check at a time.
   mutable Turnstile checking_{std::numeric_limits<int>::max(), 1};
 };
+
+// The operation that is `act` of `it`, a pointer.
+template <typename Pointer, typename T>
+RestApi::Operation Calling(Pointer it, Result<HttpResponse> (T::*act)(RestCall&) const) {
+  return [it = std::move(it), act](RestCall& call) { return ((*it).*act)(call); };
+}
 
 // Dependencies of operations in files of their own; references must outlive their routes.
 struct OperationPorts {
@@ -154,6 +161,8 @@ Result<ResourceFilter> ResourceFilterOf(const RestCall& call);
 
 // The entity tag of a resource: changes whenever the owner, a declaration or an agreement does.
 std::string EntityTagOf(const ResourceView& view);
+// Of an agreement: changes whenever it does.
+std::string EntityTagOf(const Agreement& agreement);
 
 }  // namespace truce
 

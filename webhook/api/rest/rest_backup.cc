@@ -36,10 +36,8 @@ class BodyWithTurn final : public HttpBody {
 
 std::vector<HttpRoute> BackupRoutes(const RestApi& rest, CopyRegistry copy, UseLog& uses) {
   const auto turnstile = std::make_shared<Turnstile>(1, 1);
-  const auto operation = [&rest, &uses, turnstile,
+  const auto operation = [&uses, turnstile,
                           copy = std::move(copy)](RestCall& call) -> Result<HttpResponse> {
-    TRUCE_RETURN_IF_ERROR(call.AllowOnly({}));
-    if (auto refusal = rest.Refuse(call, {"backups", "", "get", ""})) return *std::move(refusal);
     auto turn = std::make_shared<CopyTurn>(turnstile);
     if (!turn->turn.inside()) {
       return ProblemResponse(ProblemType::kTooManyRequests,
@@ -58,7 +56,7 @@ std::vector<HttpRoute> BackupRoutes(const RestApi& rest, CopyRegistry copy, UseL
     response.pieces = std::make_shared<BodyWithTurn>(std::move(made.body), std::move(turn));
     return response;
   };
-  return {rest.Authenticated("GET", "/api/v1/backup", RouteMatch::kExact, operation)};
+  return {rest.Routed({"GET", "/api/v1/backup", {}, {"backups", "", "get", ""}, operation})};
 }
 
 }  // namespace truce

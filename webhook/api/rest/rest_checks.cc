@@ -12,7 +12,7 @@
 #include "policies/ownership_check.h"
 #include "registry/base/result.h"
 #include "registry/ownership/review.h"
-#include "webhook/api/resource_json.h"
+#include "webhook/api/described.h"
 #include "webhook/api/rest/check_items.h"
 #include "webhook/api/rest/rest_api.h"
 
@@ -31,39 +31,32 @@ struct Checked {
 };
 
 void WriteFinding(const Finding& finding, std::optional<std::size_t> same_check, JsonWriter& json) {
-  json.BeginObject()
-      .Field("rule", Name(finding.rule))
-      .Field("mode", Name(finding.mode))
-      .Field("resource", finding.resource)
-      .Field("cause", finding.cause)
-      .Field("remedy", finding.remedy)
-      .Field("link", finding.link)
-      .Field("key", finding.key.text);
-  if (same_check) json.NumberField("sameCheck", *same_check);
+  json.BeginObject().Fields("rule", Name(finding.rule), "mode", Name(finding.mode), "resource",
+                            finding.resource, "cause", finding.cause, "remedy", finding.remedy,
+                            "link", finding.link, "key", finding.key.text);
+  if (same_check) json.Fields("sameCheck", *same_check);
   json.EndObject();
 }
 
-void WriteChecked(const CheckItem& item, const Checked& checked, JsonWriter& json) {
-  json.BeginObject().Key("object").BeginObject();
-  json.Field("group", item.kind.group)
-      .Field("kind", item.kind.kind)
-      .Field("namespace", item.ns)
-      .Field("name", item.name)
-      .EndObject();
-  json.Field("verdict", checked.allowed ? "allowed" : "denied");
-  json.Field("known", checked.known);
-  json.Key("declares").BeginArray();
-  for (const DeclaredResource& resource : checked.declared) {
-    json.BeginObject()
-        .Field("type", resource.identity.type)
-        .Field("name", resource.name)
-        .Field("key", resource.key().text)
-        .Key("names")
-        .BeginArray();
-    for (std::size_t i = 1; i < resource.names.size(); ++i) json.Text(resource.names[i].text.text);
-    json.EndArray().Field("intent", Name(resource.intent)).EndObject();
+}  // namespace
+
+void WriteJson(const DeclaredResource& resource, JsonWriter& json) {
+  std::vector<std::string_view> names;
+  for (std::size_t i = 1; i < resource.names.size(); ++i) {
+    names.push_back(resource.names[i].text.text);
   }
-  json.EndArray().Key("findings").BeginArray();
+  json.Object("type", resource.identity.type, "name", resource.name, "key", resource.key().text,
+              "names", names, "intent", Name(resource.intent));
+}
+
+namespace {
+
+void WriteChecked(const CheckItem& item, const Checked& checked, JsonWriter& json) {
+  json.BeginObject().Key("object").Object("group", item.kind.group, "kind", item.kind.kind,
+                                          "namespace", item.ns, "name", item.name);
+  json.Fields("verdict", checked.allowed ? "allowed" : "denied", "known", checked.known, "declares",
+              checked.declared);
+  json.Key("findings").BeginArray();
   for (std::size_t i = 0; i < checked.findings.size(); ++i) {
     const auto other = checked.same_check.find(i);
     WriteFinding(checked.findings[i],
@@ -116,7 +109,6 @@ std::optional<HttpResponse> RestApi::RefuseToSpeak(const RestCall& call,
 }
 
 Result<HttpResponse> RestApi::Check(RestCall& call) const {
-  TRUCE_RETURN_IF_ERROR(call.AllowOnly({}));
   const Turnstile::Turn turn(checking_, WhoAsks(call.caller));
   if (!turn.inside()) {
     return ProblemResponse(ProblemType::kTooManyRequests,

@@ -15,20 +15,13 @@ constexpr NameTable<Checkup::State::kFailed> kCheckupStates("ok", "warning", "fa
 std::string_view Name(Checkup::State state) { return kCheckupStates.Of(state); }
 
 HttpRoute DoctorRoute(const RestApi& rest, Examine examine) {
-  const auto operation = [&rest,
-                          examine = std::move(examine)](RestCall& call) -> Result<HttpResponse> {
-    TRUCE_RETURN_IF_ERROR(call.AllowOnly({}));
-    if (auto refusal = rest.Refuse(call, {"audit", "", "list", ""})) return *std::move(refusal);
+  const auto operation = [examine = std::move(examine)](RestCall& call) -> Result<HttpResponse> {
     return ListResponse(examine(call.deadline), [](const Checkup& checkup, JsonWriter& json) {
-      json.BeginObject()
-          .Field("name", checkup.name)
-          .Field("state", Name(checkup.state))
-          .Field("what", checkup.what)
-          .Field("remedy", checkup.remedy)
-          .EndObject();
+      json.Object("name", checkup.name, "state", Name(checkup.state), "what", checkup.what,
+                  "remedy", checkup.remedy);
     });
   };
-  return rest.Authenticated("GET", "/api/v1/doctor", RouteMatch::kExact, operation);
+  return rest.Routed({"GET", "/api/v1/doctor", {}, {"audit", "", "list", ""}, operation});
 }
 
 }  // namespace truce

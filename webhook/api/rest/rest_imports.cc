@@ -234,17 +234,13 @@ std::size_t CountOf(const ImportPlan& plan, ImportAction action) {
 
 void WriteLine(const ImportPlan::Line& line, const ImportedResource& item, std::size_t index,
                JsonWriter& json) {
-  json.BeginObject()
-      .NumberField("index", index)
-      .Field("action", Name(line.action))
-      .Field("address", item.address)
-      .Field("type", item.resource.identity.type)
-      .Field("name", item.resource.name)
-      .Field("key", item.resource.key().text);
+  json.BeginObject().Fields("index", index, "action", Name(line.action), "address", item.address,
+                            "type", item.resource.identity.type, "name", item.resource.name, "key",
+                            item.resource.key().text);
   if (line.action == ImportAction::kConflicting && line.holder) {
-    json.Field("owner", SourceOf(*line.holder).empty() ? ForPeople(line.holder->root)
-                                                       : std::string(SourceOf(*line.holder)));
-    json.Field("service", line.holder->service);
+    const std::string_view source = SourceOf(*line.holder);
+    json.Fields("owner", source.empty() ? ForPeople(line.holder->root) : std::string(source),
+                "service", line.holder->service);
   }
   json.EndObject();
 }
@@ -264,31 +260,21 @@ HttpResponse PlanResponse(const ImportRequest& request, const ImportPlan& plan, 
     WriteLine(plan.lines[i], request.list.resources[i], request.indices[i], json);
   }
   for (const UnknownImport& each : request.unknown) {
-    json.BeginObject()
-        .NumberField("index", each.index)
-        .Field("action", "unknown")
-        .Field("address", each.address)
-        .Field("type", each.type)
-        .Field("why", each.why)
-        .EndObject();
+    json.Object("index", each.index, "action", "unknown", "address", each.address, "type",
+                each.type, "why", each.why);
   }
-  const auto write = [&](std::string_view action, const Owner& owner) {
+  const auto write = [&](const Owner& owner, std::string_view action, std::string_view why) {
     json.BeginObject()
-        .Field("action", action)
-        .Field("type", owner.identity.type)
-        .Field("name", owner.name)
-        .Field("key", owner.key.text);
+        .Fields("action", action, "type", owner.identity.type, "name", owner.name, "key",
+                owner.key.text)
+        .Given("why", why)
+        .EndObject();
   };
   for (const auto* owners : {&plan.retired, &plan.unclaimed}) {
-    for (const Owner& owner : *owners) {
-      write("retired", owner);
-      json.EndObject();
-    }
+    for (const Owner& owner : *owners) write(owner, "retired", "");
   }
   for (const Owner& owner : plan.kept) {
-    write("kept", owner);
-    json.Field("why", "no longer in the list, but protected: truce protect --off lifts that");
-    json.EndObject();
+    write(owner, "kept", "no longer in the list, but protected: truce protect --off lifts that");
   }
   json.EndArray().EndObject();
   return JsonResponse(json.Take(), TagOf(request, plan));
@@ -299,7 +285,6 @@ class Imports final {
   explicit Imports(OperationPorts ports) : ports_(std::move(ports)) {}
 
   Result<HttpResponse> List(RestCall& call) const {
-    TRUCE_RETURN_IF_ERROR(call.AllowOnly({}));
     if (auto refusal = Refuse(call, "list")) return *std::move(refusal);
     std::map<std::string, std::int64_t, std::less<>> sources;
     KeyText after;
@@ -315,15 +300,11 @@ class Imports final {
       if (!page.empty()) after = page.back().key;
     }
     return ListResponse(sources, [](const auto& of_source, JsonWriter& json) {
-      json.BeginObject()
-          .Field("source", of_source.first)
-          .NumberField("resources", of_source.second)
-          .EndObject();
+      json.Object("source", of_source.first, "resources", of_source.second);
     });
   }
 
   Result<HttpResponse> Take(RestCall& call) const {
-    TRUCE_RETURN_IF_ERROR(call.AllowOnly({}));
     if (auto refusal = Refuse(call, "create")) return *std::move(refusal);
     TRUCE_ASSIGN_OR_RETURN(const ImportRequest request,
                            ReadImport(call.request, *call.policy->catalogue));
@@ -397,12 +378,8 @@ std::vector<HttpRoute> ImportRoutes(OperationPorts ports) {
   const RestApi& rest = ports.rest;
   const auto shared = std::make_shared<const Imports>(std::move(ports));
   const std::string path = "/api/v1/imports";
-  return {
-      rest.Authenticated("GET", path, RouteMatch::kExact,
-                         [shared](RestCall& call) { return shared->List(call); }),
-      rest.Authenticated("POST", path, RouteMatch::kExact,
-                         [shared](RestCall& call) { return shared->Take(call); }),
-  };
+  return {rest.Routed({"GET", path, {}, {}, Calling(shared, &Imports::List)}),
+          rest.Routed({"POST", path, {}, {}, Calling(shared, &Imports::Take)})};
 }
 
 }  // namespace truce

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "webhook/api/described.h"
 #include "webhook/api/override_book.h"
 #include "webhook/api/rest/operations.h"
 
@@ -10,31 +11,11 @@ namespace {
 
 constexpr std::string_view kOverridesPath = "/api/v1/overrides";
 
-// One of the configuration has no id.
-void WriteOverride(const StoredOverride& stored, JsonWriter& json) {
-  json.BeginObject()
-      .Field("id", stored.id)
-      .Field("source", stored.id.empty() ? "configuration" : "api")
-      .Field("name", stored.what.name)
-      .Field("object", stored.what.object)
-      .Field("namespace", stored.what.ns)
-      .Field("group", stored.what.group)
-      .Field("until", FormatTimestamp(stored.what.until))
-      .Field("reason", stored.what.reason)
-      .Field("by", stored.by)
-      .Field("at", stored.at == Timestamp{} ? std::string() : FormatTimestamp(stored.at))
-      .EndObject();
-}
-
 class Overrides final {
  public:
   Overrides(const RestApi& rest, OverrideBook& book) : rest_(rest), book_(book) {}
 
   Result<HttpResponse> List(RestCall& call) const {
-    TRUCE_RETURN_IF_ERROR(call.AllowOnly({}));
-    if (auto refusal = rest_.Refuse(call, {"overrides", "", "list", ""})) {
-      return *std::move(refusal);
-    }
     const std::vector<StoredOverride> made = book_.Present();
     std::vector<StoredOverride> all = made;
     for (const Override& each : call.policy->modes.overrides) {
@@ -43,11 +24,10 @@ class Overrides final {
       const bool holds = each.until > SystemClock().Now();
       if (!is_made && holds) all.push_back({"", each, "", {}});
     }
-    return ListResponse(all, WriteOverride);
+    return ListResponse(all);
   }
 
   Result<HttpResponse> Make(RestCall& call) const {
-    TRUCE_RETURN_IF_ERROR(call.AllowOnly({}));
     TRUCE_ASSIGN_OR_RETURN(auto given, ReadTexts(call.request, {"name", "object", "namespace",
                                                                 "group", "until", "reason"}));
     Override what{given["name"],  given["object"], given["namespace"], given["group"], {},
@@ -62,7 +42,6 @@ class Overrides final {
   }
 
   Result<HttpResponse> End(RestCall& call) const {
-    TRUCE_RETURN_IF_ERROR(call.AllowOnly({}));
     const std::string id = call.request.path.substr(kOverridesPath.size() + 1);
     const auto present = book_.Present();
     const auto found = std::find_if(present.begin(), present.end(),
@@ -78,9 +57,7 @@ class Overrides final {
 
  private:
   static HttpResponse Answer(const StoredOverride& stored, int status) {
-    JsonWriter json;
-    WriteOverride(stored, json);
-    return JsonResponse(json.Take(), {}, status);
+    return JsonResponse(JsonWriter().Put(stored).Take(), {}, status);
   }
 
   const RestApi& rest_;
@@ -92,14 +69,13 @@ class Overrides final {
 std::vector<HttpRoute> OverrideRoutes(const RestApi& rest, OverrideBook& book) {
   const auto shared = std::make_shared<const Overrides>(rest, book);
   const std::string path(kOverridesPath);
-  return {
-      rest.Authenticated("GET", path, RouteMatch::kExact,
-                         [shared](RestCall& call) { return shared->List(call); }),
-      rest.Authenticated("POST", path, RouteMatch::kExact,
-                         [shared](RestCall& call) { return shared->Make(call); }),
-      rest.Authenticated("DELETE", path + "/", RouteMatch::kPrefix,
-                         [shared](RestCall& call) { return shared->End(call); }),
-  };
+  const Permission lists = {"overrides", "", "list", ""};
+  RestApi::Operation list = Calling(shared, &Overrides::List);
+  RestApi::Operation make = Calling(shared, &Overrides::Make);
+  RestApi::Operation end = Calling(shared, &Overrides::End);
+  return {rest.Routed({"GET", path, {}, lists, std::move(list)}),
+          rest.Routed({"POST", path, {}, {}, std::move(make)}),
+          rest.Routed({"DELETE", path + "/", {}, {}, std::move(end)})};
 }
 
 }  // namespace truce

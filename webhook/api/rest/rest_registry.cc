@@ -7,7 +7,7 @@
 
 #include "registry/base/result.h"
 #include "registry/ownership/lists/resource_copy.h"
-#include "webhook/api/resource_json.h"
+#include "webhook/api/described.h"
 #include "webhook/api/rest/operations.h"
 #include "webhook/wire/json_writer.h"
 
@@ -16,104 +16,73 @@ namespace {
 
 // Times are milliseconds since 1970, slots and identities the texts of identity/values.h; what is
 // empty, false or what it nearly always is stands in no member.
-void Say(JsonWriter& json, std::string_view name, std::string_view value) {
-  if (!value.empty()) json.Field(name, value);
-}
-void Say(JsonWriter& json, std::string_view name, bool value) {
-  if (value) json.Field(name, true);
-}
-void SayTime(JsonWriter& json, std::string_view name, Timestamp time) {
-  json.NumberField(name, time.time_since_epoch().count());
-}
+std::int64_t Millis(Timestamp time) { return time.time_since_epoch().count(); }
 
 void WriteCopied(const Owner& owner, JsonWriter& json) {
-  json.Key("owner").BeginObject().Field("id", owner.id.text).Field("root", ToText(owner.root));
-  Say(json, "service", owner.service);
-  Say(json, "contact", owner.contact);
-  Say(json, "arn", owner.arn);
-  Say(json, "name", owner.name);
-  json.Field("identity", ToText(owner.identity));
-  SayTime(json, "since", owner.since);
-  Say(json, "real", owner.real);
-  Say(json, "managedOnce", owner.managed_once);
-  if (!owner.left.empty()) {
-    std::vector<std::string> left;
-    for (const Slot& slot : owner.left) left.push_back(ToText(slot));
-    json.TextsField("left", left);
-  }
-  if (owner.record != Record::kNone) json.Field("record", Name(owner.record));
-  Say(json, "reason", owner.record_reason);
-  Say(json, "successor", owner.successor);
-  json.EndObject();
+  std::vector<std::string> left;
+  for (const Slot& slot : owner.left) left.push_back(ToText(slot));
+  const bool is_recorded = owner.record != Record::kNone;
+  json.BeginObject()
+      .Fields("id", owner.id.text, "root", ToText(owner.root))
+      .Given("service", owner.service, "contact", owner.contact, "arn", owner.arn, "name",
+             owner.name)
+      .Fields("identity", ToText(owner.identity), "since", Millis(owner.since))
+      .Given("real", owner.real, "managedOnce", owner.managed_once, "left", left, "record",
+             is_recorded ? Name(owner.record) : "", "reason", owner.record_reason, "successor",
+             owner.successor)
+      .EndObject();
 }
 
 void WriteRow(const Row& row, JsonWriter& json) {
   json.BeginObject()
-      .Field("uid", row.id.uid.text)
-      .Field("state", Name(row.id.state))
-      .Field("slot", ToText(row.slot))
-      .Field("root", ToText(row.root))
-      .Field("intent", Name(row.intent))
-      .Field("identity", ToText(row.identity));
-  Say(json, "terminating", row.terminating);
-  Say(json, "mapped", !row.managed);
-  Say(json, "review", row.review.text);
-  Say(json, "digest", row.digest);
-  if (row.base) json.Field("base", std::to_string(*row.base));
-  Say(json, "user", row.user);
-  SayTime(json, "at", row.at);
-  if (row.created) SayTime(json, "created", *row.created);
-  Say(json, "accountFields", row.account_fields);
-  json.EndObject();
+      .Fields("uid", row.id.uid.text, "state", Name(row.id.state), "slot", ToText(row.slot), "root",
+              ToText(row.root), "intent", Name(row.intent), "identity", ToText(row.identity))
+      .Given("terminating", row.terminating, "mapped", !row.managed, "review", row.review.text,
+             "digest", row.digest, "base", row.base ? std::to_string(*row.base) : "", "user",
+             row.user)
+      .Fields("at", Millis(row.at));
+  if (row.created) json.Fields("created", Millis(*row.created));
+  json.Given("accountFields", row.account_fields).EndObject();
 }
 
 void WriteKnownObject(const Object& object, JsonWriter& json) {
   json.BeginObject()
-      .Field("uid", object.uid.text)
-      .Field("slot", ToText(object.slot))
-      .Field("root", ToText(object.root));
-  if (object.parent) json.Field("parent", ToText(*object.parent));
-  Say(json, "parentUid", object.parent_uid.text);
-  Say(json, "link", object.link);
-  if (!object.names.empty()) json.TextsField("names", object.names);
-  Say(json, "service", object.service);
-  Say(json, "contact", object.contact);
-  Say(json, "composes", object.composes);
-  Say(json, "ownParty", object.own_party);
-  Say(json, "transferTo", object.transfer_to);
-  Say(json, "told", object.told);
-  if (object.stripped) json.Field("stripped", std::to_string(*object.stripped));
-  SayTime(json, "at", object.at);
-  json.EndObject();
+      .Fields("uid", object.uid.text, "slot", ToText(object.slot), "root", ToText(object.root))
+      .Given("parent", object.parent ? ToText(*object.parent) : "", "parentUid",
+             object.parent_uid.text, "link", object.link, "names", object.names, "service",
+             object.service, "contact", object.contact, "composes", object.composes, "ownParty",
+             object.own_party, "transferTo", object.transfer_to, "told", object.told, "stripped",
+             object.stripped ? std::to_string(*object.stripped) : "")
+      .Fields("at", Millis(object.at))
+      .EndObject();
 }
 
 void WriteAgreed(const Agreement& agreement, JsonWriter& json) {
-  json.BeginObject().Field("id", agreement.id.text).Field("kind", Name(agreement.kind));
-  Say(json, "party", agreement.party.text);
-  json.Field("level", Name(agreement.level));
-  Say(json, "open", !agreement.accepted);
-  Say(json, "successor", agreement.successor);
-  Say(json, "reason", agreement.reason);
-  Say(json, "by", agreement.actor);
-  SayTime(json, "at", agreement.at);
-  if (agreement.until) SayTime(json, "until", *agreement.until);
+  json.BeginObject()
+      .Fields("id", agreement.id.text, "kind", Name(agreement.kind))
+      .Given("party", agreement.party.text)
+      .Fields("level", Name(agreement.level))
+      .Given("open", !agreement.accepted, "successor", agreement.successor, "reason",
+             agreement.reason, "by", agreement.actor)
+      .Fields("at", Millis(agreement.at));
+  if (agreement.until) json.Fields("until", Millis(*agreement.until));
   json.EndObject();
 }
 
 void WriteName(const ResourceName& name, JsonWriter& json) {
-  json.BeginObject().Field("name", name.name.text).Field("sort", Name(name.sort));
-  Say(json, "observed", name.observed);
-  if (name.spelling != 0) json.NumberField("spelling", name.spelling);
-  SayTime(json, "at", name.at);
-  json.EndObject();
+  json.BeginObject()
+      .Fields("name", name.name.text, "sort", Name(name.sort))
+      .Given("observed", name.observed, "spelling", name.spelling)
+      .Fields("at", Millis(name.at))
+      .EndObject();
 }
 
 void WriteCopy(const ResourceCopy& copy, JsonWriter& json) {
   const auto list = [&](const char* name, const auto& items, auto write) {
     if (!items.empty()) json.ListField(name, items, write);
   };
-  json.BeginObject().Field("key", copy.key.text);
-  if (copy.owner) WriteCopied(*copy.owner, json);
+  json.BeginObject().Fields("key", copy.key.text);
+  if (copy.owner) WriteCopied(*copy.owner, json.Key("owner"));
   list("rows", copy.rows, WriteRow);
   list("objects", copy.objects, WriteKnownObject);
   list("agreements", copy.agreements, WriteAgreed);
@@ -138,24 +107,15 @@ class Registry final {
       : ports_(std::move(ports)), queries_(ports_.store), seal_(ports_.rest.cursor_key()) {}
 
   Result<HttpResponse> Give(RestCall& call) const {
-    TRUCE_RETURN_IF_ERROR(
-        call.AllowOnly({"type", "service", "namespace", "state", "limit", "cursor"}));
     ResourceQuery query;
     TRUCE_ASSIGN_OR_RETURN(query.filter, ResourceFilterOf(call));
-    const std::string ns = query.filter.ns.value_or(std::string());
-    if (auto refusal = ports_.rest.Refuse(call, {"ownerships", "", "list", ns})) {
-      return *std::move(refusal);
-    }
     TRUCE_ASSIGN_OR_RETURN(query.limit, call.Limit());
     TRUCE_ASSIGN_OR_RETURN(const auto place, seal_.Open(call, 1));
     if (place) query.after_key.text = place->front();
     TRUCE_ASSIGN_OR_RETURN(const Page page, PageOf(query, call));
     const auto write = [](const PageItem& item, JsonWriter& json) {
-      json.BeginObject().Field("key", item.copy.key.text);
-      if (item.owner) {
-        json.Key("resource");
-        WriteOwner(*item.owner, json);
-      }
+      json.BeginObject().Fields("key", item.copy.key.text);
+      if (item.owner) json.Fields("resource", *item.owner);
       json.Key("keyCopy");
       WriteCopy(item.copy, json);
       json.EndObject();
@@ -206,9 +166,11 @@ class Registry final {
 std::vector<HttpRoute> RegistryRoutes(OperationPorts ports) {
   const RestApi& rest = ports.rest;
   const auto shared = std::make_shared<const Registry>(std::move(ports));
-  const std::string path = "/api/v1/registry";
-  return {rest.Authenticated("GET", path, RouteMatch::kExact,
-                             [shared](RestCall& call) { return shared->Give(call); })};
+  return {rest.Routed({"GET",
+                       "/api/v1/registry",
+                       {"type", "service", "namespace", "state", "limit", "cursor"},
+                       {"ownerships", "", "list", ""},
+                       Calling(shared, &Registry::Give)})};
 }
 
 }  // namespace truce

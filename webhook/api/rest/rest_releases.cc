@@ -10,8 +10,7 @@
 #include "registry/ownership/declared_grant.h"
 #include "registry/ownership/ledger.h"
 #include "registry/ownership/sight.h"
-#include "webhook/api/resource_json.h"
-#include "webhook/api/rest/agreement_json.h"
+#include "webhook/api/described.h"
 #include "webhook/api/rest/operations.h"
 #include "webhook/api/rest/queries.h"
 
@@ -37,6 +36,10 @@ struct ReleasePlan {
   std::vector<ReleaseItem> items;
   bool complete = true;
 };
+
+void WriteJson(const ReleaseItem& item, JsonWriter& json) {
+  json.Object("result", item.result, "detail", item.detail, "resource", item.view.owner);
+}
 
 Result<ReleaseRequest> ReadRelease(const RestCall& call) {
   TRUCE_ASSIGN_OR_RETURN(auto texts,
@@ -77,17 +80,12 @@ std::string TagOf(const ReleasePlan& plan) {
 }
 
 HttpResponse Answer(const ReleasePlan& plan, bool applied) {
-  JsonWriter json;
-  json.BeginObject().Field("applied", applied).Field("complete", plan.complete);
   const auto released = std::count_if(plan.items.begin(), plan.items.end(),
                                       [](const auto& item) { return item.result == "released"; });
-  json.NumberField("released", released);
-  json.ListField("items", plan.items, [](const ReleaseItem& item, JsonWriter& out) {
-    out.BeginObject().Field("result", item.result).Field("detail", item.detail).Key("resource");
-    WriteOwner(item.view.owner, out);
-    out.EndObject();
-  });
-  return JsonResponse(json.EndObject().Take(), TagOf(plan));
+  JsonWriter json;
+  json.Object("applied", applied, "complete", plan.complete, "released", released, "items",
+              plan.items);
+  return JsonResponse(json.Take(), TagOf(plan));
 }
 
 class Releases final {
@@ -95,7 +93,6 @@ class Releases final {
   explicit Releases(OperationPorts ports) : ports_(std::move(ports)), queries_(ports_.store) {}
 
   Result<HttpResponse> Take(RestCall& call) const {
-    TRUCE_RETURN_IF_ERROR(call.AllowOnly({}));
     TRUCE_ASSIGN_OR_RETURN(const ReleaseRequest request, ReadRelease(call));
     const std::string ns = request.filter.ns.value_or(std::string());
     for (const Permission& permission : {Permission{"ownerships", "release", "create", ns},
@@ -253,8 +250,8 @@ Problem WhyNotReleased(const Owner& owner, const ReleaseOutcome& release) {
 std::vector<HttpRoute> ReleaseRoutes(OperationPorts ports) {
   const RestApi& rest = ports.rest;
   const auto shared = std::make_shared<const Releases>(std::move(ports));
-  return {rest.Authenticated("POST", "/api/v1/releases", RouteMatch::kExact,
-                             [shared](RestCall& call) { return shared->Take(call); })};
+  RestApi::Operation take = Calling(shared, &Releases::Take);
+  return {rest.Routed({"POST", "/api/v1/releases", {}, {}, std::move(take)})};
 }
 
 }  // namespace truce

@@ -9,14 +9,16 @@
 #include "registry/base/result.h"
 #include "registry/catalogue/explain.h"
 #include "registry/ownership/agreements.h"
+#include "registry/ownership/declared_grant.h"
 #include "registry/ownership/ledger.h"
+#include "registry/ownership/life.h"
 #include "registry/ownership/names.h"
 #include "registry/ownership/sight.h"
-#include "webhook/api/resource_json.h"
-#include "webhook/api/rest/agreement_json.h"
+#include "webhook/api/described.h"
 #include "webhook/api/rest/lookup.h"
 #include "webhook/api/rest/operations.h"
 #include "webhook/api/rest/rest_api.h"
+#include "webhook/wire/digest.h"
 #include "webhook/wire/json_text.h"
 
 namespace truce {
@@ -27,13 +29,9 @@ constexpr std::size_t kDenialsShown = 20;
 constexpr std::string_view kResourcesPath = "/api/v1/resources/";
 
 void WriteHistoryLine(const AuditLine& line, JsonWriter& json) {
-  json.BeginObject()
-      .NumberField("number", line.place.number)
-      .Field("at", FormatTimestamp(line.entry.at))
-      .Field("action", Name(line.entry.action))
-      .Field("cause", line.entry.cause)
-      .Field("actor", line.entry.actor)
-      .EndObject();
+  const AuditEntry& entry = line.entry;
+  json.Object("number", line.place.number, "at", entry.at, "action", Name(entry.action), "cause",
+              entry.cause, "actor", entry.actor);
 }
 
 std::set<KeyText> TextsOf(const std::vector<ResourceName>& names) {
@@ -80,51 +78,93 @@ Result<ResourceFilter> ResourceFilterOf(const RestCall& call) {
   return filter;
 }
 
+void WriteJson(const Agreement& agreement, JsonWriter& json) {
+  const auto& [id, kind, resource, party, level, accepted, successor, reason, actor, at, until] =
+      agreement;
+  json.Object("id", id.text, "kind", Name(kind), "resource", resource.text, "party", party.text,
+              "level", Name(level), "accepted", accepted, "successor", successor, "reason", reason,
+              "actor", actor, "at", at, "until", until);
+}
+
+std::string EntityTagOf(const Agreement& agreement) {
+  return EntityTagOf(JsonWriter().Put(agreement).Take());
+}
+
 std::string EntityTagOf(const ResourceView& view) {
   JsonWriter json;
-  WriteResource(view.owner, view.rows, json);
-  std::string text = json.Take();
-  for (const Agreement& each : view.agreements) text += "\n" + ToText(each);
-  return EntityTagOf(text);
+  json.Object("owner", view.owner, "rows", view.rows, "agreements", view.agreements);
+  return EntityTagOf(json.Take());
 }
+
+void WriteJson(const Hindrance& hindrance, JsonWriter& json) {
+  json.Object("what", hindrance.what, "remedy", hindrance.remedy);
+}
+
+namespace {
+
+// The members "shares", "transfer", "handOver" and "protection" of a resource; the latter three
+// null when there is none. handOver: by the owner's annotation alone.
+void WriteAgreements(const ResourceView& view, Timestamp now,
+                     const std::vector<Hindrance>& hindrances, JsonWriter& json) {
+  const Owner& owner = view.owner;
+  std::optional<AgreementView> transfer;
+  json.ListField("shares", view.agreements, [&](const Agreement& each, JsonWriter& out) {
+    const AgreementView about{each, owner, view.rows};
+    if (each.kind == AgreementKind::kShare) out.Put(Share{about, now});
+    if (each.kind == AgreementKind::kTransfer) transfer = about;
+  });
+  const auto write_transfer = [&](JsonWriter& out) {
+    if (!transfer) out.Null();
+    if (transfer) out.Put(Transfer{*transfer});
+  };
+  const auto write_hand_over = [&](JsonWriter& out) {
+    if (transfer || owner.successor.empty()) {
+      out.Null();
+    } else {
+      out.Object("successor", owner.successor, "steps", StepsOf(owner, view.rows, std::nullopt));
+    }
+  };
+  json.Fields("transfer", write_transfer, "handOver", write_hand_over).Key("protection");
+  const Agreement* protection = ProtectionIn(view.agreements);
+  if (protection == nullptr) {
+    json.Null();
+    return;
+  }
+  json.BeginObject().Fields("reason", protection->reason, "by", protection->actor, "at",
+                            protection->at);
+  if (const std::string declaring = DeclaringObject(*protection, owner); !declaring.empty()) {
+    json.Fields("declaredBy", declaring);
+  }
+  json.Fields("hindrances", hindrances).EndObject();
+}
+
+}  // namespace
 
 Result<bool> RestApi::WriteVisible(const RestCall& call, const Owner& owner,
                                    JsonWriter& json) const {
   TRUCE_ASSIGN_OR_RETURN(const bool whole, MayRead(call, owner.root.ns));
   if (whole) {
-    WriteResourceMembers(owner, json);
-    json.Field("redacted", false);
+    WriteMembers(owner, json);
+    json.Fields("redacted", false);
     return true;
   }
   const Disclosure disclosure = call.policy->disclosure;
-  json.Field("type", owner.identity.type).Field("name", owner.name);
+  json.Fields("type", owner.identity.type, "name", owner.name);
   // As much as a refusal tells.
   if (disclosure != Disclosure::kTaken) {
-    json.Field("service", owner.service).Field("contact", owner.contact);
+    json.Fields("service", owner.service, "contact", owner.contact);
   }
-  if (disclosure == Disclosure::kFull) {
-    json.Key("root");
-    WriteObject(owner.root, json);
-  }
-  json.Field("redacted", true);
+  if (disclosure == Disclosure::kFull) json.Fields("root", owner.root);
+  json.Fields("redacted", true);
   return false;
 }
 
 Result<HttpResponse> RestApi::ListResources(RestCall& call) const {
-  TRUCE_RETURN_IF_ERROR(
-      call.AllowOnly({"name", "arn", "type", "service", "account", "region", "cluster", "namespace",
-                      "state", "contested", "shared", "sort", "limit", "cursor"}));
   ResourceQuery query;
   TRUCE_ASSIGN_OR_RETURN(query.filter, ResourceFilterOf(call));
-  const std::string ns = query.filter.ns.value_or(std::string());
-  if (auto refusal = Refuse(call, {"ownerships", "", "list", ns})) return *std::move(refusal);
   TRUCE_ASSIGN_OR_RETURN(query.limit, call.Limit());
-  const auto order = OrderFromName(call.Parameter("sort"));
-  if (!order) {
-    return InvalidArgument(
-        "sort is none of key, name, type, service, account, region, since, -since");
-  }
-  query.order = *order;
+  query.sort = call.Parameter("sort");
+  if (query.sort == "key") query.sort.clear();
   query.now = ports_.clock.Now();
   TRUCE_ASSIGN_OR_RETURN(const auto place, seal_.Open(call, 2));
   if (place) {
@@ -135,11 +175,10 @@ Result<HttpResponse> RestApi::ListResources(RestCall& call) const {
                          queries_.List(query, *call.policy->catalogue, call.deadline));
   const std::string next =
       page.more ? seal_.Seal(call, {page.next, page.next_key.text}) : std::string();
-  return ListResponse(page.owners, WriteOwner, next);
+  return ListResponse(page.owners, next);
 }
 
 Result<HttpResponse> RestApi::GetResource(RestCall& call) const {
-  TRUCE_RETURN_IF_ERROR(call.AllowOnly({}));
   const std::string_view id = std::string_view(call.request.path).substr(kResourcesPath.size());
   if (!IsId(id)) {
     return ProblemResponse(ProblemType::kNotFound, "that is not the id of a resource");
@@ -160,36 +199,26 @@ Result<HttpResponse> RestApi::GetResource(RestCall& call) const {
   if (TagMatches(call.request.Header("if-none-match"), tag)) {
     return JsonResponse("", tag, 304);
   }
-  WriteResourceMembers(owner, json);
-  json.Field("redacted", false);
-  json.ListField("declarations", view.rows, [](const Row& row, JsonWriter& out) {
-    if (Manages(row)) WriteDeclaration(row, out);
-  });
-  json.ListField("consumers", view.rows, [](const Row& row, JsonWriter& out) {
-    if (!Manages(row)) WriteDeclaration(row, out);
-  });
-  json.Key("names");
-  WriteNames(owner, view.names, json);
+  std::vector<const Row*> declarations;
+  std::vector<const Row*> consumers;
+  for (const Row& row : view.rows) (Manages(row) ? declarations : consumers).push_back(&row);
+  WriteMembers(owner, json);
+  json.Fields("redacted", false, "whyNotFree", WhyNotFree(owner, view.rows, call.policy->doubt_of),
+              "declarations", declarations, "consumers", consumers, "names",
+              NamesShown(owner, view.names));
   json.ListField("formerIds", view.names, [](const ResourceName& name, JsonWriter& out) {
     if (const auto former = FormerIdOf(name)) out.Text(former->text);
   });
-  WriteAgreementMembers(view, ports_.clock.Now(), HindrancesOf(view, call), json);
+  WriteAgreements(view, ports_.clock.Now(), HindrancesOf(view, call), json);
   TRUCE_ASSIGN_OR_RETURN(const auto history, queries_.Audit({.id = owner.id, .newest_first = true},
                                                             kHistoryLines, call.deadline));
-  json.ListField("history", history, WriteHistoryLine)
-      .Field("historyComplete", history.size() < kHistoryLines)
-      .ListField("denials", ports_.denials.OfNames(TextsOf(view.names), kDenialsShown),
-                 [](const Denial& denial, JsonWriter& out) {
-                   out.BeginObject();
-                   WriteDenialMembers(denial, out);
-                   out.EndObject();
-                 });
+  json.ListField("history", history, WriteHistoryLine);
+  json.Fields("historyComplete", history.size() < kHistoryLines, "denials",
+              ports_.denials.OfNames(TextsOf(view.names), kDenialsShown));
   return JsonResponse(json.EndObject().Take(), tag);
 }
 
 Result<HttpResponse> RestApi::Lookup(RestCall& call) const {
-  TRUCE_RETURN_IF_ERROR(
-      call.AllowOnly({"resource", "namespace", "arn", "type", "name", "account", "region", "key"}));
   LookupWords words{.resource = call.Parameter("resource"),
                     .arn = call.Parameter("arn"),
                     .key = call.Parameter("key"),
@@ -236,7 +265,6 @@ Result<HttpResponse> RestApi::Lookup(RestCall& call) const {
 }
 
 Result<HttpResponse> RestApi::ActOnResource(RestCall& call) const {
-  TRUCE_RETURN_IF_ERROR(call.AllowOnly({}));
   const std::string_view rest = std::string_view(call.request.path).substr(kResourcesPath.size());
   const std::size_t colon = rest.find(':');
   const std::string_view id = rest.substr(0, colon);
@@ -299,8 +327,8 @@ Result<HttpResponse> RestApi::Release(RestCall& call, const ResourceId& id) cons
     if (outcome.done) return std::nullopt;
     Problem why = WhyNotReleased(now.owner, outcome);
     // It may be gone while the brake holds it.
-    if (outcome.living && call.policy->watched_now != nullptr) {
-      const std::string doubt = call.policy->watched_now->DoubtOf(outcome.living->slot);
+    if (outcome.living) {
+      const std::string doubt = call.policy->doubt_of(outcome.living->slot);
       if (!doubt.empty()) why.detail += "; " + doubt;
     }
     return why;
@@ -312,11 +340,11 @@ Result<HttpResponse> RestApi::Release(RestCall& call, const ResourceId& id) cons
                          release},
                         released);
   if (refusal) return *std::move(refusal);
-  JsonWriter json;
-  json.BeginObject().Key("released");
-  WriteResource(released.owner, released.rows, json);
-  json.EndObject();
-  return JsonResponse(json.Take());
+  const auto write = [&](JsonWriter& out) {
+    WriteMembers(released.owner, out.BeginObject());
+    out.Fields("declarations", released.rows).EndObject();
+  };
+  return JsonResponse(JsonWriter().Object("released", write).Take());
 }
 
 Result<HttpResponse> RestApi::SetProtection(RestCall& call, const ResourceId& id, bool on) const {
@@ -337,8 +365,8 @@ Result<HttpResponse> RestApi::SetProtection(RestCall& call, const ResourceId& id
   if (refusal) return *std::move(refusal);
   JsonWriter json;
   json.BeginObject();
-  WriteResourceMembers(after.owner, json);
-  WriteAgreementMembers(after, ports_.clock.Now(), HindrancesOf(after, call), json);
+  WriteMembers(after.owner, json);
+  WriteAgreements(after, ports_.clock.Now(), HindrancesOf(after, call), json);
   json.EndObject();
   return JsonResponse(json.Take(), EntityTagOf(after));
 }

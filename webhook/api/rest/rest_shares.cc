@@ -10,7 +10,6 @@ namespace {
 constexpr std::string_view kSharesPath = "/api/v1/shares";
 
 Result<HttpResponse> Give(const AgreementDesk& desk, RestCall& call) {
-  TRUCE_RETURN_IF_ERROR(call.AllowOnly({}));
   TRUCE_ASSIGN_OR_RETURN(
       Texts given, ReadTexts(call.request, {"resource", "namespace", "object", "cluster", "level",
                                             "until", "reason"}));
@@ -34,7 +33,6 @@ Result<HttpResponse> Give(const AgreementDesk& desk, RestCall& call) {
 }
 
 Result<HttpResponse> GetShare(const AgreementDesk& desk, RestCall& call) {
-  TRUCE_RETURN_IF_ERROR(call.AllowOnly({}));
   TRUCE_ASSIGN_OR_RETURN(
       const auto view, desk.ById(call.request.path.substr(kSharesPath.size() + 1), call.deadline));
   const Permission permission{"ownerships", "", "get", view.owner.root.ns};
@@ -43,7 +41,6 @@ Result<HttpResponse> GetShare(const AgreementDesk& desk, RestCall& call) {
 }
 
 Result<HttpResponse> EndShare(const AgreementDesk& desk, RestCall& call) {
-  TRUCE_RETURN_IF_ERROR(call.AllowOnly({"reason"}));
   TRUCE_ASSIGN_OR_RETURN(
       const auto view, desk.ById(call.request.path.substr(kSharesPath.size() + 1), call.deadline));
   const Owner& owner = view.owner;
@@ -62,7 +59,7 @@ Result<HttpResponse> EndShare(const AgreementDesk& desk, RestCall& call) {
 
 std::vector<HttpRoute> ShareRoutes(const OperationPorts& ports) {
   return DeskRoutes(ports, AgreementKind::kShare, std::string(kSharesPath),
-                    {&Give, &GetShare, "DELETE", &EndShare});
+                    {&Give, &GetShare, "DELETE", &EndShare, {"reason"}});
 }
 
 }  // namespace truce

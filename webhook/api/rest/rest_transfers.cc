@@ -11,7 +11,6 @@ namespace {
 constexpr std::string_view kTransfersPath = "/api/v1/transfers";
 
 Result<HttpResponse> Offer(const AgreementDesk& desk, RestCall& call) {
-  TRUCE_RETURN_IF_ERROR(call.AllowOnly({}));
   TRUCE_ASSIGN_OR_RETURN(Texts given,
                          ReadTexts(call.request, {"resource", "namespace", "object", "cluster",
                                                   "successor", "reason", "force"}));
@@ -46,7 +45,6 @@ std::optional<HttpResponse> RefuseBoth(const AgreementDesk& desk, const RestCall
 }
 
 Result<HttpResponse> GetTransfer(const AgreementDesk& desk, RestCall& call) {
-  TRUCE_RETURN_IF_ERROR(call.AllowOnly({}));
   TRUCE_ASSIGN_OR_RETURN(
       const auto view,
       desk.ById(call.request.path.substr(kTransfersPath.size() + 1), call.deadline));
@@ -55,7 +53,6 @@ Result<HttpResponse> GetTransfer(const AgreementDesk& desk, RestCall& call) {
 }
 
 Result<HttpResponse> ActOn(const AgreementDesk& desk, RestCall& call) {
-  TRUCE_RETURN_IF_ERROR(call.AllowOnly({}));
   const std::string rest = call.request.path.substr(kTransfersPath.size() + 1);
   const std::size_t colon = rest.find(':');
   const std::string verb = colon == std::string::npos ? std::string() : rest.substr(colon + 1);

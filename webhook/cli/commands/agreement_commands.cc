@@ -5,6 +5,7 @@
 
 #include "registry/base/one_line.h"
 #include "registry/base/text.h"
+#include "webhook/api/described.h"
 #include "webhook/cli/command_line.h"
 #include "webhook/cli/commands/grant_manifest.h"
 #include "webhook/cli/duration.h"
@@ -33,7 +34,7 @@ Json ReceiverOf(const std::string& ns, const std::string& object) {
 }
 
 struct ShareArguments {
-  std::string output;  // form of the answer
+  Form form;  // of the answer
   std::string ns;
   std::string object;
   std::string level = "observe";
@@ -43,16 +44,11 @@ struct ShareArguments {
   std::string end;
 };
 
-void PrintShares(const std::string& output, const Json& items, CommandIo& io) {
-  TableRows rows = {{"ID", "RESOURCE", "WITH", "LEVEL", "STATE", "UNTIL", "REASON"}};
-  for (const Json& item : items) {
-    rows.push_back({IdOf(item), ResourceOf(item), TextIn(item, "to"), TextIn(item, "level"),
-                    TextIn(item, "state"), OrDash(TextIn(item, "until")), TextIn(item, "reason")});
-  }
-  PrintList(output, items, rows, io);
+ExitCode PrintShares(const Form& form, const Json& items, CommandIo& io) {
+  return PrintList(form, {HeadingsOf<Share>()}, items, io);
 }
 
-ExitCode ListShares(const ApiFlags& flags, const NamedResource& named, const std::string& output,
+ExitCode ListShares(const ApiFlags& flags, const NamedResource& named, const Form& form,
                     CommandIo& io) {
   std::string id;
   if (!named.resource.empty()) {
@@ -61,8 +57,7 @@ ExitCode ListShares(const ApiFlags& flags, const NamedResource& named, const std
   }
   TRUCE_ASSIGN_OR_RETURN(const Json items,
                          AskForItems(flags, {{kSharesPath, {{"resource", id}}}}, io));
-  PrintShares(output, items, io);
-  return ExitCode::kOk;
+  return PrintShares(form, items, io);
 }
 
 ExitCode EndShare(const ApiFlags& flags, const ShareArguments& given, CommandIo& io) {
@@ -82,7 +77,7 @@ ExitCode GiveShare(const ApiFlags& flags, const NamedResource& named, const Shar
   if (!until) return ExitCode::kUsage;
   if (given.reason.empty()) return NoReason(io);
   TRUCE_ASSIGN_OR_RETURN(const Json resource, FindOne(flags, named, io));
-  if (given.output == "yaml") {
+  if (given.form.is("yaml")) {
     Json share = ReceiverOf(given.ns, given.object);
     share["level"] = given.level;
     if (!until->empty()) share["until"] = *until;
@@ -97,12 +92,11 @@ ExitCode GiveShare(const ApiFlags& flags, const NamedResource& named, const Shar
                           {"until", *until},
                           {"reason", given.reason}});
   TRUCE_ASSIGN_OR_RETURN(const Json share, AskForObject(flags, question, io));
-  PrintShares(given.output, Json::array({share}), io);
-  return ExitCode::kOk;
+  return PrintShares(given.form, Json::array({share}), io);
 }
 
 struct TransferArguments {
-  std::string output;  // form of the answer
+  Form form;  // of the answer
   std::string ns;
   std::string object;
   std::string cluster;
@@ -128,33 +122,26 @@ bool PrintSteps(const Json& transfer, CommandIo& io) {
   return ready;
 }
 
-ExitCode PrintTransfer(const Json& transfer, const std::string& output, CommandIo& io) {
-  if (output == "table" || output == "wide") {
+ExitCode PrintTransfer(const Json& transfer, const Form& form, CommandIo& io) {
+  if (form.for_people()) {
     io.out << ResourceOf(transfer) << " to " << OneLine(TextIn(transfer, "to")) << ": "
            << TextIn(transfer, "state") << ", id " << TextIn(transfer, "id") << "\n";
     return PrintSteps(transfer, io) ? ExitCode::kOk : ExitCode::kNo;
   }
-  PrintList(output, Json::array({transfer}), {}, io);
-  return ExitCode::kOk;
+  return PrintList(form, {HeadingsOf<Transfer>()}, Json::array({transfer}), io);
 }
 
-ExitCode ListTransfers(const ApiFlags& flags, const std::string& output, CommandIo& io) {
+ExitCode ListTransfers(const ApiFlags& flags, const Form& form, CommandIo& io) {
   TRUCE_ASSIGN_OR_RETURN(const Json items, AskForItems(flags, {{kTransfersPath}}, io));
-  TableRows rows = {{"ID", "RESOURCE", "TO", "STATE", "SUCCESSOR", "REASON"}};
-  for (const Json& item : items) {
-    rows.push_back({IdOf(item), ResourceOf(item), TextIn(item, "to"), TextIn(item, "state"),
-                    OrDash(TextIn(item, "successor")), TextIn(item, "reason")});
-  }
-  PrintList(output, items, rows, io);
-  return ExitCode::kOk;
+  return PrintList(form, {HeadingsOf<Transfer>()}, items, io);
 }
 
 // Prints the steps of what is under way for RESOURCE.
-ExitCode ShowReadiness(const ApiFlags& flags, const NamedResource& named, const std::string& output,
+ExitCode ShowReadiness(const ApiFlags& flags, const NamedResource& named, const Form& form,
                        CommandIo& io) {
   TRUCE_ASSIGN_OR_RETURN(const Json resource, FindOne(flags, named, io));
   if (resource.contains("transfer") && resource["transfer"].is_object()) {
-    return PrintTransfer(resource["transfer"], output, io);
+    return PrintTransfer(resource["transfer"], form, io);
   }
   io.out << "no transfer of " << TypeAndName(resource) << " is under way; it is owned by "
          << OneLine(ObjectText(resource, "root")) << " since "
@@ -172,7 +159,7 @@ ExitCode ShowReadiness(const ApiFlags& flags, const NamedResource& named, const 
 ExitCode OfferTransfer(const ApiFlags& flags, const NamedResource& named,
                        const TransferArguments& given, CommandIo& io) {
   TRUCE_ASSIGN_OR_RETURN(const Json resource, FindOne(flags, named, io));
-  if (given.output == "yaml") {
+  if (given.form.is("yaml")) {
     if (given.force) {
       return Complain(io, "an OwnershipGrant speaks for its namespace alone: leave out --force",
                       ExitCode::kUsage);
@@ -191,7 +178,7 @@ ExitCode OfferTransfer(const ApiFlags& flags, const NamedResource& named,
                           {"force", given.force ? "true" : ""},
                           {"reason", given.reason}});
   TRUCE_ASSIGN_OR_RETURN(const Json transfer, AskForObject(flags, question, io));
-  static_cast<void>(PrintTransfer(transfer, given.output, io));
+  static_cast<void>(PrintTransfer(transfer, given.form, io));
   return ExitCode::kOk;
 }
 
@@ -206,7 +193,7 @@ ExitCode ActOnTransfer(const ApiFlags& flags, const TransferArguments& given, Co
   question.if_match = "*";
   TRUCE_ASSIGN_OR_RETURN(const Json transfer, AskForObject(flags, question, io));
   if (accepts) {
-    static_cast<void>(PrintTransfer(transfer, given.output, io));
+    static_cast<void>(PrintTransfer(transfer, given.form, io));
   } else {
     io.out << (given.decline.empty() ? "withdrawn" : "declined") << ": " << ResourceOf(transfer)
            << " stays with its owner\n";
@@ -215,7 +202,7 @@ ExitCode ActOnTransfer(const ApiFlags& flags, const TransferArguments& given, Co
 }
 
 struct ProtectArguments {
-  std::string output;  // form of the answer
+  Form form;  // of the answer
   std::string reason;
   bool off = false;
 };
@@ -243,11 +230,14 @@ void PrintProtection(const Json& resource, const Json& protection, CommandIo& io
   }
 }
 
-ExitCode TellProtection(const std::string& output, const Json& resource, CommandIo& io) {
+ExitCode TellProtection(const Form& form, const Json& resource, CommandIo& io) {
   const Json protection = ProtectionOf(resource);
-  const bool is_data = PrintData(output, resource, io.out) ||
-                       PrintNames(output, Json::array({resource}), &IdOf, io.out);
-  if (!is_data) PrintProtection(resource, protection, io);
+  if (form.for_people()) {
+    PrintProtection(resource, protection, io);
+  } else if (!PrintData(form, resource, io.out)) {
+    const ExitCode code = PrintList(form, {HeadingsOf<Owner>()}, Json::array({resource}), io);
+    if (code != ExitCode::kOk) return code;
+  }
   if (protection.is_null()) return ExitCode::kNo;
   return protection.value("hindrances", Json::array()).empty() ? ExitCode::kOk
                                                                : ExitCode::kWarnings;
@@ -260,7 +250,7 @@ ExitCode SetProtection(const ApiFlags& flags, const Json& resource, const Protec
   question.body = BodyOf({{"reason", given.reason}});
   question.if_match = "*";
   TRUCE_ASSIGN_OR_RETURN(const Json answer, AskForObject(flags, question, io));
-  const ExitCode told = TellProtection(given.output, answer, io);
+  const ExitCode told = TellProtection(given.form, answer, io);
   if (!given.off) return told;
   const Json protection = ProtectionOf(resource);
   const std::string declaring =
@@ -277,7 +267,7 @@ ExitCode SetProtection(const ApiFlags& flags, const Json& resource, const Protec
 CommandAction DeclareShare(CommandLine& app) {
   const auto flags = AddApiFlags(app);
   const auto named = AddNamedResource(app);
-  const auto output = AddOutputFlag(app);
+  const auto form = AddForm(app);
   const auto given = std::make_shared<ShareArguments>();
   app.AddOption("--with", given->ns, "Namespace to share it with");
   app.AddOption("--with-object", given->object,
@@ -306,16 +296,16 @@ CommandAction DeclareShare(CommandLine& app) {
       return UnnamedResource(io, " to share");
     }
     if (!given->end.empty()) return EndShare(*flags, *given, io);
-    given->output = *output;
+    given->form = *form;
     if (gives) return GiveShare(*flags, *named, *given, io);
-    return ListShares(*flags, *named, *output, io);
+    return ListShares(*flags, *named, *form, io);
   };
 }
 
 CommandAction DeclareTransfer(CommandLine& app) {
   const auto flags = AddApiFlags(app);
   const auto named = AddNamedResource(app);
-  const auto output = AddOutputFlag(app);
+  const auto form = AddForm(app);
   const auto given = std::make_shared<TransferArguments>();
   app.AddOption("--to", given->ns, "Namespace that shall own it");
   app.AddOption("--to-cluster", given->cluster,
@@ -347,7 +337,7 @@ CommandAction DeclareTransfer(CommandLine& app) {
     if (offers && (acts || named->resource.empty())) {
       return UnnamedResource(io, " to hand over");
     }
-    const bool is_told = given->force && *output != "yaml";
+    const bool is_told = given->force && !form->is("yaml");
     if (is_told && !given->ns.empty() && given->successor.empty()) {
       return Complain(io,
                       "--force needs --successor: which object of " + given->ns +
@@ -357,18 +347,18 @@ CommandAction DeclareTransfer(CommandLine& app) {
     if ((offers || acts) && given->reason.empty() && given->accept.empty()) {
       return NoReason(io);
     }
-    given->output = *output;
+    given->form = *form;
     if (offers) return OfferTransfer(*flags, *named, *given, io);
     if (acts) return ActOnTransfer(*flags, *given, io);
-    if (named->resource.empty()) return ListTransfers(*flags, *output, io);
-    return ShowReadiness(*flags, *named, *output, io);
+    if (named->resource.empty()) return ListTransfers(*flags, *form, io);
+    return ShowReadiness(*flags, *named, *form, io);
   };
 }
 
 CommandAction DeclareProtect(CommandLine& app) {
   const auto flags = AddApiFlags(app);
   const auto named = AddNamedResource(app);
-  const auto output = AddOutputFlag(app);
+  const auto form = AddForm(app);
   const auto given = std::make_shared<ProtectArguments>();
   app.AddOption("--reason", given->reason, "Why; stands in the audit log and in refusals");
   app.AddFlag("--off", given->off, "Take the protection away");
@@ -386,9 +376,9 @@ CommandAction DeclareProtect(CommandLine& app) {
       "  truce protect prod-artifacts --off --reason 'moved, ticket 4711'\n");
   return [=](CommandIo& io) {
     if (named->resource.empty()) return UnnamedResource(io);
-    given->output = *output;
+    given->form = *form;
     const std::string& reason = given->reason;
-    const bool is_manifest = given->output == "yaml" && !reason.empty();
+    const bool is_manifest = given->form.is("yaml") && !reason.empty();
     if (given->off && reason.empty()) return NoReason(io);
     if (given->off && is_manifest) {
       return Complain(
@@ -398,7 +388,7 @@ CommandAction DeclareProtect(CommandLine& app) {
           ExitCode::kUsage);
     }
     TRUCE_ASSIGN_OR_RETURN(const Json resource, FindOne(*flags, *named, io));
-    if (reason.empty()) return TellProtection(given->output, resource, io);
+    if (reason.empty()) return TellProtection(given->form, resource, io);
     if (!is_manifest) return SetProtection(*flags, resource, *given, io);
     return PrintGrant(resource, "protection", {{"protection", {{"reason", reason}}}}, io);
   };

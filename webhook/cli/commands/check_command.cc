@@ -19,7 +19,7 @@
 #include "webhook/cli/server/check_cluster.h"
 #include "webhook/cli/server/check_registry.h"
 #include "webhook/cli/server/server_finder.h"
-#include "webhook/serve/policy.h"
+#include "webhook/config/policy.h"
 
 namespace truce {
 namespace {

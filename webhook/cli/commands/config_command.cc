@@ -2,11 +2,11 @@
 #include <ostream>
 #include <utility>
 
+#include "webhook/api/auth/access_rules.h"
 #include "webhook/cli/command.h"
 #include "webhook/cli/command_line.h"
 #include "webhook/cli/config_flags.h"
-#include "webhook/serve/access_rules.h"
-#include "webhook/serve/policy.h"
+#include "webhook/config/policy.h"
 
 namespace truce {
 

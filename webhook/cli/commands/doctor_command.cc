@@ -48,18 +48,22 @@ std::size_t CountOf(const Json& checkups, const std::string& state) {
   return count;
 }
 
-ExitCode RunDoctor(const ApiFlags& flags, const std::string& output, bool fail_on_warn,
-                   CommandIo& io) {
+ExitCode RunDoctor(const ApiFlags& flags, const Form& form, bool fail_on_warn, CommandIo& io) {
   TRUCE_ASSIGN_OR_RETURN(const Json about, AskForObject(flags, {"/api/v1/version"}, io));
   TRUCE_ASSIGN_OR_RETURN(const Json answer, AskForList(flags, {"/api/v1/doctor"}, io));
   Json checkups = Json::array({VersionCheckup(about)});
   for (const Json& each : answer["items"]) checkups.push_back(each);
   const std::size_t failed = CountOf(checkups, "failed");
   const std::size_t warnings = CountOf(checkups, "warning");
-  if (!PrintData(output, Json{{"items", checkups}}, io.out)) {
+  if (form.is("text")) {
     PrintCheckups(checkups, io.out);
     io.out << failed << " failed, " << Counted(warnings, "warning") << ", "
            << CountOf(checkups, "ok") << " ok\n";
+  } else {
+    const Listed listed{{{"name"}, {"state"}, {"what"}, {"remedy", "", Look::kPlain, true}},
+                        "name"};
+    const ExitCode code = PrintList(form, listed, checkups, io);
+    if (code != ExitCode::kOk) return code;
   }
   if (failed > 0) return ExitCode::kNo;
   return warnings > 0 && fail_on_warn ? ExitCode::kWarnings : ExitCode::kOk;
@@ -69,11 +73,8 @@ ExitCode RunDoctor(const ApiFlags& flags, const std::string& output, bool fail_o
 
 CommandAction DeclareDoctor(CommandLine& app) {
   const auto flags = AddApiFlags(app);
-  const auto output = std::make_shared<std::string>("text");
+  const auto form = AddForm(app, "text");
   const auto fail_on_warn = std::make_shared<bool>(false);
-  app.AddOption("-o,--output", *output, "Form of the answer; default text")
-      .Type("text|json|yaml")
-      .OneOf({"text", "json", "yaml"});
   app.AddFlag("--fail-on-warn", *fail_on_warn, "Exit code 4 when there are only warnings");
   app.Footer(
       "Checks the whole installation as its server sees it: registry, readiness, certificate, the\n"
@@ -84,7 +85,7 @@ CommandAction DeclareDoctor(CommandLine& app) {
       "  truce doctor\n"
       "  truce doctor --server https://truce.example.org --token-file token -o json\n\n"
       "Exit code 1: something failed; each failure stands with its remedy.");
-  return [=](CommandIo& io) { return RunDoctor(*flags, *output, *fail_on_warn, io); };
+  return [=](CommandIo& io) { return RunDoctor(*flags, *form, *fail_on_warn, io); };
 }
 
 }  // namespace truce

@@ -12,7 +12,7 @@
 #include "webhook/cli/command_line.h"
 #include "webhook/cli/commands/manifest_file.h"
 #include "webhook/cli/server/api_call.h"
-#include "webhook/serve/policy.h"
+#include "webhook/config/policy.h"
 #include "webhook/wire/json_text.h"
 
 namespace truce {

@@ -8,6 +8,7 @@
 
 #include "registry/base/one_line.h"
 #include "registry/identity/values.h"
+#include "webhook/api/described.h"
 #include "webhook/cli/command.h"
 #include "webhook/cli/command_line.h"
 #include "webhook/cli/commands/grant_manifest.h"
@@ -29,40 +30,17 @@ struct ExportArguments {
   std::string state;
 };
 
-// In quotes where RFC 4180 wants them.
-std::string CsvCell(const std::string& text) {
-  const bool is_plain = text.find_first_of(",\"\r\n") == std::string::npos;
-  if (is_plain) return text;
-  std::string out = "\"";
-  for (const char c : text) out.append(c == '"' ? "\"\"" : std::string(1, c));
-  return out + "\"";
-}
-
-std::string RootOf(const Json& item) {
-  const auto root = item.find("root");
-  if (root == item.end() || !root->is_object()) return {};
-  const std::string ns = TextIn(*root, "namespace");
-  return TextIn(*root, "kind") + "." + TextIn(*root, "group") + " " + (ns.empty() ? "" : ns + "/") +
-         TextIn(*root, "name");
-}
-
-constexpr const char* kExportColumns[] = {"type",    "name",  "account", "region", "arn", "service",
-                                          "contact", "state", "since",   "id",     "key"};
-
 // Writes items in the form asked for, as they come.
 class Writer {
  public:
   Writer(std::string output, std::ostream& out) : output_(std::move(output)), out_(out) {
     if (output_ == "json") out_ << "{\"items\":[";
-    if (output_ != "csv") return;
-    for (const char* column : kExportColumns) out_ << column << ",";
-    out_ << "root\n";
+    if (output_ == "csv") out_ << CsvHead(columns_);
   }
 
   void Write(const Json& item) {
     if (output_ == "csv") {
-      for (const char* column : kExportColumns) out_ << CsvCell(TextIn(item, column)) << ",";
-      out_ << CsvCell(RootOf(item)) << "\n";
+      out_ << CsvLine(columns_, item);
       return;
     }
     if (output_ == "json") out_ << (is_first_ ? "\n" : ",\n");
@@ -78,6 +56,9 @@ class Writer {
  private:
   const std::string output_;
   std::ostream& out_;
+  // `truce import` of each version reads these, and no other ones.
+  const Headings columns_ =
+      HeadingsOf<Owner>("type name account region arn service contact state since id key root");
   bool is_first_ = true;
 };
 

@@ -83,27 +83,32 @@ std::string ImportBody(const ImportFile& file, const ImportArguments& given) {
   return Dump(body);
 }
 
+Listed PlanListed() {
+  return {{{"action", "ACTION"}, {"type", "RESOURCE"}, {"address", "ADDRESS"}, {"why", "NOTE"}},
+          "type/name"};
+}
+
 // One line for each resource that is not owned already, then the sums.
 void PrintImportPlan(const Json& plan, const ImportFile& file, std::ostream& out) {
   const bool is_applied = plan.value("applied", false);
-  TableRows rows = {{"ACTION", "RESOURCE", "ADDRESS", "NOTE"}};
+  Json items = Json::array();
   std::size_t more = 0;
-  for (const Json& item : plan["items"]) {
+  for (Json item : plan["items"]) {
     const std::string action = TextIn(item, "action");
     if (action == "owned") continue;
-    if (rows.size() > kShownMax) {
+    if (items.size() == kShownMax) {
       ++more;
       continue;
     }
     const std::string name = TextIn(item, "name");
-    std::string note = TextIn(item, "why");
-    if (action == "conflicting" && note.empty()) {
-      note = "owned by " + TextIn(item, "owner") + (is_applied ? ", kept as a conflict" : "");
+    if (!name.empty()) item["type"] = TextIn(item, "type") + "/" + name;
+    if (action == "conflicting" && TextIn(item, "why").empty()) {
+      item["why"] =
+          "owned by " + TextIn(item, "owner") + (is_applied ? ", kept as a conflict" : "");
     }
-    rows.push_back({action, TextIn(item, "type") + (name.empty() ? "" : "/" + name),
-                    TextIn(item, "address"), note});
+    items.push_back(std::move(item));
   }
-  if (rows.size() > 1) PrintTable(rows, out);
+  if (!items.empty()) PrintTable(PlanListed().headings, items, out);
   if (more > 0) out << "and " << more << " more; -o json shows all\n";
   out << CountIn(plan, "new") << " new, " << CountIn(plan, "changed") << " changed, "
       << CountIn(plan, "retired") << " retired, " << CountIn(plan, "owned") << " owned already, "
@@ -132,7 +137,7 @@ void PrintOutcome(bool is_clean, const ImportArguments& given, std::ostream& out
   }
 }
 
-ExitCode RunImport(const ApiFlags& flags, const ImportArguments& given, const std::string& output,
+ExitCode RunImport(const ApiFlags& flags, const ImportArguments& given, const Form& form,
                    CommandIo& io) {
   const Result<Catalogue> catalogue = CatalogueWith(given.types);
   if (!catalogue.ok()) return Complain(io, catalogue.error().message, ExitCode::kUsage);
@@ -162,9 +167,12 @@ ExitCode RunImport(const ApiFlags& flags, const ImportArguments& given, const st
     return NoServer(io);
   }
   const bool is_clean = IsClean(plan, given);
-  if (!PrintData(output, plan, io.out)) {
+  if (form.for_people()) {
     PrintImportPlan(plan, file.value(), io.out);
     PrintOutcome(is_clean, shown, io.out);
+  } else if (!PrintData(form, plan, io.out)) {
+    const ExitCode printed = PrintList(form, PlanListed(), plan["items"], io);
+    if (printed != ExitCode::kOk) return printed;
   }
   const bool is_done = is_clean && shown.apply == given.apply;
   return is_done ? ExitCode::kOk : ExitCode::kNo;
@@ -174,7 +182,7 @@ ExitCode RunImport(const ApiFlags& flags, const ImportArguments& given, const st
 
 CommandAction DeclareImport(CommandLine& app) {
   const auto flags = AddApiFlags(app);
-  const auto output = AddOutputFlag(app);
+  const auto form = AddForm(app);
   const auto given = std::make_shared<ImportArguments>();
   app.AddOption("FILE", given->file, "The list; - reads standard input").Required();
   app.AddOption("--source", given->source,
@@ -208,7 +216,7 @@ CommandAction DeclareImport(CommandLine& app) {
       "  truce import stack.json --source cfn:base --format cloudformation --account 123456789012\n"
       "  truce import buckets.csv --source by-hand --apply\n\n"
       "Exit code 1: something conflicts or cannot be told, or the list was refused.");
-  return [=](CommandIo& io) { return RunImport(*flags, *given, *output, io); };
+  return [=](CommandIo& io) { return RunImport(*flags, *given, *form, io); };
 }
 
 }  // namespace truce

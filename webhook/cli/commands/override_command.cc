@@ -2,6 +2,7 @@
 #include <ostream>
 
 #include "registry/base/random_id.h"
+#include "webhook/api/described.h"
 #include "webhook/cli/command_line.h"
 #include "webhook/cli/duration.h"
 #include "webhook/cli/output.h"
@@ -26,32 +27,13 @@ struct OverrideArguments {
   std::string end;
 };
 
-std::string WhatIsAudited(const Json& item) {
-  for (const char* member : {"name", "object", "namespace", "group"}) {
-    const std::string value = TextIn(item, member);
-    if (!value.empty()) return std::string(member) + " " + value;
-  }
-  return "-";
-}
-
-void PrintOverrides(const Json& items, const std::string& output, CommandIo& io) {
-  TableRows rows = {{"ID", "AUDITS", "UNTIL", "REASON", "BY"}};
-  for (const Json& item : items) {
-    const std::string by = TextIn(item, "by");
-    rows.push_back({OrDash(IdOf(item)), WhatIsAudited(item), TextIn(item, "until"),
-                    TextIn(item, "reason"), by.empty() ? "configuration" : by});
-  }
-  PrintList(output, items, rows, io);
-}
-
-ExitCode ListOverrides(const ApiFlags& flags, const std::string& output, CommandIo& io) {
+ExitCode ListOverrides(const ApiFlags& flags, const Form& form, CommandIo& io) {
   TRUCE_ASSIGN_OR_RETURN(const Json answer, AskForList(flags, {kOverridesPath}, io));
-  PrintOverrides(answer["items"], output, io);
-  return ExitCode::kOk;
+  return PrintList(form, {HeadingsOf<StoredOverride>()}, answer["items"], io);
 }
 
-ExitCode MakeOverride(const ApiFlags& flags, const OverrideArguments& given,
-                      const std::string& output, CommandIo& io) {
+ExitCode MakeOverride(const ApiFlags& flags, const OverrideArguments& given, const Form& form,
+                      CommandIo& io) {
   const auto until = EndOf(given.until, given.duration, "90m, 2h or 3d", io);
   if (!until) return ExitCode::kUsage;
   if (until->empty())
@@ -65,8 +47,7 @@ ExitCode MakeOverride(const ApiFlags& flags, const OverrideArguments& given,
                           {"namespace", given.ns},
                           {"group", given.group}});
   TRUCE_ASSIGN_OR_RETURN(const Json made, AskForObject(flags, question, io));
-  PrintOverrides(Json::array({made}), output, io);
-  return ExitCode::kOk;
+  return PrintList(form, {HeadingsOf<StoredOverride>()}, Json::array({made}), io);
 }
 
 ExitCode EndOverride(const ApiFlags& flags, const std::string& id, CommandIo& io) {
@@ -84,7 +65,7 @@ ExitCode EndOverride(const ApiFlags& flags, const std::string& id, CommandIo& io
 
 CommandAction DeclareOverride(CommandLine& app) {
   const auto flags = AddApiFlags(app);
-  const auto output = AddOutputFlag(app);
+  const auto form = AddForm(app);
   const auto given = std::make_shared<OverrideArguments>();
   app.AddOption("--name", given->name, "Audit the resource of that name");
   app.AddOption("--object", given->object, "Audit objects of that name, and what is below them");
@@ -108,12 +89,12 @@ CommandAction DeclareOverride(CommandLine& app) {
     if (!given->end.empty() && named == 0) return EndOverride(*flags, given->end, io);
     const bool lists = named == 0 && given->until.empty() && given->duration.empty() &&
                        given->reason.empty() && given->end.empty();
-    if (lists) return ListOverrides(*flags, *output, io);
+    if (lists) return ListOverrides(*flags, *form, io);
     if (named != 1 || !given->end.empty()) {
       return Complain(io, "name one of --name, --object, --namespace and --group, or --end alone",
                       ExitCode::kUsage);
     }
-    return MakeOverride(*flags, *given, *output, io);
+    return MakeOverride(*flags, *given, *form, io);
   };
 }
 

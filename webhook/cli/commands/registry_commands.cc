@@ -8,6 +8,7 @@
 
 #include "registry/base/clock.h"
 #include "registry/base/one_line.h"
+#include "webhook/api/described.h"
 #include "webhook/cli/command.h"
 #include "webhook/cli/command_line.h"
 #include "webhook/cli/commands/manifest_file.h"
@@ -26,68 +27,12 @@ using Json = nlohmann::json;
 constexpr std::size_t kLimitMax = 1'000'000;
 constexpr std::size_t kManifestsMax = 500;  // of one question to the server
 
-std::string NumberOf(const Json& json, const char* name) {
-  const auto found = json.find(name);
-  return found != json.end() && found->is_number() ? found->dump() : std::string("0");
-}
-
 bool IsTrue(const Json& json, const char* name) {
   const auto found = json.find(name);
   return found != json.end() && found->is_boolean() && found->get<bool>();
 }
 
-std::string ResourceName(const Json& resource) {
-  return TextIn(resource, "type") + "/" + TextIn(resource, "name");
-}
-
-// Two resources of one name differ by account or region, so these are always told.
-TableRows ResourceRows(const Json& items, bool wide) {
-  TableRows rows = {{"TYPE", "NAME", "ACCOUNT", "REGION", "SERVICE", "OWNER", "STATE", "SINCE"}};
-  if (wide) rows[0].insert(rows[0].end(), {"CONTACT", "CONTESTED", "ID", "ARN"});
-  for (const Json& item : items) {
-    const bool redacted = IsTrue(item, "redacted");
-    std::vector<std::string> row = {TextIn(item, "type"),
-                                    TextIn(item, "name"),
-                                    OrDash(AccountText(item)),
-                                    OrDash(TextIn(item, "region")),
-                                    OrDash(TextIn(item, "service")),
-                                    redacted ? "(not shown)" : ObjectText(item, "root"),
-                                    OrDash(TextIn(item, "state")),
-                                    OrDash(TextIn(item, "since"))};
-    if (wide) {
-      row.push_back(OrDash(TextIn(item, "contact")));
-      row.emplace_back(IsTrue(item, "contested") ? "yes" : "no");
-      row.push_back(OrDash(TextIn(item, "id")));
-      row.push_back(OrDash(TextIn(item, "arn")));
-    }
-    rows.push_back(std::move(row));
-  }
-  return rows;
-}
-
-// Of several found, the id too, by which each can be named.
-TableRows FoundRows(const Json& items, bool wide) {
-  TableRows rows = ResourceRows(items, wide);
-  if (wide || items.size() < 2) return rows;
-  rows[0].emplace_back("ID");
-  for (std::size_t i = 0; i < items.size(); ++i)
-    rows[i + 1].push_back(OrDash(TextIn(items[i], "id")));
-  return rows;
-}
-
-// "s3/Bucket/prod-artifacts" of the key "s3/Bucket|aws|||name=prod-artifacts"; a key that says
-// more, or otherwise, as it stands.
-std::string ResourceOfKey(const std::string& key) {
-  constexpr std::string_view kName = "|name=";
-  const std::size_t type = key.find('|');
-  const std::size_t name = key.find(kName);
-  if (type == std::string::npos || name == std::string::npos) return key;
-  const std::string value = key.substr(name + kName.size());
-  if (value.find_first_of("|%") != std::string::npos) return key;
-  return key.substr(0, type) + "/" + value;
-}
-
-bool IsWide(const std::string& output) { return output == "wide"; }
+Listed ResourcesListed() { return {HeadingsOf<Owner>(), "type/name"}; }
 
 // The resources that are meant.
 Asked Find(const ApiFlags& flags, const NamedResource& named, CommandIo& io) {
@@ -176,14 +121,6 @@ Asked FindDeclared(const ApiFlags& flags, const std::string& file, CommandIo& io
   return Complain(io, "nobody owns what " + OneLine(file) + " declares", ExitCode::kNo);
 }
 
-// How Truce knows a name.
-std::string SourceOf(const Json& name) {
-  if (IsTrue(name, "observed")) return "status";
-  const std::string sort = TextIn(name, "sort");
-  if (sort == "assigned") return "external name";
-  return sort == "located" ? "fields and account" : "fields";
-}
-
 // Since when it may not be deleted, by whom and why; empty: it is not protected.
 std::string ProtectionOf(const Json& resource) {
   const auto found = resource.find("protection");
@@ -205,7 +142,7 @@ void DescribeResource(const Json& resource, std::ostream& out) {
     head.append(14 - std::min<std::size_t>(head.size(), 13), ' ');
     out << head << OneLine(text) << "\n";
   };
-  line("Resource:", ResourceName(resource));
+  line("Resource:", TextIn(resource, "type") + "/" + TextIn(resource, "name"));
   line("ARN:", TextIn(resource, "arn"));
   line("Account:", AccountText(resource));
   for (const auto& [label, name] :
@@ -219,6 +156,7 @@ void DescribeResource(const Json& resource, std::ostream& out) {
   line("Owner:", ObjectText(resource, "root"));
   line("State:", TextIn(resource, "state") + " since " + TextIn(resource, "since"));
   line("Reason:", TextIn(resource, "reason"));
+  line("Not free:", TextIn(resource, "whyNotFree"));
   line("Successor:", TextIn(resource, "successor"));
   line("Contested:", IsTrue(resource, "contested") ? "yes, a second chain manages it" : "no");
   line("Id:", TextIn(resource, "id"));
@@ -235,44 +173,18 @@ void DescribeResource(const Json& resource, std::ostream& out) {
   for (const Json& each : HindrancesOf(resource)) {
     line("", "its deletion would pass: " + TextIn(each, "what"));
   }
-  const auto section = [&](const char* title, const char* member, TableRows rows,
-                           const auto& row_of) {
+  const auto section = [&](const char* title, const char* member, const Headings& headings) {
     const auto found = resource.find(member);
     if (found == resource.end() || !found->is_array() || found->empty()) return;
-    for (const Json& each : *found) rows.push_back(row_of(each));
     out << "\n" << title << "\n";
-    PrintTable(rows, out);
+    PrintTable(headings, *found, out);
   };
-  section(
-      "Names", "names", {{"NAME", "SORT", "FROM", "SINCE"}},
-      [](const Json& each) -> std::vector<std::string> {
-        return {TextIn(each, "name"), TextIn(each, "sort"), SourceOf(each), TextIn(each, "since")};
-      });
-  const auto declaration = [](const Json& each) -> std::vector<std::string> {
-    const Json empty;
-    const Json& object = each.contains("object") ? each["object"] : empty;
-    return {object.is_object() ? TextIn(object, "cluster") : "", ObjectText(each, "object"),
-            TextIn(each, "intent"), TextIn(each, "state"), TextIn(each, "since")};
-  };
-  const std::vector<std::string> columns = {"CLUSTER", "OBJECT", "INTENT", "STATE", "SINCE"};
-  section("Declarations", "declarations", {columns}, declaration);
-  section("Consumers", "consumers", {columns}, declaration);
-  section("Shares", "shares", {{"WITH", "LEVEL", "STATE", "UNTIL", "REASON", "ID"}},
-          [](const Json& each) -> std::vector<std::string> {
-            return {TextIn(each, "to"),     TextIn(each, "level"),
-                    TextIn(each, "state"),  OrDash(TextIn(each, "until")),
-                    TextIn(each, "reason"), TextIn(each, "id")};
-          });
-  section("History", "history", {{"AT", "ACTION", "ACTOR", "CAUSE"}},
-          [](const Json& each) -> std::vector<std::string> {
-            return {TextIn(each, "at"), TextIn(each, "action"), TextIn(each, "actor"),
-                    TextIn(each, "cause")};
-          });
-  section("Denied", "denials", {{"LAST", "COUNT", "OBJECT", "USER"}},
-          [](const Json& each) -> std::vector<std::string> {
-            return {TextIn(each, "last"), NumberOf(each, "count"), ObjectText(each, "object"),
-                    TextIn(each, "user")};
-          });
+  section("Names", "names", HeadingsOf<ResourceName>());
+  section("Declarations", "declarations", HeadingsOf<Row>());
+  section("Consumers", "consumers", HeadingsOf<Row>());
+  section("Shares", "shares", HeadingsOf<Share>("to level state until reason id"));
+  section("History", "history", HeadingsOf<AuditLine>("at action actor cause"));
+  section("Denied", "denials", HeadingsOf<Denial>("last count object user"));
 }
 
 // As kubectl: where the kubeconfig leads to the server, its context says which namespace is meant.
@@ -294,7 +206,7 @@ void AddContextNamespace(const ApiFlags& flags, ApiList& list, CommandIo& io) {
 class ListCommand final {
  public:
   explicit ListCommand(CommandLine& app)
-      : app_(app), flags_(AddApiFlags(app)), output_(AddOutputFlag(app)) {}
+      : app_(app), flags_(AddApiFlags(app)), form_(AddForm(app)) {}
 
   // A flag for a namespace, and one that says that all are meant, as nothing does.
   void Namespace(const std::string& help) {
@@ -339,72 +251,35 @@ class ListCommand final {
         .Between(1, kLimitMax);
   }
 
-  using RowsOf = TableRows (*)(const Json& items, bool wide);
-  using NameOf = std::string (*)(const Json& item);
-  CommandAction Printing(const char* path, RowsOf rows_of, NameOf name_of) {
+  // `sorts`: the server sorts, too.
+  CommandAction Printing(const char* path, const Listed& listed, bool sorts = false) {
     list_->question.path = path;
-    const auto has_head = AddNoHeadersFlag(app_);
-    return [=, flags = flags_, output = output_, list = list_,
+    return [=, flags = flags_, form = form_, list = list_,
             takes_context = takes_context_](CommandIo& io) {
       ApiList asked = *list;
+      Form shown = *form;
+      if (sorts) asked.question.parameters.emplace_back("sort", std::exchange(shown.sort_by, {}));
       if (takes_context && *takes_context) AddContextNamespace(*flags, asked, io);
       TRUCE_ASSIGN_OR_RETURN(const Json items, AskForItems(*flags, asked, io));
-      if (PrintNames(*output, items, name_of, io.out)) return ExitCode::kOk;
-      PrintList(*output, items, WithHead(rows_of(items, IsWide(*output)), *has_head), io);
-      return ExitCode::kOk;
+      return PrintList(shown, listed, items, io);
     };
   }
 
  private:
   CommandLine& app_;
   const std::shared_ptr<ApiFlags> flags_;
-  const std::shared_ptr<std::string> output_;
+  const std::shared_ptr<Form> form_;
   // That a list without namespace is of the context's; null: it is of no namespace.
   std::shared_ptr<bool> takes_context_;
   const std::shared_ptr<ApiList> list_ = std::make_shared<ApiList>(ApiList{.items_max = 1000});
 };
-
-TableRows ServiceRows(const Json& services, bool) {
-  TableRows rows = {{"SERVICE", "OWNERSHIPS"}};
-  for (const Json& each : services) {
-    rows.push_back({TextIn(each, "service"), NumberOf(each, "ownerships")});
-  }
-  return rows;
-}
-
-TableRows AuditRows(const Json& lines, bool wide) {
-  TableRows rows = {{"AT", "ACTION", "RESOURCE", "ACTOR", "ROOT", "CAUSE"}};
-  if (wide) rows[0].emplace_back("KEY");
-  for (const Json& each : lines) {
-    rows.push_back({TextIn(each, "at"), TextIn(each, "action"),
-                    OrDash(ResourceOfKey(TextIn(each, "key"))), TextIn(each, "actor"),
-                    ObjectText(each, "root"), TextIn(each, "cause")});
-    if (wide) rows.back().push_back(TextIn(each, "key"));
-  }
-  return rows;
-}
-
-TableRows DenialRows(const Json& denials, bool wide) {
-  TableRows rows = {{"LAST", "COUNT", "OBJECT", "RESOURCE", "RULE"}};
-  if (wide) rows[0].insert(rows[0].end(), {"USER", "CAUSE"});
-  for (const Json& each : denials) {
-    rows.push_back({TextIn(each, "last"), NumberOf(each, "count"), ObjectText(each, "object"),
-                    TextIn(each, "resource"), TextIn(each, "rule")});
-    if (wide) {
-      rows.back().push_back(TextIn(each, "user"));
-      rows.back().push_back(TextIn(each, "cause"));
-    }
-  }
-  return rows;
-}
 
 }  // namespace
 
 CommandAction DeclareWhoOwns(CommandLine& app) {
   const auto flags = AddApiFlags(app);
   const auto named = AddNamedResource(app);
-  const auto output = AddOutputFlag(app);
-  const auto has_head = AddNoHeadersFlag(app);
+  const auto form = AddForm(app);
   const auto manifest = std::make_shared<std::string>();
   app.AddOption("-f,--file", *manifest,
                 "What the manifests of this file declare; - reads standard input");
@@ -427,16 +302,17 @@ CommandAction DeclareWhoOwns(CommandLine& app) {
     TRUCE_ASSIGN_OR_RETURN(const Json resources, manifest->empty()
                                                      ? Find(*flags, *named, io)
                                                      : FindDeclared(*flags, *manifest, io));
-    if (PrintNames(*output, resources, &ResourceName, io.out)) return ExitCode::kOk;
-    PrintList(*output, resources, WithHead(FoundRows(resources, IsWide(*output)), *has_head), io);
-    return ExitCode::kOk;
+    // Of several found the id too, by which each can be named.
+    Listed listed = ResourcesListed();
+    for (Heading& each : listed.headings) each.wide &= resources.size() < 2 || each.name != "id";
+    return PrintList(*form, listed, resources, io);
   };
 }
 
 CommandAction DeclareDescribe(CommandLine& app) {
   const auto flags = AddApiFlags(app);
   const auto named = AddNamedResource(app);
-  const auto output = AddOutputFlag(app);
+  const auto form = AddForm(app);
   app.Footer(
       "Examples:\n"
       "  truce describe s3/Bucket/prod-artifacts\n"
@@ -455,15 +331,14 @@ CommandAction DeclareDescribe(CommandLine& app) {
       TRUCE_ASSIGN_OR_RETURN(Json each, AskForObject(*flags, {"/api/v1/resources/" + id}, io));
       whole.push_back(std::move(each));
     }
-    if (*output == "table" || *output == "wide") {
+    if (form->for_people()) {
       for (std::size_t i = 0; i < whole.size(); ++i) {
         if (i > 0) io.out << "\n";
         DescribeResource(whole[i], io.out);
       }
       return ExitCode::kOk;
     }
-    if (!PrintNames(*output, whole, &ResourceName, io.out)) PrintList(*output, whole, {}, io);
-    return ExitCode::kOk;
+    return PrintList(*form, ResourcesListed(), whole, io);
   };
 }
 
@@ -483,24 +358,20 @@ CommandAction DeclareList(CommandLine& app) {
       .OneOf({"reserved", "held", "orphaned", "imported"});
   list.Switch("--contested", {"contested", "true"}, "Only what a second chain manages too");
   list.Switch("--shared", {"shared", "true"}, "Only what is shared with another party");
-  list.Filter("--sort-by", "sort", "Order; default key")
-      .Type("key|name|type|service|account|region|since|-since")
-      .OneOf({"key", "name", "type", "service", "account", "region", "since", "-since"});
   list.Limit();
   app.Footer(
       "Examples:\n"
       "  truce list --service my-srv-one\n"
       "  truce list -n team-a --service-account team-a/reader\n"
       "  truce list --state orphaned --sort-by since -o wide\n");
-  return list.Printing("/api/v1/resources", &ResourceRows, &ResourceName);
+  return list.Printing("/api/v1/resources", ResourcesListed(), true);
 }
 
 CommandAction DeclareServices(CommandLine& app) {
   ListCommand list(app);
   list.Limit();
   app.Footer("Example:\n  truce services\n");
-  return list.Printing("/api/v1/services", &ServiceRows,
-                       [](const Json& each) { return TextIn(each, "service"); });
+  return list.Printing("/api/v1/services", {HeadingsOf<ServiceCount>(), "service"});
 }
 
 CommandAction DeclareAudit(CommandLine& app) {
@@ -517,16 +388,14 @@ CommandAction DeclareAudit(CommandLine& app) {
       "  truce audit --since 1h\n"
       "  truce audit --action administered\n"
       "  truce audit --oldest-first --limit 1000000 -o json > audit.json\n");
-  return list.Printing("/api/v1/audit", &AuditRows,
-                       [](const Json& each) { return NumberOf(each, "number"); });
+  return list.Printing("/api/v1/audit", {HeadingsOf<AuditLine>(), "number"});
 }
 
 CommandAction DeclareDenials(CommandLine& app) {
   ListCommand list(app);
   list.Namespace("Only of objects in that namespace");
   app.Footer("Example:\n  truce denials -n team-b\n");
-  return list.Printing("/api/v1/denials", &DenialRows,
-                       [](const Json& each) { return TextIn(each, "resource"); });
+  return list.Printing("/api/v1/denials", {HeadingsOf<Denial>(), "resource"});
 }
 
 }  // namespace truce

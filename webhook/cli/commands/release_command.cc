@@ -61,29 +61,26 @@ ExitCode ReleaseOne(const ApiFlags& flags, const ReleaseArguments& given, Comman
   return ExitCode::kOk;
 }
 
-std::string PlannedName(const Json& item) {
-  const Json resource = item.value("resource", Json::object());
-  return TextIn(resource, "type") + "/" + TextIn(resource, "name");
-}
-
-void PrintPlan(const Json& plan, const std::string& output, CommandIo& io) {
-  if (PrintData(output, plan, io.out)) return;
-  TableRows rows = {{"RESULT", "TYPE", "NAME", "SERVICE", "SINCE", "ORPHANED BECAUSE"}};
-  for (const Json& item : plan["items"]) {
-    const Json resource = item.value("resource", Json::object());
-    std::vector<std::string> row = {TextIn(item, "result")};
-    for (const char* name : {"type", "name", "service", "since", "reason"}) {
-      row.push_back(OrDash(TextIn(resource, name)));
-    }
-    if (const std::string detail = TextIn(item, "detail"); !detail.empty()) row.back() = detail;
-    rows.push_back(std::move(row));
+ExitCode PrintPlan(const Json& plan, const Form& form, CommandIo& io) {
+  if (PrintData(form, plan, io.out)) return ExitCode::kOk;
+  Json items = plan["items"];
+  for (Json& item : items) {
+    const bool has_detail = !TextIn(item, "detail").empty();
+    if (!has_detail) item["detail"] = TextIn(item.value("resource", Json::object()), "reason");
   }
-  if (rows.size() == 1 || PrintNames(output, plan["items"], &PlannedName, io.out)) return;
-  PrintList(output, plan["items"], rows, io);
+  if (items.empty() && form.for_people()) return ExitCode::kOk;
+  const Listed listed{{{"result", "RESULT"},
+                       {"resource.type", "TYPE"},
+                       {"resource.name", "NAME"},
+                       {"resource.service", "SERVICE"},
+                       {"resource.since", "SINCE"},
+                       {"detail", "ORPHANED BECAUSE"}},
+                      "resource.type/resource.name"};
+  return PrintList(form, listed, items, io);
 }
 
-ExitCode ReleaseOrphaned(const ApiFlags& flags, const ReleaseArguments& given,
-                         const std::string& output, CommandIo& io) {
+ExitCode ReleaseOrphaned(const ApiFlags& flags, const ReleaseArguments& given, const Form& form,
+                         CommandIo& io) {
   ApiQuestion question{"/api/v1/releases"};
   question.body = BodyOf({{"service", given.service},
                           {"type", given.type},
@@ -97,10 +94,11 @@ ExitCode ReleaseOrphaned(const ApiFlags& flags, const ReleaseArguments& given,
                                                  : "whole"}});
   if (given.yes) question.if_match = "*";
   TRUCE_ASSIGN_OR_RETURN(const Json plan, AskForList(flags, question, io));
-  PrintPlan(plan, output, io);
+  const ExitCode printed = PrintPlan(plan, form, io);
+  if (printed != ExitCode::kOk) return printed;
   const std::size_t count = plan["items"].size();
   const auto released = plan.value("released", std::size_t{0});
-  if (output == "table" || output == "wide") {
+  if (form.for_people()) {
     io.out << (given.yes ? std::to_string(released) + " of " : std::string()) << count
            << (given.yes ? " released\n" : " orphaned\n");
     if (!plan.value("complete", true)) io.out << "there are more: repeat it when these are gone\n";
@@ -116,7 +114,7 @@ ExitCode ReleaseOrphaned(const ApiFlags& flags, const ReleaseArguments& given,
 
 CommandAction DeclareRelease(CommandLine& app) {
   const auto flags = AddApiFlags(app);
-  const auto output = AddOutputFlag(app);
+  const auto form = AddForm(app);
   const auto given = std::make_shared<ReleaseArguments>();
   app.AddOption("TYPE,--type", given->type, "Type of the resource, as s3/Bucket");
   app.AddOption("NAME,--name", given->name, "Name of the resource");
@@ -141,7 +139,7 @@ CommandAction DeclareRelease(CommandLine& app) {
     if (given->reason.empty() && (!given->orphaned || given->yes)) {
       return Complain(io, "say why with --reason", ExitCode::kUsage);
     }
-    if (given->orphaned) return ReleaseOrphaned(*flags, *given, *output, io);
+    if (given->orphaned) return ReleaseOrphaned(*flags, *given, *form, io);
     const bool has_name = !given->type.empty() && !given->name.empty();
     const int named =
         (has_name ? 1 : 0) + (given->key.empty() ? 0 : 1) + (given->id.empty() ? 0 : 1);

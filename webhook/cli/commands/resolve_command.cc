@@ -3,6 +3,7 @@
 #include <ostream>
 
 #include "registry/base/one_line.h"
+#include "webhook/api/described.h"
 #include "webhook/cli/command_line.h"
 #include "webhook/cli/output.h"
 #include "webhook/cli/server/named_resource.h"
@@ -21,7 +22,7 @@ void PrintConflict(const Json& conflict, CommandIo& io) {
     ++called[ObjectText(side, "root")];
   // Of what is called alike the groups tell.
   const auto shown = [&](const Json& side) {
-    const std::string text = ObjectText(side, "root");
+    std::string text = ObjectText(side, "root");
     const std::string group = TextIn(side.value("root", Json::object()), "group");
     const std::size_t end = text.find(' ');
     if (called[text] < 2 || group.empty() || end == std::string::npos) return text;
@@ -52,7 +53,7 @@ void PrintConflict(const Json& conflict, CommandIo& io) {
 CommandAction DeclareResolve(CommandLine& app) {
   const auto flags = AddApiFlags(app);
   const auto named = AddNamedResource(app);
-  const auto output = AddOutputFlag(app);
+  const auto form = AddForm(app);
   app.Footer(
       "Says who of several managers of RESOURCE must step back, in which order, without losing "
       "it.\n\n"
@@ -78,12 +79,13 @@ CommandAction DeclareResolve(CommandLine& app) {
     });
     if (code != ExitCode::kOk) return code;
     if (!conflict.empty()) {
-      if (*output == "table" || *output == "wide") {
+      if (form->for_people()) {
         PrintConflict(conflict, io);
-      } else {
-        PrintList(*output, Json::array({conflict}), {}, io);
+        return ExitCode::kNo;
       }
-      return ExitCode::kNo;
+      const Listed listed{HeadingsOf<ConflictView>(), "resource.id"};
+      const ExitCode printed = PrintList(*form, listed, Json::array({conflict}), io);
+      return printed == ExitCode::kOk ? ExitCode::kNo : printed;
     }
     return Complain(io, "the conflict is not worked out yet; ask again in a moment", ExitCode::kNo);
   };

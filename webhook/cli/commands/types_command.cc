@@ -5,6 +5,7 @@
 
 #include "registry/base/text.h"
 #include "registry/catalogue/explain.h"
+#include "webhook/api/described.h"
 #include "webhook/cli/command.h"
 #include "webhook/cli/command_line.h"
 #include "webhook/cli/config_flags.h"
@@ -28,36 +29,21 @@ std::vector<const TypeSpec*> TypesWith(const Catalogue& catalogue, std::string_v
   return found;
 }
 
-TableRows TypeRows(const std::vector<const TypeSpec*>& types) {
-  TableRows rows = {{"TYPE", "SCOPE", "CERTAINTY", "CONFLICT", "KEY", "ATTACHMENT"}};
+// The API's items, with what only programs read.
+nlohmann::ordered_json ItemsOf(const std::vector<const TypeSpec*>& types) {
+  nlohmann::ordered_json items = nlohmann::ordered_json::array();
   for (const TypeSpec* spec : types) {
     const TypeSummary line = Summarise(*spec);
-    rows.push_back(
-        {line.type, line.scope, line.certainty, line.conflict, line.key, line.attachment});
-  }
-  return rows;
-}
-
-void PrintTypesJson(std::string_view version, const std::vector<const TypeSpec*>& types,
-                    std::ostream& out) {
-  nlohmann::ordered_json list;
-  list["apiVersion"] = "truce.dev/v1alpha1";
-  list["kind"] = "TypeList";
-  list["version"] = version;
-  list["items"] = nlohmann::ordered_json::array();
-  for (const TypeSpec* spec : types) {
-    const TypeSummary line = Summarise(*spec);
-    nlohmann::ordered_json item = {
-        {"type", line.type},         {"scope", line.scope},      {"certainty", line.certainty},
-        {"conflict", line.conflict}, {"key", line.key},          {"attachment", line.attachment},
-        {"space", line.space},       {"arn", spec->arn_template}};
+    auto item = ParseOrderedJson(JsonWriter().Put(line).Take());
+    item["space"] = line.space;
+    item["arn"] = spec->arn_template;
     item["kinds"] = nlohmann::ordered_json::array();
     for (const KindSpec& kind : spec->kinds) {
       item["kinds"].push_back({{"group", kind.group}, {"kind", kind.kind}});
     }
-    list["items"].push_back(std::move(item));
+    items.push_back(std::move(item));
   }
-  out << DumpIndented(list) << "\n";
+  return items;
 }
 
 }  // namespace
@@ -65,18 +51,15 @@ void PrintTypesJson(std::string_view version, const std::vector<const TypeSpec*>
 CommandAction DeclareTypes(CommandLine& app) {
   const auto flags = AddConfigFlags(app, {"types"});
   const auto word = std::make_shared<std::string>();
-  const auto output = std::make_shared<std::string>("table");
   app.AddOption("WORD", *word, "Only types and kinds whose name contains it, as s3");
-  app.AddOption("-o,--output", *output, "Form of the list; default table")
-      .Type("table|json")
-      .OneOf({"table", "json"});
+  const auto form = AddForm(app);
   app.Footer(
       "Examples:\n"
       "  truce types\n"
       "  truce types s3\n"
       "  truce types -o json\n\n"
       "Exit code 1: no type has that word in its name.");
-  return [flags, word, output](CommandIo& io) {
+  return [flags, word, form](CommandIo& io) {
     const Result<Settings> loaded = LoadWithCatalogue(*flags, io);
     if (!loaded.ok()) return Complain(io, loaded.error().message, ExitCode::kUsage);
     const Catalogue& catalogue = *loaded.value().catalogue;
@@ -86,11 +69,15 @@ CommandAction DeclareTypes(CommandLine& app) {
                       "no type or kind has '" + *word + "' in its name; `truce types` lists all",
                       ExitCode::kNo);
     }
-    if (*output == "json") {
-      PrintTypesJson(catalogue.version(), types, io.out);
-    } else {
-      PrintTable(TypeRows(types), io.out);
+    auto items = ItemsOf(types);
+    if (!form->is_object()) {
+      return PrintList(*form, {HeadingsOf<TypeSummary>(), "type"}, std::move(items), io);
     }
+    const nlohmann::ordered_json list = {{"apiVersion", "truce.dev/v1alpha1"},
+                                         {"kind", "TypeList"},
+                                         {"version", catalogue.version()},
+                                         {"items", std::move(items)}};
+    (form->is("json") ? PrintJson : PrintYaml)(Dump(list), io.out);
     return ExitCode::kOk;
   };
 }

@@ -35,16 +35,6 @@ Parameters ParametersOf(const NamedResource& named) {
           {"region", named.region}};
 }
 
-std::string AccountText(const nlohmann::json& resource) {
-  std::string account = TextIn(resource, "account");
-  if (!account.starts_with('?')) return OneLine(account);
-  // ?cluster/group/kind/namespace/name
-  const std::size_t name = account.rfind('/');
-  return OneLine(name == std::string::npos
-                     ? std::string("unknown")
-                     : "unknown (ProviderConfig " + account.substr(name + 1) + ")");
-}
-
 std::string BodyOf(const std::vector<std::pair<const char*, std::string>>& texts) {
   Json body = Json::object();
   for (const auto& [name, value] : texts) {
@@ -98,13 +88,6 @@ std::string TypeAndName(const nlohmann::json& resource) {
 
 std::string ResourceOf(const nlohmann::json& item) {
   return TypeAndName(item.value("resource", Json::object()));
-}
-
-std::string ObjectText(const nlohmann::json& parent, const char* name) {
-  const auto object = parent.find(name);
-  if (object == parent.end() || !object->is_object()) return "-";
-  const std::string ns = TextIn(*object, "namespace");
-  return TextIn(*object, "kind") + " " + (ns.empty() ? "" : ns + "/") + TextIn(*object, "name");
 }
 
 }  // namespace truce

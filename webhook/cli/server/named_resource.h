@@ -27,8 +27,6 @@ struct NamedResource {
 std::shared_ptr<NamedResource> AddNamedResource(CommandLine& app);
 // The parameters of a lookup.
 Parameters ParametersOf(const NamedResource& named);
-// The account of a resource in words: "unknown (ProviderConfig prod)" while it is not known.
-std::string AccountText(const nlohmann::json& resource);
 
 // What is looked up, and what people call it.
 struct Sought {
@@ -50,8 +48,6 @@ std::string BodyOf(const std::vector<std::pair<const char*, std::string>>& texts
 std::string TypeAndName(const nlohmann::json& resource);
 // The same of the member "resource" of what is about one.
 std::string ResourceOf(const nlohmann::json& item);
-// "ObjectStorage team-a/artifacts": the object that is the member `name`; "-" when it has none.
-std::string ObjectText(const nlohmann::json& parent, const char* name);
 
 }  // namespace truce
 

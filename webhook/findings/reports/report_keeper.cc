@@ -40,40 +40,18 @@ std::string ObjectOf(const ServedKind& kind, const std::string& ns, const std::s
 
 ReportKeeper::ReportKeeper(ClusterApi& api, Options options)
     : api_(api), options_(std::move(options)) {
-  thread_ = std::thread([this] { Run(); });
-}
-
-ReportKeeper::~ReportKeeper() { Stop(); }
-
-void ReportKeeper::Stop() {
-  {
-    const std::lock_guard<std::mutex> lock(mutex_);
-    is_ending_ = true;
-  }
-  changed_.notify_all();
-  if (thread_.joinable()) thread_.join();
+  worker_.Start();
 }
 
 void ReportKeeper::Keep(std::optional<ReportKinds> kinds,
                         std::map<std::string, std::string> reports) {
-  {
-    const std::lock_guard<std::mutex> lock(mutex_);
-    const bool is_same = wanted_.kinds == kinds && wanted_.reports == reports;
-    if (is_same) return;
-    wanted_ = {std::move(kinds), std::move(reports)};
-    is_due_ = true;
-  }
-  changed_.notify_all();
-}
-
-bool ReportKeeper::IsEnding() const {
-  const std::lock_guard<std::mutex> lock(mutex_);
-  return is_ending_;
-}
-
-bool ReportKeeper::Flush(Deadline deadline) {
-  std::unique_lock<std::mutex> lock(mutex_);
-  return changed_.wait_until(lock, deadline, [this] { return !is_due_ && !is_busy_; });
+  Wanted wanted{std::move(kinds), std::move(reports)};
+  const bool is_new = wanted_.With([&](Wanted& last) {
+    if (last == wanted) return false;
+    last = std::move(wanted);
+    return true;
+  });
+  if (is_new) worker_.Wake();
 }
 
 void ReportKeeper::Trouble(const std::string& message) {
@@ -125,10 +103,6 @@ std::optional<ApiError> ReportKeeper::Write(const ReportKinds& kinds, const std:
 }
 
 bool ReportKeeper::Round(const Wanted& wanted) {
-  if (!wanted.kinds) {
-    kinds_.reset();
-    return true;
-  }
   if (kinds_ != wanted.kinds && !FindOwn(*wanted.kinds)) return false;
   bool is_done = true;
   std::string trouble;
@@ -138,7 +112,7 @@ bool ReportKeeper::Round(const Wanted& wanted) {
     if (!IsFinal(error.kind)) is_done = false;
   };
   for (const auto& [ns, report] : wanted.reports) {
-    if (IsEnding()) return true;
+    if (worker_.is_stopping()) return true;
     const auto present = written_.find(ns);
     if (present != written_.end() && present->second == report) continue;
     const std::optional<ApiError> error = Write(*wanted.kinds, ns, report);
@@ -149,7 +123,7 @@ bool ReportKeeper::Round(const Wanted& wanted) {
     written_[ns] = report;
   }
   for (auto each = written_.begin(); each != written_.end();) {
-    if (IsEnding()) return true;
+    if (worker_.is_stopping()) return true;
     if (wanted.reports.contains(each->first)) {
       ++each;
       continue;
@@ -165,25 +139,16 @@ bool ReportKeeper::Round(const Wanted& wanted) {
   return is_done;
 }
 
-void ReportKeeper::Run() {
-  std::unique_lock<std::mutex> lock(mutex_);
-  while (!is_ending_) {
-    if (!is_due_) {
-      changed_.wait(lock, [this] { return is_ending_ || is_due_; });
-      continue;
-    }
-    is_due_ = false;
-    is_busy_ = true;
-    const Wanted wanted = wanted_;
-    lock.unlock();
-    const bool is_done = Round(wanted);
-    lock.lock();
-    is_busy_ = false;
-    changed_.notify_all();
-    // Also after a good round: findings may change faster than the API server should be written to.
-    changed_.wait_for(lock, options_.every, [this] { return is_ending_; });
-    if (!is_done) is_due_ = true;
+// Also after a good round: findings may change faster than the API server should be written to.
+Worker::Rest ReportKeeper::Turn() {
+  const Wanted wanted = wanted_.With([](const Wanted& last) { return last; });
+  if (!wanted.kinds) {
+    kinds_.reset();
+    return {};
   }
+  const bool is_done = Round(wanted);
+  const Deadline next = In(options_.every);
+  return {is_done ? Deadline::max() : next, next};
 }
 
 void ReportKeeper::WriteMetrics(MetricWriter& writer) const {

@@ -9,15 +9,14 @@
 
 #include <atomic>
 #include <chrono>
-#include <condition_variable>
 #include <cstdint>
 #include <functional>
 #include <map>
-#include <mutex>
 #include <optional>
 #include <string>
-#include <thread>
 
+#include "registry/base/guarded.h"
+#include "registry/base/worker.h"
 #include "webhook/findings/reports/policy_report.h"
 #include "webhook/kube/cluster_api.h"
 #include "webhook/metrics/metrics.h"
@@ -35,13 +34,13 @@ class ReportKeeper final {
   };
   // `api` must outlive the keeper. Starts the thread.
   ReportKeeper(ClusterApi& api, Options options);
-  ~ReportKeeper();  // as Stop
+  ~ReportKeeper() = default;  // as Stop
   ReportKeeper(const ReportKeeper&) = delete;
   ReportKeeper& operator=(const ReportKeeper&) = delete;
 
   // Ends the thread; `api` is not asked any more. Blocks at most for the call under way.
   // Idempotent.
-  void Stop();
+  void Stop() { worker_.Stop(); }
 
   // What there shall be, as ReportsOf gives it, in objects of these kinds; nothing: the cluster
   // has none. Never blocks.
@@ -51,32 +50,28 @@ class ReportKeeper final {
   void WriteMetrics(MetricWriter& writer) const;
 
   // Waits until what was given last is written or has failed. False: not by `deadline`.
-  bool Flush(Deadline deadline);
+  bool Flush(Deadline deadline) { return worker_.Settle(deadline); }
 
  private:
   struct Wanted {
     std::optional<ReportKinds> kinds;
     std::map<std::string, std::string> reports;
+
+    bool operator==(const Wanted&) const = default;
   };
 
-  void Run();
+  Worker::Rest Turn();
   // False: something failed that may work later.
   bool Round(const Wanted& wanted);
   bool FindOwn(const ReportKinds& kinds);
   std::optional<ApiError> Write(const ReportKinds& kinds, const std::string& ns,
                                 const std::string& report);
   void Trouble(const std::string& message);
-  bool IsEnding() const;
 
   ClusterApi& api_;
   const Options options_;
 
-  mutable std::mutex mutex_;
-  std::condition_variable changed_;
-  bool is_ending_ = false;  // under mutex_, as the next three
-  Wanted wanted_;
-  bool is_due_ = false;
-  bool is_busy_ = false;
+  Guarded<Wanted> wanted_;
 
   // Of the thread.
   std::optional<ReportKinds> kinds_;            // that `written_` is about
@@ -86,7 +81,7 @@ class ReportKeeper final {
   std::atomic<std::uint64_t> written_count_{0};
   std::atomic<std::uint64_t> deleted_count_{0};
   std::atomic<std::uint64_t> failed_count_{0};
-  std::thread thread_;
+  Worker worker_{[this] { return Turn(); }};
 };
 
 }  // namespace truce

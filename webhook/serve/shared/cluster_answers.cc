@@ -44,7 +44,7 @@ Result<BaselineReport> ClusterAnswers::Baseline() const {
   TRUCE_ASSIGN_OR_RETURN(report.conflicts, AllConflicts(ports_.store, deadline));
   report.counts = ports_.store.Counts();
   TRUCE_RETURN_IF_ERROR(AddJudgements(
-      {shared->findings, ports_.reports.Mutes(), *ports_.policy.policy(), ports_.store}, deadline,
+      {shared->findings, ports_.reports.Mutes(), *ports_.policy.Current(), ports_.store}, deadline,
       report));
   return report;
 }

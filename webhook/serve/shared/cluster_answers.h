@@ -7,10 +7,11 @@
 #include <string>
 #include <vector>
 
+#include "policies/policy.h"
 #include "registry/base/clock.h"
+#include "registry/base/guarded.h"
 #include "registry/base/result.h"
 #include "webhook/api/cluster_routes.h"
-#include "webhook/serve/policy.h"
 #include "webhook/serve/shared/leader_inbox.h"
 #include "webhook/serve/shared/shared_reports.h"
 
@@ -32,7 +33,7 @@ class AskedServer {
 struct ClusterAnswersPorts {
   Store& store;
   const Clock& clock;
-  const PolicyView& policy;
+  const InForce<AdmissionPolicy>& policy;
   std::string cluster;  // cluster id
   LeaderInbox& inbox;
   // This server's own watch: a leader answers by it once it has looked at everything (AsOf), and

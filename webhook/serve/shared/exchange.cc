@@ -13,26 +13,9 @@ constexpr std::chrono::seconds kStoreTime{5};
 
 }  // namespace
 
-void Exchange::Start() {
-  thread_ = std::thread([this] {
-    std::unique_lock<std::mutex> lock(mutex_);
-    while (!stopping_) {
-      lock.unlock();
-      Step();
-      lock.lock();
-      changed_.wait_for(lock, kEvery, [this] { return stopping_; });
-    }
-  });
-}
-
 void Exchange::Stop() {
-  {
-    const std::lock_guard<std::mutex> lock(mutex_);
-    stopping_ = true;
-  }
-  changed_.notify_all();
   ports_.inbox.Stop();
-  if (thread_.joinable()) thread_.join();
+  worker_.Stop();
 }
 
 void Exchange::Step() {

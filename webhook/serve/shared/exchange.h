@@ -4,13 +4,11 @@
 #ifndef TRUCE_WEBHOOK_SERVE_SHARED_EXCHANGE_H_
 #define TRUCE_WEBHOOK_SERVE_SHARED_EXCHANGE_H_
 
-#include <condition_variable>
-#include <mutex>
 #include <optional>
-#include <thread>
 
 #include "registry/base/clock.h"
 #include "registry/base/result.h"
+#include "registry/base/worker.h"
 #include "webhook/api/cluster_routes.h"
 #include "webhook/findings/mute_book.h"
 #include "webhook/log/log.h"
@@ -59,7 +57,7 @@ class Exchange final {
   Exchange& operator=(const Exchange&) = delete;
 
   // Begins a thread that does it each second. Once, when the store is open.
-  void Start();
+  void Start() { worker_.Start(); }
   // Ends it. Idempotent.
   void Stop();
   // Does it once. Blocks for some seconds where the store does not answer.
@@ -78,11 +76,10 @@ class Exchange final {
   NewsBox box_;
   ReportPublisher publisher_;
   bool is_failing_ = false;  // of publishing; logged once
-
-  std::mutex mutex_;
-  std::condition_variable changed_;
-  bool stopping_ = false;  // under mutex_
-  std::thread thread_;
+  Worker worker_{[this]() -> Worker::Rest {
+    Step();
+    return {In(kEvery)};
+  }};
 };
 
 }  // namespace truce

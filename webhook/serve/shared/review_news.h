@@ -9,7 +9,7 @@
 
 #include "registry/base/guarded.h"
 #include "registry/identity/values.h"
-#include "webhook/findings/unmatched_providers.h"
+#include "webhook/findings/watched_cluster.h"
 #include "webhook/watch/doubts.h"
 
 namespace truce {
