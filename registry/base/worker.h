@@ -22,8 +22,8 @@ class Worker final {
   };
   using Turn = std::function<Rest()>;
 
-  // `turn` runs on the worker's thread alone. What it uses must live until Stop has returned: the
-  // worker is its owner's last member, or is stopped first.
+  // `turn` runs on the worker's thread alone, and uses nothing that ends before Stop has returned:
+  // the worker is its owner's last member, or its owner stops it first.
   explicit Worker(Turn turn) : turn_(std::move(turn)) {}
   ~Worker() { Stop(); }
   Worker(const Worker&) = delete;

@@ -90,8 +90,8 @@ enum class LifeStep : std::uint8_t {
   kHoldBack,    // it stays missing
 };
 
-// What is known when the evidence arrives. A version is a resourceVersion as a number; nothing: it
-// is not known, or no number.
+// The state of an object when the evidence arrives. A version is a resourceVersion as a number;
+// nothing: it is not known, or no number.
 struct Life {
   using Version = std::optional<std::uint64_t>;
   enum class Rows : std::uint8_t { kNone, kReserved, kSeen };

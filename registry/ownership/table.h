@@ -50,7 +50,7 @@ struct Table {
   friend auto operator<=>(const Table& a, const Table& b) { return a.name <=> b.name; }
 };
 
-// What identifies `row`.
+// The key of `row`.
 inline TableRow KeyOf(const Table& table, const TableRow& row) {
   return {row.begin(), row.begin() + static_cast<std::ptrdiff_t>(table.key_size)};
 }

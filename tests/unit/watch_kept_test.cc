@@ -1,4 +1,4 @@
-// What the watch keeps in tables comes back as it was, for each cluster.
+// The watch reads its tables back as it wrote them, for each cluster.
 #include "webhook/watch/kept.h"
 
 #include <gtest/gtest.h>

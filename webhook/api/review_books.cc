@@ -167,23 +167,23 @@ void DenialBook::OnReview(const ReviewRecord& record) {
   const Slot own = {"", text(record.group), text(record.kind), text(record.ns), text(record.name)};
   for (const Finding& finding : record.findings) {
     if (finding.mode != Mode::kEnforce) continue;
-    const Denial denial = {.id = IdOf(record, finding),
-                           .key = finding.key,
-                           .resource = finding.resource,
-                           .rule = text(Name(finding.rule)),
-                           .cause = finding.cause,
-                           .group = own.group,
-                           .kind = own.kind,
-                           .ns = own.ns,
-                           .name = own.name,
-                           .user = text(record.user),
-                           .first = now,
-                           .last = now,
-                           .count = 1,
-                           .root = record.root != nullptr ? *record.root : own};
+    Denial denial = {.id = IdOf(record, finding),
+                     .key = finding.key,
+                     .resource = finding.resource,
+                     .rule = text(Name(finding.rule)),
+                     .cause = finding.cause,
+                     .group = own.group,
+                     .kind = own.kind,
+                     .ns = own.ns,
+                     .name = own.name,
+                     .user = text(record.user),
+                     .first = now,
+                     .last = now,
+                     .count = 1,
+                     .root = record.root != nullptr ? *record.root : own};
     entries_.With([&](auto& entries) {
       entries.all.Enter(denial);
-      entries.fresh.Enter(denial);
+      entries.fresh.Enter(std::move(denial));
     });
   }
 }

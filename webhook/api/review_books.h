@@ -170,8 +170,8 @@ class LatestDenials final {
   std::map<Slot, std::size_t> of_root_;
 };
 
-// What was counted, and of that what came since it was last kept: in the table of a store to which
-// several servers add theirs.
+// All entries, and those that came since the book was last kept: several servers add theirs to one
+// table.
 template <typename Latest>
 struct CountedEntries {
   Latest all;

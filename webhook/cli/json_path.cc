@@ -11,7 +11,7 @@ namespace {
 
 using Json = nlohmann::json;
 
-// What one step of a path leads to: a name, or what stands in brackets.
+// Adds the values to which one step of a path leads: a name, or the text in brackets.
 void Follow(const Json& from, std::string_view step, std::vector<const Json*>& out) {
   if (step == "*") {
     for (const Json& each : from) out.push_back(&each);

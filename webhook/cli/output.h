@@ -20,7 +20,7 @@ class CommandLine;
 
 struct CommandIo;
 
-// What -o, --no-headers and --sort-by say.
+// The values of -o, --no-headers and --sort-by.
 struct Form {
   std::string output = "table";
   bool has_head = true;
@@ -34,7 +34,7 @@ struct Form {
 // Adds these flags. `own`: the command's own form, which is the default; "table": none.
 std::shared_ptr<Form> AddForm(CommandLine& app, const char* own = "table");
 
-// What is listed: its columns, and the member that names an item, or several joined by "/".
+// The things of a list: their columns, and the member that names one, or several joined by "/".
 struct Listed {
   Headings headings;
   std::string_view name = "id";

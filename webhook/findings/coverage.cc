@@ -31,7 +31,7 @@ std::string KindText(const ServedKind& kind) {
   return OneLine(KindForPeople(kind.kind, kind.group), kShownBytesMax);
 }
 
-// What is not found while objects of the kind cannot be read; nothing: told elsewhere.
+// The findings that need the objects of this role; nothing: another gap says so.
 std::string_view FindsBy(Role role) {
   if (role == Role::kCompositeDefinition) return "the kinds of claims and composites";
   const bool is_bound = role == Role::kComposite || role == Role::kClaim;

@@ -41,7 +41,7 @@ struct Hindrance {
   bool operator==(const Hindrance&) const = default;
 };
 
-// What roots of one service observe and others own.
+// The resources that roots of one service observe and others own.
 struct ObservedView {
   Owner owner;
   Slot observer;
