@@ -53,10 +53,11 @@ std::optional<std::string> EpochText(std::int64_t epoch) {
   return std::to_string(epoch);
 }
 
-// Adds one row of truce.take's answer. A resource that was brought along has the name that led to
-// it, at least.
-Result<void> AddTo(FactStock& stock, std::int64_t what, std::int64_t place,
-                   const PgColumns& columns, const AskedAlong& along) {
+// Adds one row of truce.take's answer, of which `head` says what it is. A resource that was brought
+// along has the name that led to it, at least.
+Result<void> AddTo(FactStock& stock, const PgColumns& head, const PgColumns& columns,
+                   const AskedAlong& along) {
+  const std::int64_t what = head.Integer(0);
   switch (what) {
     case kNamed: {
       TRUCE_ASSIGN_OR_RETURN(ResourceName name, NameFrom(columns));
@@ -111,29 +112,8 @@ Result<void> AddTo(FactStock& stock, std::int64_t what, std::int64_t place,
       stock.agreements[agreement.id] = std::move(agreement);
       return {};
     }
-    default: return along.Read(what, place, columns, stock);
+    default: return along.Read(what, head.Integer(1), columns, stock);
   }
-}
-
-PgStatement TakeStatement(const char* mode, const FactNeeds& needs, const AskedAlong& along,
-                          Deadline deadline, const PgEpochs& epochs) {
-  const auto text = [](const auto& id) -> const std::string& { return id.text; };
-  TextArray slots;
-  for (const Slot& slot : needs.slots) {
-    const std::string of_slot = ToText(slot);
-    if (CanBeKey(of_slot)) slots.Text(of_slot);
-  }
-  TextArray counts;
-  for (const Query& query : needs.queries) {
-    if (GuardOf(query) == Guard::kOwn) counts.Text(LockNameOf(query));
-  }
-  return {
-      kTake,
-      {mode, LockWaitOf(deadline), ArrayOfKeys(needs.names, text),
-       ArrayOfKeys(needs.resources, text), ArrayOfKeys(needs.uids, text), std::move(slots).Take(),
-       ArrayOfKeys(needs.settings, [](const std::string& n) -> const std::string& { return n; }),
-       ArrayOfKeys(needs.agreements, text), std::move(counts).Take(), along.reserved(),
-       along.shapes(), along.proposed(), EpochText(epochs.registry), EpochText(epochs.watch)}};
 }
 
 }  // namespace
@@ -154,6 +134,27 @@ void PgTransaction::OnManyRuns() {
   if (link_.observer()) link_.observer()({.many_runs = true});
 }
 
+PgStatement PgTransaction::TakeStatement(const char* mode, const FactNeeds& needs,
+                                         const AskedAlong& along) const {
+  const auto text = [](const auto& id) -> const std::string& { return id.text; };
+  TextArray slots;
+  for (const Slot& slot : needs.slots) {
+    const std::string of_slot = ToText(slot);
+    if (CanBeKey(of_slot)) slots.Text(of_slot);
+  }
+  TextArray counts;
+  for (const Query& query : needs.queries) {
+    if (GuardOf(query) == Guard::kOwn) counts.Text(LockNameOf(query));
+  }
+  return {
+      kTake,
+      {mode, LockWaitOf(deadline_), ArrayOfKeys(needs.names, text),
+       ArrayOfKeys(needs.resources, text), ArrayOfKeys(needs.uids, text), std::move(slots).Take(),
+       ArrayOfKeys(needs.settings, [](const std::string& n) -> const std::string& { return n; }),
+       ArrayOfKeys(needs.agreements, text), std::move(counts).Take(), along.reserved(),
+       along.shapes(), along.proposed(), EpochText(epochs_.registry), EpochText(epochs_.watch)}};
+}
+
 Result<bool> PgTransaction::Take(const char* mode, const FactNeeds& needs, FactStock& stock) {
   std::vector<PgStatement> statements;
   if (!open_) {
@@ -165,7 +166,7 @@ Result<bool> PgTransaction::Take(const char* mode, const FactNeeds& needs, FactS
   }
   const std::size_t take = statements.size();
   const AskedAlong along(needs.queries);
-  statements.push_back(TakeStatement(mode, needs, along, deadline_, epochs_));
+  statements.push_back(TakeStatement(mode, needs, along));
   for (const Query* query : along.others()) statements.push_back(StatementOf(*query));
   open_ = true;
   TRUCE_ASSIGN_OR_RETURN(const std::vector<PgAnswer> answers, link_.Ask(statements, deadline_));
@@ -176,9 +177,7 @@ Result<bool> PgTransaction::Take(const char* mode, const FactNeeds& needs, FactS
   brought.Expect(needs);
   along.Expect(brought);
   for (int row = 0; row < taken.row_count(); ++row) {
-    const PgColumns columns = taken.Row(row);
-    TRUCE_RETURN_IF_ERROR(
-        AddTo(brought, columns.Integer(0), columns.Integer(1), taken.Row(row, 2), along));
+    TRUCE_RETURN_IF_ERROR(AddTo(brought, taken.Row(row), taken.Row(row, 2), along));
   }
   brought.Sort();
   std::size_t next = take;

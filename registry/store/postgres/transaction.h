@@ -13,6 +13,8 @@
 
 namespace truce {
 
+class AskedAlong;
+
 // Under which epochs of its leases a decision or read runs: it fails with kConflict once another
 // server has a newer one. 0: it rests on no such lease.
 struct PgEpochs {
@@ -58,6 +60,8 @@ class PgTransaction final : public FactSource {
  private:
   Result<void> Commit(std::vector<PgStatement> statements);
   Result<bool> Take(const char* mode, const FactNeeds& needs, FactStock& stock);
+  PgStatement TakeStatement(const char* mode, const FactNeeds& needs,
+                            const AskedAlong& along) const;
 
   PgLink& link_;
   const Sort sort_;

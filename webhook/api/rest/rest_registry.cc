@@ -166,11 +166,12 @@ class Registry final {
 std::vector<HttpRoute> RegistryRoutes(OperationPorts ports) {
   const RestApi& rest = ports.rest;
   const auto shared = std::make_shared<const Registry>(std::move(ports));
+  RestApi::Operation give = Calling(shared, &Registry::Give);
   return {rest.Routed({"GET",
                        "/api/v1/registry",
                        {"type", "service", "namespace", "state", "limit", "cursor"},
                        {"ownerships", "", "list", ""},
-                       Calling(shared, &Registry::Give)})};
+                       std::move(give)})};
 }
 
 }  // namespace truce
