@@ -130,13 +130,14 @@ class Denials final {
 
 std::vector<HttpRoute> DenialRoutes(const OperationPorts& ports, const DenialBook& denials) {
   const auto all = std::make_shared<const Denials>(ports, denials);
-  return {
-      ports.rest.Routed({"GET",
-                         "/api/v1/denials",
-                         {"namespace", "key", "limit"},
-                         {"ownerships", "", "list", ""},
-                         Calling(all, &Denials::List)}),
-      ports.rest.Routed({"GET", std::string(kDenialsPath), {}, {}, Calling(all, &Denials::Get)})};
+  RestApi::Operation list = Calling(all, &Denials::List);
+  RestApi::Operation get = Calling(all, &Denials::Get);
+  return {ports.rest.Routed({"GET",
+                             "/api/v1/denials",
+                             {"namespace", "key", "limit"},
+                             {"ownerships", "", "list", ""},
+                             std::move(list)}),
+          ports.rest.Routed({"GET", std::string(kDenialsPath), {}, {}, std::move(get)})};
 }
 
 }  // namespace truce
