@@ -143,24 +143,32 @@ struct ColumnForm<std::optional<T>> {
   }
 };
 
-// Words of which none has a line break, one a line.
+// A list or set of texts, ids or slots of which none has a line break, one a line.
 template <typename List>
 requires requires(const List& list) {
-  { *list.begin() } -> std::same_as<const std::string&>;
+  requires !std::is_same_v<List, std::string>;
+  requires !ColumnForm<typename List::value_type>::kIsNumber;
+  list.begin();
 }
 struct ColumnForm<List> {
+  using Item = typename List::value_type;
+
   static constexpr bool kIsNumber = false;
-  static TableValue To(const List& words) {
+  static TableValue To(const List& items) {
     std::string lines;
-    for (const std::string& word : words) lines.append(word).append(1, '\n');
+    for (const Item& item : items) {
+      lines.append(std::get<std::string>(ColumnForm<Item>::To(item))).append(1, '\n');
+    }
     return lines;
   }
-  static bool From(const TableValue& value, List& words) {
+  static bool From(const TableValue& value, List& items) {
     const auto* const text = std::get_if<std::string>(&value);
     if (text == nullptr) return false;
     std::string_view rest = *text;
     for (std::size_t end = rest.find('\n'); end != rest.npos; end = rest.find('\n')) {
-      words.insert(words.end(), std::string(rest.substr(0, end)));
+      Item item;
+      if (!ColumnForm<Item>::From(std::string(rest.substr(0, end)), item)) return false;
+      items.insert(items.end(), std::move(item));
       rest.remove_prefix(end + 1);
     }
     return rest.empty();

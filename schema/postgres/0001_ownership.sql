@@ -253,6 +253,152 @@ CREATE TABLE truce.mapped_kinds (
   PRIMARY KEY (cluster, "group", kind)
 );
 
+-- Which version of tables that one server writes as a whole they have (registry/store/published.h).
+CREATE TABLE truce.published (
+  part    text   COLLATE "C" NOT NULL,
+  version text   NOT NULL,
+  sign    text   NOT NULL,
+  at      bigint NOT NULL,
+  PRIMARY KEY (part)
+);
+
+-- The ProviderConfigs of the view that reviews of several servers use (webhook/watch/cluster_view.h).
+CREATE TABLE truce.viewed_configs (
+  "group"   text   COLLATE "C" NOT NULL,
+  kind      text   COLLATE "C" NOT NULL,
+  namespace text   COLLATE "C" NOT NULL,
+  name      text   COLLATE "C" NOT NULL,
+  account   text   NOT NULL,
+  endpoint  text,
+  services  text   NOT NULL,
+  PRIMARY KEY ("group", kind, namespace, name)
+);
+
+-- The kinds that XRDs define: composites, and claims with their composites (webhook/watch/cluster_view.h).
+CREATE TABLE truce.definitions (
+  "group"         text   COLLATE "C" NOT NULL,
+  kind            text   COLLATE "C" NOT NULL,
+  composite_group text   COLLATE "C" NOT NULL,
+  composite_kind  text   COLLATE "C" NOT NULL,
+  PRIMARY KEY ("group", kind, composite_group, composite_kind)
+);
+
+-- Of what the watch is not sure (webhook/watch/cluster_view.h).
+CREATE TABLE truce.watch_gaps (
+  sort    text   COLLATE "C" NOT NULL,
+  subject text   COLLATE "C" NOT NULL,
+  "group" text   COLLATE "C" NOT NULL,
+  kind    text   COLLATE "C" NOT NULL,
+  text    text   NOT NULL,
+  since   bigint,
+  PRIMARY KEY (sort, subject, "group", kind)
+);
+
+-- What detectors find at present (webhook/findings/findings_book.h).
+CREATE TABLE truce.findings (
+  rule       text   COLLATE "C" NOT NULL,
+  subject    text   COLLATE "C" NOT NULL,
+  id         text   NOT NULL,
+  severity   text   NOT NULL,
+  key        text   NOT NULL,
+  objects    text   NOT NULL,
+  resource   text   NOT NULL,
+  cause      text   NOT NULL,
+  evidence   text   NOT NULL,
+  remedy     text   NOT NULL,
+  since      bigint NOT NULL,
+  namespaces text   NOT NULL,
+  services   text   NOT NULL,
+  first_seen bigint NOT NULL,
+  last_seen  bigint NOT NULL,
+  PRIMARY KEY (rule, subject)
+);
+
+-- Tag wars that run (webhook/api/watch_reports.h).
+CREATE TABLE truce.tag_wars (
+  key             text   COLLATE "C" NOT NULL,
+  since           bigint NOT NULL,
+  last            bigint NOT NULL,
+  writes_per_hour bigint NOT NULL,
+  writes          bigint NOT NULL,
+  fighters        text   NOT NULL,
+  by_tags         bigint NOT NULL,
+  PRIMARY KEY (key)
+);
+
+-- What is not protected, and why (webhook/api/watch_reports.h).
+CREATE TABLE truce.coverage_gaps (
+  reason  text   COLLATE "C" NOT NULL,
+  subject text   COLLATE "C" NOT NULL,
+  why     text   COLLATE "C" NOT NULL,
+  remedy  text   NOT NULL,
+  objects bigint NOT NULL,
+  PRIMARY KEY (reason, subject, why)
+);
+
+-- Followed kinds (webhook/api/watch_reports.h).
+CREATE TABLE truce.watched_kinds (
+  name          text   COLLATE "C" NOT NULL,
+  "group"       text   NOT NULL,
+  version       text   NOT NULL,
+  kind          text   NOT NULL,
+  plural        text   NOT NULL,
+  namespaced    bigint NOT NULL,
+  role          text   NOT NULL,
+  inhabited     bigint NOT NULL,
+  problem       text   NOT NULL,
+  frozen        text   NOT NULL,
+  missing       bigint NOT NULL,
+  waiting       bigint,
+  recovery_wait text   NOT NULL,
+  PRIMARY KEY (name)
+);
+
+-- The numbers of the reports of the watch; one row (webhook/api/watch_reports.h).
+CREATE TABLE truce.watch_summary (
+  part               text   COLLATE "C" NOT NULL,
+  declaring_kinds    bigint NOT NULL,
+  protected_kinds    bigint NOT NULL,
+  xrd_groups         text   NOT NULL,
+  missing_xrd_groups text   NOT NULL,
+  failure_policy     text   NOT NULL,
+  failing_since      bigint,
+  complete           bigint NOT NULL,
+  took               bigint NOT NULL,
+  kinds              bigint NOT NULL,
+  objects            bigint NOT NULL,
+  nominated          bigint NOT NULL,
+  held_back          bigint NOT NULL,
+  PRIMARY KEY (part)
+);
+
+-- News of the reviews of servers that do not watch, until the one that does takes them (webhook/findings/review_news.h).
+CREATE TABLE truce.review_news (
+  sort    text   COLLATE "C" NOT NULL,
+  about   text   COLLATE "C" NOT NULL,
+  "group" text   COLLATE "C" NOT NULL,
+  uid     text   COLLATE "C" NOT NULL,
+  seen    bigint NOT NULL,
+  slot    text   COLLATE "C" NOT NULL,
+  PRIMARY KEY (sort, about, "group", uid, seen, slot)
+);
+
+-- Commands for the server that watches, and its answers (webhook/api/orders.h).
+CREATE TABLE truce.orders (
+  id      text   COLLATE "C" NOT NULL,
+  act     text   NOT NULL,
+  "group" text   NOT NULL,
+  kind    text   NOT NULL,
+  actor   text   NOT NULL,
+  reason  text   NOT NULL,
+  at      bigint NOT NULL,
+  state   text   NOT NULL,
+  count   bigint NOT NULL,
+  error   text   NOT NULL,
+  message text   NOT NULL,
+  PRIMARY KEY (id)
+);
+
 -- Whose transactions are counted: one row. A database that stands on another server, or on one that was failed over,
 -- restored or started anew, is another incarnation: its transactions may begin anew with small numbers.
 CREATE TABLE truce.registry (

@@ -294,6 +294,152 @@ CREATE TABLE mapped_kinds (
   PRIMARY KEY (cluster, "group", kind)
 ) STRICT, WITHOUT ROWID;
 
+-- Which version of tables that one server writes as a whole they have (registry/store/published.h).
+CREATE TABLE published (
+  part    TEXT    NOT NULL,
+  version TEXT    NOT NULL,
+  sign    TEXT    NOT NULL,
+  at      INTEGER NOT NULL,
+  PRIMARY KEY (part)
+) STRICT, WITHOUT ROWID;
+
+-- The ProviderConfigs of the view that reviews of several servers use (webhook/watch/cluster_view.h).
+CREATE TABLE viewed_configs (
+  "group"   TEXT    NOT NULL,
+  kind      TEXT    NOT NULL,
+  namespace TEXT    NOT NULL,
+  name      TEXT    NOT NULL,
+  account   TEXT    NOT NULL,
+  endpoint  TEXT,
+  services  TEXT    NOT NULL,
+  PRIMARY KEY ("group", kind, namespace, name)
+) STRICT, WITHOUT ROWID;
+
+-- The kinds that XRDs define: composites, and claims with their composites (webhook/watch/cluster_view.h).
+CREATE TABLE definitions (
+  "group"         TEXT    NOT NULL,
+  kind            TEXT    NOT NULL,
+  composite_group TEXT    NOT NULL,
+  composite_kind  TEXT    NOT NULL,
+  PRIMARY KEY ("group", kind, composite_group, composite_kind)
+) STRICT, WITHOUT ROWID;
+
+-- Of what the watch is not sure (webhook/watch/cluster_view.h).
+CREATE TABLE watch_gaps (
+  sort    TEXT    NOT NULL,
+  subject TEXT    NOT NULL,
+  "group" TEXT    NOT NULL,
+  kind    TEXT    NOT NULL,
+  text    TEXT    NOT NULL,
+  since   INTEGER,
+  PRIMARY KEY (sort, subject, "group", kind)
+) STRICT, WITHOUT ROWID;
+
+-- What detectors find at present (webhook/findings/findings_book.h).
+CREATE TABLE findings (
+  rule       TEXT    NOT NULL,
+  subject    TEXT    NOT NULL,
+  id         TEXT    NOT NULL,
+  severity   TEXT    NOT NULL,
+  key        TEXT    NOT NULL,
+  objects    TEXT    NOT NULL,
+  resource   TEXT    NOT NULL,
+  cause      TEXT    NOT NULL,
+  evidence   TEXT    NOT NULL,
+  remedy     TEXT    NOT NULL,
+  since      INTEGER NOT NULL,
+  namespaces TEXT    NOT NULL,
+  services   TEXT    NOT NULL,
+  first_seen INTEGER NOT NULL,
+  last_seen  INTEGER NOT NULL,
+  PRIMARY KEY (rule, subject)
+) STRICT, WITHOUT ROWID;
+
+-- Tag wars that run (webhook/api/watch_reports.h).
+CREATE TABLE tag_wars (
+  key             TEXT    NOT NULL,
+  since           INTEGER NOT NULL,
+  last            INTEGER NOT NULL,
+  writes_per_hour INTEGER NOT NULL,
+  writes          INTEGER NOT NULL,
+  fighters        TEXT    NOT NULL,
+  by_tags         INTEGER NOT NULL,
+  PRIMARY KEY (key)
+) STRICT, WITHOUT ROWID;
+
+-- What is not protected, and why (webhook/api/watch_reports.h).
+CREATE TABLE coverage_gaps (
+  reason  TEXT    NOT NULL,
+  subject TEXT    NOT NULL,
+  why     TEXT    NOT NULL,
+  remedy  TEXT    NOT NULL,
+  objects INTEGER NOT NULL,
+  PRIMARY KEY (reason, subject, why)
+) STRICT, WITHOUT ROWID;
+
+-- Followed kinds (webhook/api/watch_reports.h).
+CREATE TABLE watched_kinds (
+  name          TEXT    NOT NULL,
+  "group"       TEXT    NOT NULL,
+  version       TEXT    NOT NULL,
+  kind          TEXT    NOT NULL,
+  plural        TEXT    NOT NULL,
+  namespaced    INTEGER NOT NULL,
+  role          TEXT    NOT NULL,
+  inhabited     INTEGER NOT NULL,
+  problem       TEXT    NOT NULL,
+  frozen        TEXT    NOT NULL,
+  missing       INTEGER NOT NULL,
+  waiting       INTEGER,
+  recovery_wait TEXT    NOT NULL,
+  PRIMARY KEY (name)
+) STRICT, WITHOUT ROWID;
+
+-- The numbers of the reports of the watch; one row (webhook/api/watch_reports.h).
+CREATE TABLE watch_summary (
+  part               TEXT    NOT NULL,
+  declaring_kinds    INTEGER NOT NULL,
+  protected_kinds    INTEGER NOT NULL,
+  xrd_groups         TEXT    NOT NULL,
+  missing_xrd_groups TEXT    NOT NULL,
+  failure_policy     TEXT    NOT NULL,
+  failing_since      INTEGER,
+  complete           INTEGER NOT NULL,
+  took               INTEGER NOT NULL,
+  kinds              INTEGER NOT NULL,
+  objects            INTEGER NOT NULL,
+  nominated          INTEGER NOT NULL,
+  held_back          INTEGER NOT NULL,
+  PRIMARY KEY (part)
+) STRICT, WITHOUT ROWID;
+
+-- News of the reviews of servers that do not watch, until the one that does takes them (webhook/findings/review_news.h).
+CREATE TABLE review_news (
+  sort    TEXT    NOT NULL,
+  about   TEXT    NOT NULL,
+  "group" TEXT    NOT NULL,
+  uid     TEXT    NOT NULL,
+  seen    INTEGER NOT NULL,
+  slot    TEXT    NOT NULL,
+  PRIMARY KEY (sort, about, "group", uid, seen, slot)
+) STRICT, WITHOUT ROWID;
+
+-- Commands for the server that watches, and its answers (webhook/api/orders.h).
+CREATE TABLE orders (
+  id      TEXT    NOT NULL,
+  act     TEXT    NOT NULL,
+  "group" TEXT    NOT NULL,
+  kind    TEXT    NOT NULL,
+  actor   TEXT    NOT NULL,
+  reason  TEXT    NOT NULL,
+  at      INTEGER NOT NULL,
+  state   TEXT    NOT NULL,
+  count   INTEGER NOT NULL,
+  error   TEXT    NOT NULL,
+  message TEXT    NOT NULL,
+  PRIMARY KEY (id)
+) STRICT, WITHOUT ROWID;
+
 CREATE TABLE audit (
   seq    INTEGER PRIMARY KEY,
   at     INTEGER NOT NULL,

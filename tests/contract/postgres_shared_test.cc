@@ -13,8 +13,9 @@
 #include "tests/support/fake_clock.h"
 #include "tests/support/postgres_server.h"
 #include "tests/support/store_samples.h"
-#include "webhook/serve/shared/leader_inbox.h"
-#include "webhook/serve/shared/shared_reports.h"
+#include "webhook/api/orders.h"
+#include "webhook/api/watch_reports.h"
+#include "webhook/findings/review_news.h"
 
 namespace truce::testing {
 namespace postgres_shared_test {
@@ -37,7 +38,7 @@ class PostgresShared : public ::testing::Test {
   const std::unique_ptr<PostgresStore> one_ = OpenAt(url_, "one");
   const std::unique_ptr<PostgresStore> two_ = OpenAt(url_, "two");
   const std::unique_ptr<PostgresStore> three_ = OpenAt(url_, "three");
-  LeaderInbox inbox_{clock_};
+  Orders orders_{clock_};
 };
 
 TEST_F(PostgresShared, EachKnowsHowManyAreBesideIt) {
@@ -65,7 +66,7 @@ TEST_F(PostgresShared, WhatTwoTellAtOnceTheLeaderTakesOnce) {
       for (int round = 0; round < kRounds; ++round) {
         ReviewNews news;
         news.checks.insert(Uid{name + std::to_string(round)});
-        EXPECT_TRUE(LeaderInbox::Tell(store, news, Soon()).ok());
+        EXPECT_TRUE(TellNews(store, news, Soon()).ok());
       }
       --telling;
     });
@@ -75,10 +76,10 @@ TEST_F(PostgresShared, WhatTwoTellAtOnceTheLeaderTakesOnce) {
   std::size_t taken = 0;
   ReviewNews all;
   const auto take = [&] {
-    const auto contents = inbox_.Take(one_->watch_store(), Soon());
-    ASSERT_TRUE(contents.ok()) << contents.error().message;
-    taken += contents.value().news.checks.size();
-    all.Add(contents.value().news);
+    const auto news = TakeNews(one_->watch_store(), Soon());
+    ASSERT_TRUE(news.ok()) << news.error().message;
+    taken += news.value().checks.size();
+    all.Add(news.value());
   };
   while (telling.load() > 0) take();
   two.join();
@@ -95,38 +96,37 @@ TEST_F(PostgresShared, WhoNoLongerLeadsTakesAndTellsNothing) {
   ASSERT_FALSE(two_->TakeWatch("two", Soon()).value().has_value());
   ReviewNews news;
   news.checks.insert(Uid{"uid"});
-  ASSERT_TRUE(LeaderInbox::Tell(*three_, news, Soon()).ok());
-  const auto refused = inbox_.Take(one_->watch_store(), Soon());
+  ASSERT_TRUE(TellNews(*three_, news, Soon()).ok());
+  const auto refused = TakeNews(one_->watch_store(), Soon());
   ASSERT_FALSE(refused.ok());
   EXPECT_EQ(refused.error().code, ErrorCode::kConflict);
-  ReportPublisher former(clock_);
-  ReportPublisher present(clock_);
-  const auto gather = [] { return std::optional(SharedReports()); };
-  EXPECT_FALSE(former.Step(one_->watch_store(), gather, Soon()).ok());
-  const ReportReader reader(*three_, clock_);
-  EXPECT_EQ(reader.Latest().at, Timestamp{});
-  EXPECT_TRUE(present.Step(two_->watch_store(), gather, Soon()).ok());
-  clock_.Advance(ReportReader::kKept);
-  EXPECT_GT(reader.Latest().at, Timestamp{});
-  EXPECT_EQ(inbox_.Take(two_->watch_store(), Soon()).value().news.checks.size(), 1U);
+  TablePublisher former("reports");
+  TablePublisher present("reports");
+  const TableContents contents = ContentsOf(WatchReports());
+  EXPECT_FALSE(former.Write(one_->watch_store(), contents, clock_.Now(), Soon()).ok());
+  PublishedTables tables("reports", ReportTables());
+  EXPECT_FALSE(tables.Read(*three_, Soon()).value());
+  EXPECT_TRUE(present.Write(two_->watch_store(), contents, clock_.Now(), Soon()).ok());
+  EXPECT_TRUE(tables.Read(*three_, Soon()).value());
+  EXPECT_EQ(TakeNews(two_->watch_store(), Soon()).value().checks.size(), 1U);
 }
 
 TEST_F(PostgresShared, AnOrderIsAnsweredByWhoLeads) {
   ASSERT_FALSE(one_->TakeWatch("one", Soon()).value().has_value());
   Result<std::uint64_t> outcome = std::uint64_t{0};
   std::thread asking([&] {
-    LeaderInbox inbox(clock_);
+    Orders orders(clock_);
     const Order order{.id = "order", .act = Order::Act::kReleaseBrake, .word = {"alice", "looked"}};
-    outcome = inbox.Ask(*two_, order, Soon());
+    outcome = orders.Ask(*two_, order, Soon());
   });
   const Deadline until = Soon();
   std::size_t carried_out = 0;
   while (carried_out == 0 && std::chrono::steady_clock::now() < until) {
-    const auto contents = inbox_.Take(one_->watch_store(), Soon());
-    ASSERT_TRUE(contents.ok()) << contents.error().message;
-    for (const Order& order : contents.value().orders) {
+    const auto orders = orders_.Take(one_->watch_store(), Soon());
+    ASSERT_TRUE(orders.ok()) << orders.error().message;
+    for (const Order& order : orders.value()) {
       ++carried_out;
-      EXPECT_TRUE(inbox_.Answer(one_->watch_store(), order.id, std::uint64_t{7}, Soon()).ok());
+      EXPECT_TRUE(orders_.Answer(one_->watch_store(), order, std::uint64_t{7}, Soon()).ok());
     }
   }
   asking.join();

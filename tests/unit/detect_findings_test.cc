@@ -55,6 +55,32 @@ TEST(FindingsBookTest, AppearsChangesAndIsResolved) {
   EXPECT_EQ(book.Snapshot(Detector::kNotCovered).size(), 0U);
 }
 
+// Of an earlier life of the watch, or of another server.
+TEST(FindingsBookTest, RestoredFindingsAreNoNewsAndStayUntilTheirDetectorLooks) {
+  const auto of = [](Detector detector, const std::string& subject) {
+    LiveFinding finding = FindingAbout(subject);
+    finding.detector = detector;
+    return finding;
+  };
+  FindingsBook before;
+  before.Replace(Detector::kTagWar, {of(Detector::kTagWar, "a"), of(Detector::kTagWar, "b")},
+                 At(1000));
+  before.Replace(Detector::kNeverReal, {of(Detector::kNeverReal, "c")}, At(1000));
+  FindingsBook book;
+  book.Restore(before.Snapshot());
+  EXPECT_EQ(book.Snapshot(), before.Snapshot());
+  EXPECT_EQ(book.Counts(), before.Counts());
+  const auto changes = book.Replace(
+      Detector::kTagWar, {of(Detector::kTagWar, "a"), of(Detector::kTagWar, "d")}, At(5000));
+  ASSERT_EQ(changes.size(), 2U);
+  EXPECT_EQ(changes[0].kind, FindingChange::Kind::kAppeared);
+  EXPECT_EQ(changes[0].finding.subject, "d");
+  EXPECT_EQ(changes[1].kind, FindingChange::Kind::kResolved);
+  EXPECT_EQ(changes[1].finding.subject, "b");
+  EXPECT_EQ(book.Find(Detector::kTagWar, "a")->first_seen, At(1000));
+  EXPECT_EQ(book.Snapshot(Detector::kNeverReal).size(), 1U);
+}
+
 TEST(FindingsBookTest, IsBoundedAndCountsWhatItDoesNotKeep) {
   FindingsBook book;
   std::vector<LiveFinding> many;

@@ -69,11 +69,7 @@ class Coverage final {
     for (auto& [type, count] : weak_types_) AddType(*policy_.catalogue->FindType(type), count);
     for (const auto& [config, count] : cluster_.provisional_accounts) AddAccount(config, count);
     AddUnboundAccounts();
-    std::sort(report_.gaps.begin(), report_.gaps.end(),
-              [](const CoverageGap& a, const CoverageGap& b) {
-                return std::make_tuple(a.reason, a.objects == 0, std::string_view(a.subject)) <
-                       std::make_tuple(b.reason, b.objects == 0, std::string_view(b.subject));
-              });
+    SortGaps(report_.gaps);
     return std::move(report_);
   }
 
@@ -337,12 +333,22 @@ class Coverage final {
 }  // namespace
 
 std::string_view Name(GapReason reason) { return kGapReasons.Of(reason); }
+std::optional<GapReason> GapReasonFromName(std::string_view name) {
+  return kGapReasons.Find(name);
+}
 
 bool IsProviderKind(std::string_view group) {
   constexpr std::array<std::string_view, 3> kProviders = {".aws.upbound.io", ".aws.m.upbound.io",
                                                           ".aws.crossplane.io"};
   return std::any_of(kProviders.begin(), kProviders.end(),
                      [&](std::string_view suffix) { return group.ends_with(suffix); });
+}
+
+void SortGaps(std::vector<CoverageGap>& gaps) {
+  std::sort(gaps.begin(), gaps.end(), [](const CoverageGap& a, const CoverageGap& b) {
+    return std::make_tuple(a.reason, a.objects == 0, std::string_view(a.subject)) <
+           std::make_tuple(b.reason, b.objects == 0, std::string_view(b.subject));
+  });
 }
 
 CoverageReport CoverageOf(const WatchedCluster& cluster, const Surroundings& around,

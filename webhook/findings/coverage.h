@@ -32,6 +32,7 @@ enum class GapReason : std::uint8_t {
   kWarnsOnly,       // "warns-only": a type or mode that does not deny
 };
 std::string_view Name(GapReason reason);
+std::optional<GapReason> GapReasonFromName(std::string_view name);
 
 struct CoverageGap {
   GapReason reason = GapReason::kNoRule;
@@ -42,6 +43,9 @@ struct CoverageGap {
 
   bool operator==(const CoverageGap&) const = default;
 };
+
+// By reason, then subject; kinds without object last.
+void SortGaps(std::vector<CoverageGap>& gaps);
 
 struct CoverageReport {
   std::uint64_t kinds = 0;            // that can declare resources

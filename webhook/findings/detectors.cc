@@ -268,15 +268,6 @@ std::vector<FollowedKind> Detectors::KindsWithObjects() const {
   return kinds;
 }
 
-Result<BaselineReport> Detectors::Baseline(Deadline deadline) const {
-  BaselineReport report = Watched();
-  TRUCE_ASSIGN_OR_RETURN(report.conflicts, AllConflicts(ports_.store, deadline));
-  report.cluster = ports_.cluster;
-  report.at = ports_.clock.Now();
-  report.counts = ports_.store.Counts();
-  return report;
-}
-
 BaselineReport Detectors::Watched() const {
   BaselineReport report;
   watched_.With([&](const WatchedCluster& cluster) {

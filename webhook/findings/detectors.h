@@ -79,9 +79,7 @@ class Detectors final : public SightObserver {
   // Followed kinds that have objects, or may have: not listed yet.
   std::vector<FollowedKind> KindsWithObjects() const;
   CoverageReport Coverage() const;
-  // Conflicts are read anew. Errors: the store's.
-  Result<BaselineReport> Baseline(Deadline deadline) const;
-  // Of it what the watch alone knows: when it was complete, kinds, objects, wars, problems.
+  // Of a baseline what the watch alone knows: when it was complete, kinds, objects, wars, problems.
   BaselineReport Watched() const;
 
  private:

@@ -11,15 +11,6 @@
 namespace truce {
 namespace {
 
-Mode ModeFor(Severity severity) {
-  switch (severity) {
-    case Severity::kInfo: return Mode::kAudit;
-    case Severity::kWarning: return Mode::kWarn;
-    case Severity::kCritical: break;
-  }
-  return Mode::kEnforce;
-}
-
 bool SameForPeople(const LiveFinding& a, const LiveFinding& b) {
   return a.cause == b.cause && a.remedy == b.remedy && a.mode == b.mode;
 }
@@ -62,6 +53,15 @@ std::vector<LiveFinding> LastingFindings::Of(std::vector<std::pair<std::string, 
 Severity SeverityOf(Mode mode) {
   if (mode == Mode::kEnforce) return Severity::kCritical;
   return mode == Mode::kWarn ? Severity::kWarning : Severity::kInfo;
+}
+
+Mode ModeFor(Severity severity) {
+  switch (severity) {
+    case Severity::kInfo: return Mode::kAudit;
+    case Severity::kWarning: return Mode::kWarn;
+    case Severity::kCritical: break;
+  }
+  return Mode::kEnforce;
 }
 
 std::string FindingId(Detector detector, std::string_view subject) {
@@ -120,6 +120,19 @@ std::vector<FindingChange> FindingsBook::Replace(Detector detector,
     }
     old = std::move(next);
     return changes;
+  });
+}
+
+void FindingsBook::Restore(std::vector<LiveFinding> findings) {
+  shelves_.With([&](auto& shelves) {
+    shelves.clear();
+    for (LiveFinding& finding : findings) {
+      Shelf& shelf = shelves[finding.detector];
+      if (shelf.findings.size() >= kFindingsMax) continue;
+      ++shelf.counts[finding.mode];
+      std::string subject = finding.subject;
+      shelf.findings.insert_or_assign(std::move(subject), std::move(finding));
+    }
   });
 }
 

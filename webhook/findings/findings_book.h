@@ -15,6 +15,7 @@
 #include "registry/base/clock.h"
 #include "registry/base/guarded.h"
 #include "registry/identity/values.h"
+#include "registry/ownership/table.h"
 #include "registry/ownership/terms.h"
 #include "webhook/findings/detector.h"
 
@@ -74,6 +75,35 @@ class LastingFindings final {
 
 // audit: info, warn: warning, enforce: critical.
 Severity SeverityOf(Mode mode);
+Mode ModeFor(Severity severity);
+
+template <>
+struct ColumnForm<Detector> : WordColumn<Detector, DetectorFromName> {};
+template <>
+struct ColumnForm<Severity> : WordColumn<Severity, SeverityFromName> {};
+template <>
+struct ColumnForm<Mode> {
+  static constexpr bool kIsNumber = false;
+  static TableValue To(Mode mode) { return ColumnForm<Severity>::To(SeverityOf(mode)); }
+  static bool From(const TableValue& value, Mode& mode) {
+    Severity severity{};
+    if (!ColumnForm<Severity>::From(value, severity)) return false;
+    mode = ModeFor(severity);
+    return true;
+  }
+};
+inline constexpr auto kFindingsTable = MakeTable<LiveFinding>(
+    "findings", 2, StoredColumn("rule", &LiveFinding::detector),
+    StoredColumn("subject", &LiveFinding::subject), StoredColumn("id", &LiveFinding::id),
+    StoredColumn("severity", &LiveFinding::mode), StoredColumn("key", &LiveFinding::key),
+    StoredColumn("objects", &LiveFinding::objects),
+    StoredColumn("resource", &LiveFinding::resource), StoredColumn("cause", &LiveFinding::cause),
+    StoredColumn("evidence", &LiveFinding::evidence), StoredColumn("remedy", &LiveFinding::remedy),
+    StoredColumn("since", &LiveFinding::since),
+    StoredColumn("namespaces", &LiveFinding::namespaces),
+    StoredColumn("services", &LiveFinding::services),
+    StoredColumn("first_seen", &LiveFinding::first_seen),
+    StoredColumn("last_seen", &LiveFinding::last_seen));
 
 // Of `findings` of composite-not-seen: kinds of composites that Crossplane does not see and of
 // their claims, and since when.
@@ -105,6 +135,10 @@ class FindingsBook final {
   // subject the last counts. Returns the changes, by subject.
   std::vector<FindingChange> Replace(Detector detector, std::vector<LiveFinding> present,
                                      Timestamp now);
+
+  // Takes over the findings of an earlier life of the watch, or of another server, until each
+  // detector has looked itself: they keep when they were first seen.
+  void Restore(std::vector<LiveFinding> findings);
 
   // Ordered by detector, then subject.
   std::vector<LiveFinding> Snapshot() const;

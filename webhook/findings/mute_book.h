@@ -40,10 +40,6 @@ struct Mute {
 };
 Mute MuteOf(const LiveFinding& finding);
 
-template <>
-struct ColumnForm<Detector> : WordColumn<Detector, DetectorFromName> {};
-template <>
-struct ColumnForm<Severity> : WordColumn<Severity, SeverityFromName> {};
 inline constexpr auto kMutesTable = MakeTable<Mute>(
     "mutes", 2, StoredColumn("rule", &Mute::detector), StoredColumn("subject", &Mute::subject),
     StoredColumn("severity", &Mute::severity), StoredColumn("resource", &Mute::resource),

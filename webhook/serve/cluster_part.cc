@@ -48,11 +48,9 @@ ClusterPart::ClusterPart(ClusterPartPorts ports)
       own_({ports.clock, watch_.api(), [this] { return Leads(); },
             [this](const OwnEvent& event) { Note(event); }},
            {&ports.admission.source(), &checks_, &grants_}),
-      inbox_(ports.clock),
-      exchange_({ports.store, ports.clock, ports.logger, inbox_, watch_.inbox(), watch_,
-                 detection_.Mutes(), *this}),
-      answers_({ports.store, ports.clock, ports.admission.in_force(),
-                ports.config.Current()->cluster_id, inbox_, detection_, watch_, *this}) {
+      shared_({ports.store, ports.clock, ports.logger, ports.admission.in_force(),
+               ports.config.Current()->cluster_id, watch_.inbox(), detection_.mutes(), watch_,
+               *this}) {
   const EffectivePolicy present = ports_.admission.effective();
   rules_of_ = present.config;
   watch_.SetRules(RulesOf(present));
@@ -67,13 +65,13 @@ Result<void> ClusterPart::Start(ServerSettings server) {
   for (FollowedKind& kind : own_.kinds()) others.push_back(std::move(kind));
   TRUCE_RETURN_IF_ERROR(watch_.Start(std::move(server), {std::move(others), *this}));
   detection_.Start();
-  if (HasOthers(*ports_.config.Current())) exchange_.Start();
+  shared_.Start();
   return {};
 }
 
 void ClusterPart::Stop() {
   // They ask the cluster by what ends with the watch.
-  exchange_.Stop();
+  shared_.Stop();
   own_.Stop();
   detection_.Stop();
   watch_.Stop();
@@ -85,15 +83,11 @@ std::vector<ReviewSink*> ClusterPart::sinks() {
   return all;
 }
 
-bool ClusterPart::AnswersItself() const {
-  return !HasOthers(*ports_.config.Current()) || watch_.has_seen_all();
-}
-
 void ClusterPart::NoteCheckAdmitted(const Uid& uid) {
   if (Leads()) {
     checks_.NoteAdmitted(uid);
   } else {
-    exchange_.box().CheckAdmitted(uid);
+    shared_.box().CheckAdmitted(uid);
   }
 }
 
@@ -101,7 +95,7 @@ void ClusterPart::NoteDeletionAsked(const Slot& slot) {
   if (Leads()) {
     detection_.OnDeletionAsked(slot);
   } else {
-    exchange_.box().DeletionAsked(slot);
+    shared_.box().DeletionAsked(slot);
   }
 }
 
@@ -109,7 +103,7 @@ void ClusterPart::NoteProviderAct(const ProviderAct& act) {
   if (Leads()) {
     detection_.OnProviderAct(act);
   } else {
-    exchange_.box().ProviderActed(act);
+    shared_.box().ProviderActed(act);
   }
 }
 
@@ -124,14 +118,12 @@ void ClusterPart::TakeUp(const ReviewNews& news) {
   for (const Uid& uid : news.checks) checks_.NoteAdmitted(uid);
 }
 
-std::optional<SharedReports> ClusterPart::Gather() {
-  std::optional<SharedReports> reports = detection_.Gather();
-  if (!reports) return reports;
+WatchReports ClusterPart::Gather() {
+  WatchReports reports = detection_.Gather();
   Result<BrakeView> brake = watch_.Brake();
-  if (!brake.ok()) return std::nullopt;
-  reports->brake = std::move(brake).value();
+  if (brake.ok()) reports.brake = std::move(brake).value();
   Result<RecoveryView> recovery = watch_.Recovery();
-  if (recovery.ok()) reports->waits = std::move(recovery.value().waits);
+  if (recovery.ok()) reports.waits = std::move(recovery.value().waits);
   return reports;
 }
 
@@ -153,7 +145,7 @@ void ClusterPart::TakeView(const ClusterView& view) {
   // The webhook's rules follow the XRDs.
   if (view.learned.composites != composites_ || view.ready != was_ready) ports_.credentials.Wake();
   composites_ = view.learned.composites;
-  if (!view.ready || view.is_told || has_seen_all_) return;
+  if (!view.ready || view.is_published || has_seen_all_) return;
   has_seen_all_ = true;
   // Statuses are this server's to write now.
   own_.Refresh();

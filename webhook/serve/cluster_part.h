@@ -10,6 +10,7 @@
 
 #include "registry/base/result.h"
 #include "webhook/admission/live_objects.h"
+#include "webhook/api/shared_cluster.h"
 #include "webhook/config/reload.h"
 #include "webhook/log/log.h"
 #include "webhook/metrics/health.h"
@@ -21,9 +22,6 @@
 #include "webhook/serve/cluster_watch.h"
 #include "webhook/serve/credentials.h"
 #include "webhook/serve/detection.h"
-#include "webhook/serve/shared/cluster_answers.h"
-#include "webhook/serve/shared/exchange.h"
-#include "webhook/serve/shared/leader_inbox.h"
 #include "webhook/serve/sinks.h"
 
 namespace truce {
@@ -41,7 +39,7 @@ struct ClusterPartPorts {
 };
 
 // Thread-safe, but for Start and Stop, which are for one thread.
-class ClusterPart final : private SightObserver, private LeadingServer, private AskedServer {
+class ClusterPart final : private SightObserver, private WatchingServer {
  public:
   explicit ClusterPart(ClusterPartPorts ports);
   ~ClusterPart() override;
@@ -66,8 +64,8 @@ class ClusterPart final : private SightObserver, private LeadingServer, private 
   ClusterApi& api() { return watch_.api(); }
   // Null until the cluster was reached.
   ClusterApi* reached_api() const { return watch_.reached_api(); }
-  ClusterReports& reports() { return answers_; }
-  WatchControls& controls() { return answers_; }
+  ClusterReports& reports() { return shared_; }
+  WatchControls& controls() { return shared_; }
   LiveObjectReader& live() { return live_; }
 
   // The configuration's file was taken over: objects are tried with it again.
@@ -90,10 +88,9 @@ class ClusterPart final : private SightObserver, private LeadingServer, private 
   bool Leads() const { return watch_.leads(); }
   void NoteDeletionAsked(const Slot& slot);
   void NoteProviderAct(const ProviderAct& act);
-  Store* LeadingStore() override { return Leads() ? &ports_.watch_store : nullptr; }
+  Store* LeadingStore() const override { return Leads() ? &ports_.watch_store : nullptr; }
   void TakeUp(const ReviewNews& news) override;
-  std::optional<SharedReports> Gather() override;
-  bool AnswersItself() const override;
+  WatchReports Gather() override;
   Result<NameReport> NamesIn(std::vector<FollowedKind> kinds) override {
     return detection_.NamesIn(std::move(kinds));
   }
@@ -124,10 +121,7 @@ class ClusterPart final : private SightObserver, private LeadingServer, private 
   OwnershipGrants grants_;
   OwnershipChecks checks_;
   TruceResources own_;
-  // The messages between several servers of the cluster.
-  LeaderInbox inbox_;
-  Exchange exchange_;
-  ClusterAnswers answers_;
+  SharedCluster shared_;
 };
 
 }  // namespace truce

@@ -432,7 +432,7 @@ void ClusterWatch::TellView() {
     if (!TellOthers(view)) return;
     view.life = life_;
   }
-  if (view.ready && !is_followed_.exchange(true)) {
+  if (view.ready && !std::exchange(is_followed_, true)) {
     ports_.logger.Log(
         LogLevel::kInfo,
         report->status.crossplane ? "cluster followed" : "cluster followed: it has no Crossplane",
@@ -461,14 +461,15 @@ void ClusterWatch::Hand(ClusterView view) {
 // database that is away leaves every review unknown meanwhile.
 bool ClusterWatch::TellOthers(const ClusterView& view) {
   const Deadline now = std::chrono::steady_clock::now();
-  ToldView told;
-  told.view = view;
-  told.doubts = ports_.doubts.Told();
+  PublishedView published;
+  published.view = view;
+  published.doubts = ports_.doubts.Told();
   {
     const std::lock_guard<std::mutex> lock(mutex_);
-    told.unseen = unseen_;
+    published.unseen = unseen_;
   }
-  const Result<void> done = publisher_.Tell(ports_.watch_store, told, In(kOthersTime));
+  const Result<void> done = publisher_.Write(ports_.watch_store, ContentsOf(published),
+                                             ports_.clock.Now(), In(kOthersTime));
   const bool was_failing = std::exchange(is_cut_off_, !done.ok());
   if (!done.ok()) {
     if (!was_failing) {

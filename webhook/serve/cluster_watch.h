@@ -27,8 +27,7 @@
 #include "webhook/log/log.h"
 #include "webhook/metrics/health.h"
 #include "webhook/metrics/metrics.h"
-#include "webhook/serve/shared/cluster_view.h"
-#include "webhook/serve/shared/view_exchange.h"
+#include "webhook/watch/cluster_view.h"
 #include "webhook/watch/engine.h"
 #include "webhook/watch/recovery/recovery.h"
 #include "webhook/watch/recovery/witness.h"
@@ -84,8 +83,6 @@ class ClusterWatch final : public WatchControls {
   void EndLeading();
   // It leads: its writes go through the leader's store. Thread-safe.
   bool leads() const { return leads_.load(); }
-  // It leads, and has seen everything. Thread-safe.
-  bool has_seen_all() const { return is_followed_.load(); }
   // For the other servers, beside the view.
   void SetUnseen(std::map<GroupKind, Timestamp> unseen);
 
@@ -181,15 +178,15 @@ class ClusterWatch final : public WatchControls {
   Deadline witness_due_{};
   bool is_cut_off_ = false;  // the others could not be reached, or the leader not heard, just now
   const std::shared_ptr<ViewLife> life_ = std::make_shared<ViewLife>();  // of what it tells itself
-  ViewPublisher publisher_;
+  TablePublisher publisher_{std::string(kViewPart)};
   ViewReader reader_;
   std::string problem_;
   std::string recovery_;
   ClusterView view_;
   bool view_told_ = false;
+  bool is_followed_ = false;  // logged once
   std::uint64_t breaches_ = 0;  // that were told of
   std::atomic<bool> leads_{false};
-  std::atomic<bool> is_followed_{false};
   std::atomic<std::int64_t> view_age_{0};  // ms
   std::atomic<std::uint64_t> held_back_{0};
   std::atomic<std::uint64_t> frozen_{0};

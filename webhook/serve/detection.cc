@@ -9,7 +9,6 @@
 #include "webhook/findings/name_census.h"
 #include "webhook/findings/object_events.h"
 #include "webhook/publish/webhook_repair.h"
-#include "webhook/serve/shared/baseline.h"
 
 namespace truce {
 namespace {
@@ -111,8 +110,22 @@ Worker::Rest Detection::Turn() {
     discover_due_ = In(kDiscoverEvery);
   }
   ReadMutes();
-  if (ports_.watch.leads() && Examine(is_ready) && is_ready) has_looked_.store(true);
+  if (ports_.watch.leads() && Restore() && Examine(is_ready) && is_ready) has_looked_.store(true);
   return {In(Detectors::kExamineEvery)};
+}
+
+// The findings of the leader before, once this server leads. False: they cannot be read now.
+bool Detection::Restore() {
+  if (is_restored_) return true;
+  PublishedTables tables(std::string(kReportsPart), {kFindingsTable});
+  const Result<bool> read = tables.Read(ports_.store, In(kStoreTime));
+  if (!read.ok()) {
+    LogTrouble("findings of before the start cannot be read", read.error().message);
+    return false;
+  }
+  book_.Restore(tables.Values(kFindingsTable));
+  is_restored_ = unseen_due_ = true;
+  return true;
 }
 
 bool Detection::Examine(bool is_ready) {
@@ -199,25 +212,13 @@ bool Detection::IsDiscreet() const {
   return ports_.admission.policy()->disclosure != Disclosure::kFull;
 }
 
-Result<BaselineReport> Detection::Baseline() const {
-  TRUCE_ASSIGN_OR_RETURN(BaselineReport report, detectors_.Baseline(In(kStoreTime)));
-  TRUCE_RETURN_IF_ERROR(
-      AddJudgements({book_.Snapshot(), mutes_, *ports_.admission.policy(), ports_.store},
-                    In(kStoreTime), report));
-  return report;
-}
-
-std::optional<Timestamp> Detection::AsOf() const {
-  return has_looked_.load() ? std::nullopt : std::optional(Timestamp{});
-}
-
-std::optional<SharedReports> Detection::Gather() const {
-  if (!has_looked_.load()) return std::nullopt;
-  return SharedReports{.wars = detectors_.Wars(),
-                       .findings = book_.Snapshot(),
-                       .coverage = detectors_.Coverage(),
-                       .watched = detectors_.Watched(),
-                       .inhabited = detectors_.KindsWithObjects()};
+WatchReports Detection::Gather() const {
+  return {.wars = detectors_.Wars(),
+          .findings = book_.Snapshot(),
+          .coverage = detectors_.Coverage(),
+          .watched = detectors_.Watched(),
+          .inhabited = detectors_.KindsWithObjects(),
+          .looked = has_looked_.load()};
 }
 
 Result<NameReport> Detection::NamesIn(std::vector<FollowedKind> kinds) {

@@ -17,6 +17,7 @@
 #include "registry/base/worker.h"
 #include "registry/store/store.h"
 #include "webhook/api/cluster_routes.h"
+#include "webhook/api/watch_reports.h"
 #include "webhook/config/reload.h"
 #include "webhook/findings/detectors.h"
 #include "webhook/findings/event_writer.h"
@@ -28,7 +29,6 @@
 #include "webhook/serve/admission_part.h"
 #include "webhook/serve/cluster_watch.h"
 #include "webhook/serve/credentials.h"
-#include "webhook/serve/shared/shared_reports.h"
 
 namespace truce {
 
@@ -49,7 +49,7 @@ struct DetectionPorts {
 };
 
 // Thread-safe.
-class Detection final : public SightObserver, public ClusterReports {
+class Detection final : public SightObserver {
  public:
   explicit Detection(DetectionPorts ports);
   ~Detection() override;
@@ -76,19 +76,12 @@ class Detection final : public SightObserver, public ClusterReports {
   void WriteMetrics(MetricWriter& writer) const;
   // How a kind is served: as it is followed, else as discovered within the last minutes.
   std::optional<ServedKind> KindOf(const GroupKind& kind) const { return detectors_.KindOf(kind); }
-  // All that is watched, but for the brake, for other servers; nothing: not all was looked at yet.
-  std::optional<SharedReports> Gather() const;
+  // All that is watched, but for the brake and recovery.
+  WatchReports Gather() const;
   // Lists the cluster: the names in `kinds`.
   Result<NameReport> NamesIn(std::vector<FollowedKind> kinds);
 
-  std::vector<TagWar> Wars() const override { return detectors_.Wars(); }
-  std::vector<LiveFinding> Findings() const override { return book_.Snapshot(); }
-  MuteBook& Mutes() override { return mutes_; }
-  CoverageReport Coverage() const override { return detectors_.Coverage(); }
-  Result<BaselineReport> Baseline() const override;
-  // The epoch until all was looked at once.
-  std::optional<Timestamp> AsOf() const override;
-  Result<NameReport> Names() override { return NamesIn(detectors_.KindsWithObjects()); }
+  MuteBook& mutes() { return mutes_; }
 
   // SightObserver, called by the watch.
   void OnSighted(const ObservedVersion& observed) override { detectors_.OnSighted(observed); }
@@ -112,6 +105,7 @@ class Detection final : public SightObserver, public ClusterReports {
   void KeepReports();
   // False: the registry does not answer.
   bool Examine(bool is_ready);
+  bool Restore();
 
   const DetectionPorts ports_;
   // The API group in which findings are kept as objects; empty: whichever there is; none: in none.
@@ -126,7 +120,8 @@ class Detection final : public SightObserver, public ClusterReports {
   Detectors detectors_;
   std::optional<ReportKinds> report_kinds_;  // of the thread that looks
   std::unique_ptr<ReportKeeper> reports_;    // null: off
-  bool unseen_due_ = false;                  // of the thread that looks, as the next
+  bool is_restored_ = false;                 // of the thread that looks, as the next two
+  bool unseen_due_ = false;
   std::map<GroupKind, Timestamp> unseen_;
 
   Deadline discover_due_{};

@@ -5,16 +5,25 @@
 #include <array>
 
 #include "registry/ownership/table.h"
+#include "registry/store/published.h"
+#include "webhook/api/orders.h"
 #include "webhook/api/override_book.h"
 #include "webhook/api/review_books.h"
+#include "webhook/api/watch_reports.h"
+#include "webhook/findings/findings_book.h"
 #include "webhook/findings/mute_book.h"
+#include "webhook/findings/review_news.h"
+#include "webhook/watch/cluster_view.h"
 #include "webhook/watch/kept.h"
 
 namespace truce {
 
-inline constexpr std::array<Table, 7> kRegistryTables = {
-    kOverridesTable,      kMutesTable,           kTrialTable,      kDenialsTable,
-    kWatchPositionsTable, kProviderConfigsTable, kMappedKindsTable};
+inline constexpr std::array<Table, 18> kRegistryTables = {
+    kOverridesTable,      kMutesTable,           kTrialTable,        kDenialsTable,
+    kWatchPositionsTable, kProviderConfigsTable, kMappedKindsTable,  kPublishedTable,
+    kViewedConfigsTable,  kDefinitionsTable,     kWatchGapsTable,    kFindingsTable,
+    kTagWarsTable,        kCoverageGapsTable,    kWatchedKindsTable, kWatchSummaryTable,
+    kReviewNewsTable,     kOrdersTable};
 
 }  // namespace truce
 

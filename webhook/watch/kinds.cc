@@ -67,6 +67,7 @@ bool IsAlways(Role role) {
 }  // namespace
 
 std::string_view Name(Role role) { return kRoles.Of(role); }
+std::optional<Role> RoleFromName(std::string_view name) { return kRoles.Find(name); }
 
 bool IsRecorded(Role role) {
   return role == Role::kManaged || role == Role::kMapped || role == Role::kComposite ||

@@ -39,6 +39,7 @@ enum class Role : std::uint8_t {
   kOther,                // of somebody else: handed to the observer unread (OnOther)
 };
 std::string_view Name(Role role);  // "managed", "mapped", "composite", "claim", …
+std::optional<Role> RoleFromName(std::string_view name);
 
 // Whether sights of the role become rows or objects of the registry.
 bool IsRecorded(Role role);
