@@ -14,8 +14,8 @@ CREATE TABLE agreements (
   at        INTEGER NOT NULL,
   until     INTEGER
 ) STRICT, WITHOUT ROWID;
-INSERT INTO "agreements" VALUES('aq4ucxslx5pg2','protection',1,'','observe',1,'','customer data','operator',1795901678079,NULL);
-INSERT INTO "agreements" VALUES('aq4ucxslx6mkh','share',1,'ns:local/team-d','observe',1,'','ticket 1','operator',1795901678111,1803677678000);
+INSERT INTO "agreements" VALUES('aq4vkv2gkcend','protection',1,'','observe',1,'','customer data','operator',1795911896827,NULL);
+INSERT INTO "agreements" VALUES('aq4vkv2gkctb3','share',1,'ns:local/team-d','observe',1,'','ticket 1','operator',1795911896863,1803687896000);
 CREATE TABLE audit (
   seq    INTEGER PRIMARY KEY,
   at     INTEGER NOT NULL,
@@ -31,18 +31,26 @@ CREATE TABLE audit (
   actor  TEXT    NOT NULL,
   review TEXT    NOT NULL
 ) STRICT;
-INSERT INTO "audit" VALUES(1,1795901678014,'granted','s3/Bucket|aws|||name=prod-artifacts','aq4ucxslx3zoo','local/platform.example.org/ObjectStorage/team-a/artifacts','local/platform.example.org/ObjectStorage/team-a/artifacts','local/0f1c6f6e-5a34-4d0c-8a38-6c2f8f3d1a01','review 5b9d0c1e-6f0a-4a7e-9c56-0d4f6a1b2c01 CREATE','system:serviceaccount:argocd:argocd-application-controller','5b9d0c1e-6f0a-4a7e-9c56-0d4f6a1b2c01');
-INSERT INTO "audit" VALUES(2,1795901678035,'granted','s3/Bucket|aws|||name=payments-prod-bucket','aq4ucxslx44y3','local/platform.example.org/ObjectStorage/team-c/statements','local/platform.example.org/ObjectStorage/team-c/statements','local/0f1c6f6e-5a34-4d0c-8a38-6c2f8f3d1a05','review 5b9d0c1e-6f0a-4a7e-9c56-0d4f6a1b2c05 CREATE','system:serviceaccount:argocd:argocd-application-controller','5b9d0c1e-6f0a-4a7e-9c56-0d4f6a1b2c05');
-INSERT INTO "audit" VALUES(3,1795901678052,'administered','s3/Bucket|aws|||name=prod-artifacts','aq4ucxslx3zoo','local/platform.example.org/ObjectStorage/team-a/artifacts','local/platform.example.org/ObjectStorage/team-a/artifacts','local/0f1c6f6e-5a34-4d0c-8a38-6c2f8f3d1a01','confirmed by operator','operator','');
-INSERT INTO "audit" VALUES(4,1795901678079,'administered','s3/Bucket|aws|||name=prod-artifacts','aq4ucxslx3zoo','local/platform.example.org/ObjectStorage/team-a/artifacts','////','','protected against deletion: customer data','operator','');
-INSERT INTO "audit" VALUES(5,1795901678111,'administered','s3/Bucket|aws|||name=prod-artifacts','aq4ucxslx3zoo','local/platform.example.org/ObjectStorage/team-a/artifacts','////','','shared with namespace team-d at level observe until 2027-02-26T21:34:38Z: ticket 1','operator','');
-INSERT INTO "audit" VALUES(6,1795901678139,'administered','',NULL,'////','////','','override of namespace team-z until 2026-11-28T22:34:38Z: ticket 2','operator','');
-INSERT INTO "audit" VALUES(7,1795901678161,'released','s3/Bucket|aws|||name=payments-prod-bucket','aq4ucxslx44y3','local/platform.example.org/ObjectStorage/team-c/statements','////','','released by operator: ticket 3','operator','');
+INSERT INTO "audit" VALUES(1,1795911896752,'granted','s3/Bucket|aws|||name=prod-artifacts','aq4vkv2gkamkc','local/platform.example.org/ObjectStorage/team-a/artifacts','local/platform.example.org/ObjectStorage/team-a/artifacts','local/0f1c6f6e-5a34-4d0c-8a38-6c2f8f3d1a01','review 5b9d0c1e-6f0a-4a7e-9c56-0d4f6a1b2c01 CREATE','system:serviceaccount:argocd:argocd-application-controller','5b9d0c1e-6f0a-4a7e-9c56-0d4f6a1b2c01');
+INSERT INTO "audit" VALUES(2,1795911896768,'granted','s3/Bucket|aws|||name=payments-prod-bucket','aq4vkv2gkaz6n','local/platform.example.org/ObjectStorage/team-c/statements','local/platform.example.org/ObjectStorage/team-c/statements','local/0f1c6f6e-5a34-4d0c-8a38-6c2f8f3d1a05','review 5b9d0c1e-6f0a-4a7e-9c56-0d4f6a1b2c05 CREATE','system:serviceaccount:argocd:argocd-application-controller','5b9d0c1e-6f0a-4a7e-9c56-0d4f6a1b2c05');
+INSERT INTO "audit" VALUES(3,1795911896791,'administered','s3/Bucket|aws|||name=prod-artifacts','aq4vkv2gkamkc','local/platform.example.org/ObjectStorage/team-a/artifacts','local/platform.example.org/ObjectStorage/team-a/artifacts','local/0f1c6f6e-5a34-4d0c-8a38-6c2f8f3d1a01','confirmed by operator','operator','');
+INSERT INTO "audit" VALUES(4,1795911896827,'administered','s3/Bucket|aws|||name=prod-artifacts','aq4vkv2gkamkc','local/platform.example.org/ObjectStorage/team-a/artifacts','////','','protected against deletion: customer data','operator','');
+INSERT INTO "audit" VALUES(5,1795911896863,'administered','s3/Bucket|aws|||name=prod-artifacts','aq4vkv2gkamkc','local/platform.example.org/ObjectStorage/team-a/artifacts','////','','shared with namespace team-d at level observe until 2027-02-27T00:24:56Z: ticket 1','operator','');
+INSERT INTO "audit" VALUES(6,1795911896880,'administered','',NULL,'////','////','','override of namespace team-z until 2026-11-29T01:24:56Z: ticket 2','operator','');
+INSERT INTO "audit" VALUES(7,1795911896907,'released','s3/Bucket|aws|||name=payments-prod-bucket','aq4vkv2gkaz6n','local/platform.example.org/ObjectStorage/team-c/statements','////','','released by operator: ticket 3','operator','');
 CREATE TABLE commits (
   one   INTEGER PRIMARY KEY CHECK (one = 1),
   count INTEGER NOT NULL
 ) STRICT;
 INSERT INTO "commits" VALUES(1,10);
+CREATE TABLE coverage_gaps (
+  reason  TEXT    NOT NULL,
+  subject TEXT    NOT NULL,
+  why     TEXT    NOT NULL,
+  remedy  TEXT    NOT NULL,
+  objects INTEGER NOT NULL,
+  PRIMARY KEY (reason, subject, why)
+) STRICT, WITHOUT ROWID;
 CREATE TABLE declarations (
   resource    INTEGER NOT NULL REFERENCES resources (id) ON DELETE RESTRICT DEFERRABLE INITIALLY DEFERRED,
   uid         TEXT    NOT NULL CHECK (uid <> ''),  -- "cluster/metadata.uid"
@@ -64,7 +72,14 @@ CREATE TABLE declarations (
   account_fields TEXT NOT NULL,  -- a digest
   PRIMARY KEY (resource, uid, state)
 ) STRICT, WITHOUT ROWID;
-INSERT INTO "declarations" VALUES(1,'local/0f1c6f6e-5a34-4d0c-8a38-6c2f8f3d1a01','seen',1,'local/platform.example.org/ObjectStorage/team-a/artifacts','team-a',NULL,'deletes',0,0,'s3/Bucket|aws||us-west-2|name=prod-artifacts','','',NULL,'',1795901678014,NULL,'');
+INSERT INTO "declarations" VALUES(1,'local/0f1c6f6e-5a34-4d0c-8a38-6c2f8f3d1a01','seen',1,'local/platform.example.org/ObjectStorage/team-a/artifacts','team-a',NULL,'deletes',0,0,'s3/Bucket|aws||us-west-2|name=prod-artifacts','','',NULL,'',1795911896752,NULL,'');
+CREATE TABLE definitions (
+  "group"         TEXT    NOT NULL,
+  kind            TEXT    NOT NULL,
+  composite_group TEXT    NOT NULL,
+  composite_kind  TEXT    NOT NULL,
+  PRIMARY KEY ("group", kind, composite_group, composite_kind)
+) STRICT, WITHOUT ROWID;
 CREATE TABLE denials (
   id        TEXT    NOT NULL,
   key       TEXT    NOT NULL,
@@ -82,7 +97,25 @@ CREATE TABLE denials (
   root      TEXT    NOT NULL,
   PRIMARY KEY (id)
 ) STRICT, WITHOUT ROWID;
-INSERT INTO "denials" VALUES('dtojuam3q2','s3/Bucket|aws|||name=prod-artifacts','S3 bucket "prod-artifacts"','duplicate-ownership','S3 bucket "prod-artifacts" is owned by service "service-a", declared by ObjectStorage team-a/artifacts.','platform.example.org','ObjectStorage','team-b','artifacts','system:serviceaccount:argocd:argocd-application-controller',1795901678027,1795901678027,1,'local/platform.example.org/ObjectStorage/team-b/artifacts');
+INSERT INTO "denials" VALUES('dtojuam3q2','s3/Bucket|aws|||name=prod-artifacts','S3 bucket "prod-artifacts"','duplicate-ownership','S3 bucket "prod-artifacts" is owned by service "service-a", declared by ObjectStorage team-a/artifacts.','platform.example.org','ObjectStorage','team-b','artifacts','system:serviceaccount:argocd:argocd-application-controller',1795911896766,1795911896766,1,'local/platform.example.org/ObjectStorage/team-b/artifacts');
+CREATE TABLE findings (
+  rule       TEXT    NOT NULL,
+  subject    TEXT    NOT NULL,
+  id         TEXT    NOT NULL,
+  severity   TEXT    NOT NULL,
+  key        TEXT    NOT NULL,
+  objects    TEXT    NOT NULL,
+  resource   TEXT    NOT NULL,
+  cause      TEXT    NOT NULL,
+  evidence   TEXT    NOT NULL,
+  remedy     TEXT    NOT NULL,
+  since      INTEGER NOT NULL,
+  namespaces TEXT    NOT NULL,
+  services   TEXT    NOT NULL,
+  first_seen INTEGER NOT NULL,
+  last_seen  INTEGER NOT NULL,
+  PRIMARY KEY (rule, subject)
+) STRICT, WITHOUT ROWID;
 CREATE TABLE mapped_kinds (
   cluster TEXT    NOT NULL,
   "group" TEXT    NOT NULL,
@@ -91,7 +124,7 @@ CREATE TABLE mapped_kinds (
   PRIMARY KEY (cluster, "group", kind)
 ) STRICT, WITHOUT ROWID;
 CREATE TABLE migrations (version INTEGER PRIMARY KEY, name TEXT NOT NULL, checksum TEXT NOT NULL, at INTEGER NOT NULL) STRICT;
-INSERT INTO "migrations" VALUES(1,'0001_ownership','51c4d06080871f42298f19cd36e489bc2005b362123f2f9aac2ad17c36f04e71',1795901677928);
+INSERT INTO "migrations" VALUES(1,'0001_ownership','c1935335c51d8c92467039251d75dbeb9a3d6d7069f1771c4ba480e45f77c01d',1795911896677);
 CREATE TABLE mutes (
   rule       TEXT    NOT NULL,
   subject    TEXT    NOT NULL,
@@ -114,7 +147,7 @@ CREATE TABLE names (
   at       INTEGER NOT NULL,
   PRIMARY KEY (name, spelling)
 ) STRICT, WITHOUT ROWID;
-INSERT INTO "names" VALUES('s3/Bucket|aws|||name=prod-artifacts',0,1,'declared',0,1795901678014);
+INSERT INTO "names" VALUES('s3/Bucket|aws|||name=prod-artifacts',0,1,'declared',0,1795911896752);
 CREATE TABLE objects (
   id          INTEGER PRIMARY KEY,
   uid         TEXT    NOT NULL UNIQUE CHECK (uid <> ''),
@@ -135,8 +168,22 @@ CREATE TABLE objects (
   stripped    INTEGER,           -- an unsigned 64-bit number, by its bits
   at          INTEGER NOT NULL
 ) STRICT;
-INSERT INTO "objects" VALUES(1,'local/0f1c6f6e-5a34-4d0c-8a38-6c2f8f3d1a01','local/platform.example.org/ObjectStorage','team-a','artifacts',NULL,'',NULL,'','','service-a','',0,1,'','',NULL,1795901678014);
-INSERT INTO "objects" VALUES(2,'local/0f1c6f6e-5a34-4d0c-8a38-6c2f8f3d1a05','local/platform.example.org/ObjectStorage','team-c','statements',NULL,'',NULL,'','','payments','',0,1,'','',NULL,1795901678035);
+INSERT INTO "objects" VALUES(1,'local/0f1c6f6e-5a34-4d0c-8a38-6c2f8f3d1a01','local/platform.example.org/ObjectStorage','team-a','artifacts',NULL,'',NULL,'','','service-a','',0,1,'','',NULL,1795911896752);
+INSERT INTO "objects" VALUES(2,'local/0f1c6f6e-5a34-4d0c-8a38-6c2f8f3d1a05','local/platform.example.org/ObjectStorage','team-c','statements',NULL,'',NULL,'','','payments','',0,1,'','',NULL,1795911896768);
+CREATE TABLE orders (
+  id      TEXT    NOT NULL,
+  act     TEXT    NOT NULL,
+  "group" TEXT    NOT NULL,
+  kind    TEXT    NOT NULL,
+  actor   TEXT    NOT NULL,
+  reason  TEXT    NOT NULL,
+  at      INTEGER NOT NULL,
+  state   TEXT    NOT NULL,
+  count   INTEGER NOT NULL,
+  error   TEXT    NOT NULL,
+  message TEXT    NOT NULL,
+  PRIMARY KEY (id)
+) STRICT, WITHOUT ROWID;
 CREATE TABLE overrides (
   id        TEXT    NOT NULL,
   name      TEXT    NOT NULL,
@@ -149,7 +196,7 @@ CREATE TABLE overrides (
   at        INTEGER NOT NULL,
   PRIMARY KEY (id)
 ) STRICT, WITHOUT ROWID;
-INSERT INTO "overrides" VALUES('aq4ucxslx6znw','','','team-z','',1795905278000,'ticket 2','operator',1795901678139);
+INSERT INTO "overrides" VALUES('aq4vkv2gkdctk','','','team-z','',1795915496000,'ticket 2','operator',1795911896880);
 CREATE TABLE places (
   id        INTEGER PRIMARY KEY,
   type      TEXT    NOT NULL,
@@ -176,6 +223,13 @@ CREATE TABLE provider_configs (
   generation TEXT    NOT NULL,
   since      INTEGER NOT NULL,
   PRIMARY KEY (cluster, "group", kind, namespace, name)
+) STRICT, WITHOUT ROWID;
+CREATE TABLE published (
+  part    TEXT    NOT NULL,
+  version TEXT    NOT NULL,
+  sign    TEXT    NOT NULL,
+  at      INTEGER NOT NULL,
+  PRIMARY KEY (part)
 ) STRICT, WITHOUT ROWID;
 CREATE TABLE resources (
   id            INTEGER PRIMARY KEY,
@@ -204,13 +258,32 @@ CREATE TABLE resources (
   left_slots    TEXT    NOT NULL,  -- one a line
   CHECK (owned = (place IS NOT NULL))
 ) STRICT;
-INSERT INTO "resources" VALUES(1,'aq4ucxslx3zoo','s3/Bucket|aws|||name=prod-artifacts',1,'local/platform.example.org/ObjectStorage/team-a/artifacts','ns:local/team-a','service-a','','arn:aws:s3:::prod-artifacts','prod-artifacts','s3/Bucket|aws||us-west-2|name=prod-artifacts',NULL,1,1795901678014,1,'none','','','held',NULL,0,0,'');
+INSERT INTO "resources" VALUES(1,'aq4vkv2gkamkc','s3/Bucket|aws|||name=prod-artifacts',1,'local/platform.example.org/ObjectStorage/team-a/artifacts','ns:local/team-a','service-a','','arn:aws:s3:::prod-artifacts','prod-artifacts','s3/Bucket|aws||us-west-2|name=prod-artifacts',NULL,1,1795911896752,1,'none','','','held',NULL,0,0,'');
+CREATE TABLE review_news (
+  sort    TEXT    NOT NULL,
+  about   TEXT    NOT NULL,
+  "group" TEXT    NOT NULL,
+  uid     TEXT    NOT NULL,
+  seen    INTEGER NOT NULL,
+  slot    TEXT    NOT NULL,
+  PRIMARY KEY (sort, about, "group", uid, seen, slot)
+) STRICT, WITHOUT ROWID;
 CREATE TABLE settings (
   name  TEXT PRIMARY KEY CHECK (name <> ''),
   value TEXT NOT NULL
 ) STRICT, WITHOUT ROWID;
 INSERT INTO "settings" VALUES('catalogue','29886a24212832db');
-INSERT INTO "settings" VALUES('store/opened','2026-11-28T21:34:37Z');
+INSERT INTO "settings" VALUES('store/opened','2026-11-29T00:24:56Z');
+CREATE TABLE tag_wars (
+  key             TEXT    NOT NULL,
+  since           INTEGER NOT NULL,
+  last            INTEGER NOT NULL,
+  writes_per_hour INTEGER NOT NULL,
+  writes          INTEGER NOT NULL,
+  fighters        TEXT    NOT NULL,
+  by_tags         INTEGER NOT NULL,
+  PRIMARY KEY (key)
+) STRICT, WITHOUT ROWID;
 CREATE TABLE trial (
   id        TEXT    NOT NULL,
   service   TEXT    NOT NULL,
@@ -228,6 +301,25 @@ CREATE TABLE trial (
   count     INTEGER NOT NULL,
   PRIMARY KEY (id)
 ) STRICT, WITHOUT ROWID;
+CREATE TABLE viewed_configs (
+  "group"   TEXT    NOT NULL,
+  kind      TEXT    NOT NULL,
+  namespace TEXT    NOT NULL,
+  name      TEXT    NOT NULL,
+  account   TEXT    NOT NULL,
+  endpoint  TEXT,
+  services  TEXT    NOT NULL,
+  PRIMARY KEY ("group", kind, namespace, name)
+) STRICT, WITHOUT ROWID;
+CREATE TABLE watch_gaps (
+  sort    TEXT    NOT NULL,
+  subject TEXT    NOT NULL,
+  "group" TEXT    NOT NULL,
+  kind    TEXT    NOT NULL,
+  text    TEXT    NOT NULL,
+  since   INTEGER,
+  PRIMARY KEY (sort, subject, "group", kind)
+) STRICT, WITHOUT ROWID;
 CREATE TABLE watch_positions (
   cluster TEXT    NOT NULL,
   "group" TEXT    NOT NULL,
@@ -235,6 +327,38 @@ CREATE TABLE watch_positions (
   version TEXT    NOT NULL,
   settled INTEGER,
   PRIMARY KEY (cluster, "group", kind)
+) STRICT, WITHOUT ROWID;
+CREATE TABLE watch_summary (
+  part               TEXT    NOT NULL,
+  declaring_kinds    INTEGER NOT NULL,
+  protected_kinds    INTEGER NOT NULL,
+  xrd_groups         TEXT    NOT NULL,
+  missing_xrd_groups TEXT    NOT NULL,
+  failure_policy     TEXT    NOT NULL,
+  failing_since      INTEGER,
+  complete           INTEGER NOT NULL,
+  took               INTEGER NOT NULL,
+  kinds              INTEGER NOT NULL,
+  objects            INTEGER NOT NULL,
+  nominated          INTEGER NOT NULL,
+  held_back          INTEGER NOT NULL,
+  PRIMARY KEY (part)
+) STRICT, WITHOUT ROWID;
+CREATE TABLE watched_kinds (
+  name          TEXT    NOT NULL,
+  "group"       TEXT    NOT NULL,
+  version       TEXT    NOT NULL,
+  kind          TEXT    NOT NULL,
+  plural        TEXT    NOT NULL,
+  namespaced    INTEGER NOT NULL,
+  role          TEXT    NOT NULL,
+  inhabited     INTEGER NOT NULL,
+  problem       TEXT    NOT NULL,
+  frozen        TEXT    NOT NULL,
+  missing       INTEGER NOT NULL,
+  waiting       INTEGER,
+  recovery_wait TEXT    NOT NULL,
+  PRIMARY KEY (name)
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX places_by_namespace ON places (namespace);
 CREATE INDEX resources_by_name    ON resources (name COLLATE NOCASE) WHERE name IS NOT NULL;
