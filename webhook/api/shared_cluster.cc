@@ -46,20 +46,22 @@ void SharedCluster::Lead(Store& store) {
   const Result<ReviewNews> others = TakeNews(store, In(kStoreTime));
   if (others.ok()) news.Add(others.value());
   if (!news.empty()) ports_.server.TakeUp(news);
+  bool is_due = false;
   const Result<std::vector<Order>> orders = orders_.Take(store, In(kStoreTime));
   if (orders.ok()) {
     for (const Order& order : orders.value()) {
       // Where the answer is lost, whoever waits for it looks before repeating the order.
       static_cast<void>(orders_.Answer(store, order, CarryOut(order), In(kStoreTime)).ok());
-      due_ = {};
+      is_due = true;
     }
   }
-  Publish(store);
+  Publish(store, is_due);
 }
 
-void SharedCluster::Publish(Store& store) {
+void SharedCluster::Publish(Store& store, bool is_due) const {
+  const std::lock_guard<std::mutex> lock(publishing_);
   const Deadline now = std::chrono::steady_clock::now();
-  if (now < due_) return;
+  if (!is_due && now < due_) return;
   const WatchReports reports = ports_.server.Gather();
   // Until it has looked at everything the reports of the leader before are better; the first leader
   // ever has none before it.
@@ -100,9 +102,14 @@ std::shared_ptr<const WatchReports> SharedCluster::Latest() const {
   return latest_;
 }
 
+std::shared_ptr<const WatchReports> SharedCluster::Fresh() const {
+  if (Store* store = ports_.server.LeadingStore()) Publish(*store, true);
+  return Latest();
+}
+
 Result<BaselineReport> SharedCluster::Baseline() const {
   const Deadline deadline = In(kReadTime);
-  const auto latest = Latest();
+  const auto latest = Fresh();
   BaselineReport report = latest->watched;
   report.wars = latest->wars;
   report.cluster = ports_.cluster;

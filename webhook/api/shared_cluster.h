@@ -85,7 +85,7 @@ class SharedCluster final : public ClusterReports, public WatchControls {
   std::vector<TagWar> Wars() const override { return Latest()->wars; }
   std::vector<LiveFinding> Findings() const override { return Latest()->findings; }
   MuteBook& Mutes() override { return ports_.mutes; }
-  CoverageReport Coverage() const override { return Latest()->coverage; }
+  CoverageReport Coverage() const override { return Fresh()->coverage; }
   Result<BaselineReport> Baseline() const override;
   Result<NameReport> Names() override { return ports_.server.NamesIn(Latest()->inhabited); }
   std::optional<Timestamp> AsOf() const override;
@@ -102,9 +102,12 @@ class SharedCluster final : public ClusterReports, public WatchControls {
  private:
   bool Leads() const { return ports_.server.LeadingStore() != nullptr; }
   void Lead(Store& store);
-  void Publish(Store& store);
+  // Writes what changed, if `is_due` or it is time.
+  void Publish(Store& store, bool is_due) const;
   void TellLeader();
   Result<std::uint64_t> CarryOut(const Order& order);
+  // Latest, after a leader has written what changed: for reports that people ask for.
+  std::shared_ptr<const WatchReports> Fresh() const;
   // As the tables have them; as read before where the store does not answer. Never null. Blocks for
   // two seconds at most.
   std::shared_ptr<const WatchReports> Latest() const;
@@ -112,10 +115,11 @@ class SharedCluster final : public ClusterReports, public WatchControls {
   const SharedClusterPorts ports_;
   NewsBox box_;
   Orders orders_{ports_.clock};
-  TablePublisher publisher_{std::string(kReportsPart)};
-  Deadline due_{};              // of the next publication
-  bool is_failing_ = false;     // to publish; logged once
-  mutable std::mutex reading_;  // one reads for all
+  mutable std::mutex publishing_;
+  mutable TablePublisher publisher_{std::string(kReportsPart)};  // under publishing_, as the next
+  mutable Deadline due_{};                                       // of the next publication
+  mutable bool is_failing_ = false;                              // to publish; logged once
+  mutable std::mutex reading_;                                   // one reads for all
   mutable PublishedTables tables_{std::string(kReportsPart), ReportTables()};  // under reading_
   mutable std::shared_ptr<const WatchReports> latest_ =
       std::make_shared<const WatchReports>();  // under reading_
