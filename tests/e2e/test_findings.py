@@ -1,6 +1,8 @@
 """`truce findings`: one place for what every detector finds, with proof; who may mute what."""
 
 import json
+import sqlite3
+from contextlib import closing
 
 import pytest
 
@@ -104,3 +106,27 @@ def test_findings_are_listed_explained_and_muted(conflicts, user):
         wait_for(lambda: warnings_about(admin, obj), LOOK_SECONDS, "an Event once it is not muted")
     assert truce.command("findings", "--unmute", team["id"]).returncode == 1
     truce.command("findings", "--unmute", platform["id"])
+
+
+def kept_rules(truce) -> list[str]:
+    with closing(sqlite3.connect(f"file:{truce.data}/truce.db?mode=ro", uri=True)) as database:
+        return [rule for (rule,) in database.execute("SELECT rule FROM findings")]
+
+
+@pytest.mark.rotating(15)  # until a later look, to the minute
+def test_findings_survive_a_restart(conflicts):
+    truce, _, team, platform = conflicts
+    wait_for(lambda: kept_rules(truce).count("ownership-conflict") == 2, LOOK_SECONDS, "findings in the registry")
+    truce.kill()
+    truce.start()
+    kept = {item["id"]: item for item in truce.operator_get(FINDINGS, **CONFLICT)[1]["items"]}
+    for item in (team, platform):
+        assert item["id"] in kept, f"it is not there as soon as the server is ready: {kept}"
+        assert kept[item["id"]]["firstSeen"] == item["firstSeen"]
+    # A look of the new life finds them again, and says nothing new.
+    before = kept[team["id"]]["lastSeen"]
+    wait_for(lambda: truce.operator_get(f"{FINDINGS}/{team['id']}")[1]["lastSeen"] != before,
+             2 * LOOK_SECONDS + 60, "a later look")
+    assert truce.operator_get(f"{FINDINGS}/{team['id']}")[1]["firstSeen"] == team["firstSeen"]
+    log = truce.log.read_text().split("listening listener=admission")[-1]
+    assert f"finding id={team['id']}" not in log and "finding resolved" not in log, log
