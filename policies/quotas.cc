@@ -226,7 +226,7 @@ std::uint64_t AskedOwnerships::CountOf(std::size_t index, const QuotaSpot& spot)
   return found == counts_.end() ? 0 : found->second;
 }
 
-std::vector<QuotaUse> QuotaUses(const Quotas& quotas, const PeopleFacts& facts) {
+std::vector<QuotaUse> QuotaUses(const Quotas& quotas, const AllFacts& facts) {
   std::vector<QuotaUse> out;
   for (const Quota& quota : quotas.all()) {
     std::map<QuotaSpot, std::uint64_t> used;

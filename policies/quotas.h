@@ -21,7 +21,7 @@
 
 namespace truce {
 
-class PeopleFacts;
+class AllFacts;
 struct RuleCase;
 
 // As configuration says it. A pattern, in which '*' matches any run of characters, gives each
@@ -143,7 +143,7 @@ inline constexpr std::size_t kPlacesMax = 100'000;
 // Every use of every quota, in the order of configuration, the fullest spot first; a quota without
 // patterns is listed with 0, too. Takes time in proportion to the places in use, not to the
 // ownerships.
-std::vector<QuotaUse> QuotaUses(const Quotas& quotas, const PeopleFacts& facts);
+std::vector<QuotaUse> QuotaUses(const Quotas& quotas, const AllFacts& facts);
 
 }  // namespace truce
 

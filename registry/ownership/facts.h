@@ -80,9 +80,10 @@ struct Locks {
   std::vector<Table> tables;      // of which it asks all rows
 };
 
-// Three ports on one consistent state, by who asks. A store gives them to what runs on it, for as
-// long as that runs; not kept afterwards. External synchronization. A read that fails makes the
-// whole call of the store fail: its result is discarded, so that what runs needs no error handling.
+// Two ports on one consistent state: for decisions, and for all the others. A store gives them to
+// what runs on it, for as long as that runs; not kept afterwards. External synchronization. A read
+// that fails makes the whole call of the store fail: its result is discarded, so that what runs
+// needs no error handling.
 
 // What a decision reads: of single keys, objects and names. More than the house's eight methods,
 // since the Ledger shows every one of them with its changes.
@@ -136,11 +137,21 @@ class Facts {
   virtual std::vector<TableRow> TableRows(const Table& table, const TableRow& prefix) const = 0;
 };
 
-// What whole passes over the registry read, part by part.
-class PassFacts {
- public:
-  virtual ~PassFacts() = default;
+// Names that are searched for among some owners: those whose name begins with `text`, or those of
+// the service, the root's namespace or the type `text`. Of these the ones whose name holds `part`.
+// Letters of ASCII count as the same in either case, in both texts.
+struct NameSearch {
+  enum class Among : std::uint8_t { kBeginning, kService, kNamespace, kType };
+  Among among = Among::kBeginning;
+  std::string text;
+  std::string part;  // empty: every name holds it
 
+  auto operator<=>(const NameSearch&) const = default;
+};
+
+// Besides, for passes over the whole registry, part by part, and for people.
+class AllFacts : public Facts {
+ public:
   // At most `limit` resources, owned or observed, whose id follows `after`, by id.
   virtual std::vector<ResourceId> ResourcesAfter(const ResourceId& after,
                                                  std::size_t limit) const = 0;
@@ -161,24 +172,6 @@ class PassFacts {
   // Number of seen rows of a cluster. May take time in proportion to it: for the brake, once an
   // hour.
   virtual std::uint64_t CountSeen(std::string_view cluster) const = 0;
-};
-
-// Names that are searched for among some owners: those whose name begins with `text`, or those of
-// the service, the root's namespace or the type `text`. Of these the ones whose name holds `part`.
-// Letters of ASCII count as the same in either case, in both texts.
-struct NameSearch {
-  enum class Among : std::uint8_t { kBeginning, kService, kNamespace, kType };
-  Among among = Among::kBeginning;
-  std::string text;
-  std::string part;  // empty: every name holds it
-
-  auto operator<=>(const NameSearch&) const = default;
-};
-
-// What people ask.
-class PeopleFacts {
- public:
-  virtual ~PeopleFacts() = default;
 
   // At most `limit` rows that observe, ordered by RowId, that follow `after`. Takes time in
   // proportion to all that observe.
@@ -212,9 +205,6 @@ class PeopleFacts {
   // At most `limit` lines of the audit log.
   virtual std::vector<AuditLine> AuditLines(const AuditRange& range, std::size_t limit) const = 0;
 };
-
-// All of one state.
-class AllFacts : public Facts, public PassFacts, public PeopleFacts {};
 
 }  // namespace truce
 

@@ -66,7 +66,7 @@ TEST_P(CountsContract, CountsByTypeAccountRegionAndNamespace) {
   OwnedRange both = Buckets("", "eu-west-1", "team-a");
   both.namespaces.emplace_back(SampleSlot("a").cluster, "team-b");
   EXPECT_EQ(Count(both), 3U);
-  OnFacts([](const PeopleFacts& facts) {
+  OnFacts([](const AllFacts& facts) {
     EXPECT_EQ(facts.PlacesOf("s3/Bucket", 9).size(), 4U);
     EXPECT_EQ(facts.PlacesOf("s3/Bucket", 2).size(), 2U);
     EXPECT_TRUE(facts.PlacesOf("sns/Topic", 9).empty());

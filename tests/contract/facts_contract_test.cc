@@ -287,7 +287,7 @@ TEST_P(FactsContract, PagesThroughTheObjectsOfOneKind) {
   WriteAll(changes);
   const auto page_after = [&](const Slot& of_kind, const std::string& after, std::size_t limit) {
     ObjectPage page;
-    OnFacts([&](const PassFacts& facts) { page = facts.ObjectsOfKind(of_kind, after, limit); });
+    OnFacts([&](const AllFacts& facts) { page = facts.ObjectsOfKind(of_kind, after, limit); });
     EXPECT_LE(page.objects.size(), limit);
     return page;
   };
@@ -320,7 +320,7 @@ TEST_P(FactsContract, APassOverAKindOutlivesWhatChangesMeanwhile) {
   const Slot of_kind = changes.put_objects[0].slot;
   const auto page_after = [&](const std::string& after) {
     ObjectPage page;
-    OnFacts([&](const PassFacts& facts) { page = facts.ObjectsOfKind(of_kind, after, 2); });
+    OnFacts([&](const AllFacts& facts) { page = facts.ObjectsOfKind(of_kind, after, 2); });
     return page;
   };
   ObjectPage page = page_after("");
@@ -350,7 +350,7 @@ TEST_P(FactsContract, AnObjectThatBecomesAnotherKindStandsThereOnly) {
   changes.put_objects.pop_back();
   WriteAll(changes);
   const Slot after = changes.put_objects[0].slot;
-  OnFacts([&](const PassFacts& facts) {
+  OnFacts([&](const AllFacts& facts) {
     ASSERT_EQ(facts.ObjectsOfKind(before, {}, 9).objects.size(), 1U);
     EXPECT_EQ(facts.ObjectsOfKind(before, {}, 9).objects[0].uid.text, "u2");
     EXPECT_EQ(facts.ObjectsOfKind(after, {}, 9).objects, changes.put_objects);
@@ -358,7 +358,7 @@ TEST_P(FactsContract, AnObjectThatBecomesAnotherKindStandsThereOnly) {
   Changes drop;
   drop.drop_objects = {changes.put_objects[0].uid};
   WriteAll(drop);
-  OnFacts([&](const PassFacts& facts) {
+  OnFacts([&](const AllFacts& facts) {
     EXPECT_TRUE(facts.ObjectsOfKind(after, {}, 9).objects.empty());
   });
 }
@@ -415,7 +415,7 @@ TEST_P(FactsContract, PagesThroughWhatObserves) {
   const Row b = changes.put_rows[0];
   const Row a2 = changes.put_rows[1];
   const Row a0 = changes.put_rows[3];
-  OnFacts([&](const PeopleFacts& facts) {
+  OnFacts([&](const AllFacts& facts) {
     EXPECT_EQ(facts.ObserversAfter({}, 9), (std::vector{a0, a2, again, b}));
     EXPECT_EQ(facts.ObserversAfter({}, 1), (std::vector{a0}));
     EXPECT_EQ(facts.ObserversAfter(a0.id, 2), (std::vector{a2, again}));
@@ -439,7 +439,7 @@ TEST_P(FactsContract, PagesThroughReservationsMadeBeforeATime) {
   const Row b = changes.put_rows[0];
   const Row a2 = changes.put_rows[1];
   const Row a1 = changes.put_rows[2];
-  OnFacts([&](const PassFacts& facts) {
+  OnFacts([&](const AllFacts& facts) {
     EXPECT_EQ(facts.ReservedBefore(At(4), {}, 9), (std::vector{a1, a2, b}));
     EXPECT_EQ(facts.ReservedBefore(At(3), {}, 9), (std::vector{a2, b}));
     EXPECT_EQ(facts.ReservedBefore(At(4), {}, 1), (std::vector{a1}));
@@ -463,7 +463,7 @@ TEST_P(FactsContract, CountsTheSeenRowsOfACluster) {
   add("one", "u3", RowState::kReserved);
   add("one-more", "u4", RowState::kSeen);
   WriteAll(changes);
-  OnFacts([](const PassFacts& facts) {
+  OnFacts([](const AllFacts& facts) {
     EXPECT_EQ(facts.CountSeen("one"), 2U);
     EXPECT_EQ(facts.CountSeen("one-more"), 1U);
     EXPECT_EQ(facts.CountSeen("on"), 0U);
@@ -472,7 +472,7 @@ TEST_P(FactsContract, CountsTheSeenRowsOfACluster) {
   Changes drop;
   drop.drop_rows = {changes.put_rows[0].id, changes.put_rows[2].id};
   WriteAll(drop);
-  OnFacts([](const PassFacts& facts) { EXPECT_EQ(facts.CountSeen("one"), 1U); });
+  OnFacts([](const AllFacts& facts) { EXPECT_EQ(facts.CountSeen("one"), 1U); });
 }
 
 TEST_P(FactsContract, ListsOwnersByWhatPeopleAskFor) {
@@ -523,7 +523,7 @@ TEST_P(FactsContract, TellsTheAuditLogByNumber) {
     ASSERT_TRUE(store().Read(count, Soon()).ok());
   }
   ASSERT_EQ(told, 4U);
-  OnFacts([](const PeopleFacts& facts) {
+  OnFacts([](const AllFacts& facts) {
     const auto numbers = [&](const AuditRange& range, std::size_t limit) {
       std::string text;
       for (const AuditLine& line : facts.AuditLines(range, limit)) {

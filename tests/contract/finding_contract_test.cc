@@ -1,4 +1,4 @@
-// The contract of how people find owners (PeopleFacts): as a look at all of them tells, on every
+// The contract of how people find owners (AllFacts): as a look at all of them tells, on every
 // store.
 #include <gtest/gtest.h>
 

@@ -11,8 +11,8 @@
 #include <vector>
 
 #include "tests/support/temporary_folder.h"
-#include "webhook/serve/disk_failure.h"
-#include "webhook/upkeep/registry_memory.h"
+#include "webhook/upkeep/disk_failure.h"
+#include "webhook/watch/recovery/registry_memory.h"
 
 namespace truce::testing {
 namespace mark_file_test {

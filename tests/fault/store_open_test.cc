@@ -370,7 +370,7 @@ TEST_F(StoreOpen, AReaderCannotMakeTheLogGrowWithoutBound) {
   options.wal_bytes_max = 400'000;
   const auto store = Open(options);
   ASSERT_TRUE(Write(*store, SampleCreate("first", "first")).ok());
-  HeldSnapshot snapshot(*store, [](const PassFacts& facts) {
+  HeldSnapshot snapshot(*store, [](const AllFacts& facts) {
     EXPECT_EQ(facts.ResourcesAfter({}, 9).size(), 1U) << "a snapshot stays what it was";
   });
   int written = 0;

@@ -318,7 +318,7 @@ void CascadeWorld::SeeEnd(const Thing& last) {
 void CascadeWorld::Portion() {
   if (moving_.empty()) return;
   std::vector<ResourceId> ids;
-  Read([&](const PassFacts& facts) { ids = facts.ResourcesAfter(located_until_, 1); });
+  Read([&](const AllFacts& facts) { ids = facts.ResourcesAfter(located_until_, 1); });
   if (ids.empty()) {
     Say("all accounts are applied");
     moving_.clear();
@@ -343,7 +343,7 @@ bool CascadeWorld::DeclaresAt(const Thing& thing, const ResourceId& id) const {
 
 void CascadeWorld::Proofs() {
   std::vector<Row> due;
-  Read([&](const PassFacts& facts) {
+  Read([&](const AllFacts& facts) {
     due = facts.ReservedBefore(registry_->now() - kTtl, RowId{}, 1000);
   });
   for (const Row& row : due) {
@@ -479,7 +479,7 @@ void CascadeWorld::Respell() {
     return Spelt(CanonicalKey(identity).text);
   };
   std::vector<ResourceId> ids;
-  Read([&](const PassFacts& facts) { ids = facts.ResourcesAfter({}, kAll); });
+  Read([&](const AllFacts& facts) { ids = facts.ResourcesAfter({}, kAll); });
   for (std::span<const ResourceId> left = ids; !left.empty();) {
     const auto portion = left.first(std::min(left.size(), 1 + dice_.Pick(3)));
     left = left.subspan(portion.size());

@@ -47,7 +47,7 @@ class AuditRetentionTest : public ::testing::TestWithParam<bool> {
   }
   std::vector<AuditLine> Lines(bool newest_first = false, std::size_t limit = 1) {
     std::vector<AuditLine> lines;
-    const auto look = [&](const PeopleFacts& facts) {
+    const auto look = [&](const AllFacts& facts) {
       lines = facts.AuditLines({.newest_first = newest_first}, limit);
     };
     EXPECT_TRUE(store().Read(look, Soon()).ok());

@@ -1,5 +1,5 @@
 // What the data directory and the cluster's Lease remember of a registry.
-#include "webhook/upkeep/registry_memory.h"
+#include "webhook/watch/recovery/registry_memory.h"
 
 #include <gtest/gtest.h>
 

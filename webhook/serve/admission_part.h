@@ -18,7 +18,7 @@
 #include "webhook/log/log.h"
 #include "webhook/metrics/metrics.h"
 #include "webhook/publish/policy_source.h"
-#include "webhook/serve/cluster_watch.h"
+#include "webhook/watch/cluster_watch.h"
 #include "webhook/watch/doubts.h"
 
 namespace truce {

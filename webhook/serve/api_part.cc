@@ -11,7 +11,7 @@
 #include "webhook/api/auth/access_rules.h"
 #include "webhook/api/rest/operations.h"
 #include "webhook/findings/conflicts.h"
-#include "webhook/serve/detection.h"
+#include "webhook/publish/detection.h"
 #include "webhook/wire/base64.h"
 #include "webhook/wire/digest.h"
 

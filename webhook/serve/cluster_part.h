@@ -15,14 +15,14 @@
 #include "webhook/log/log.h"
 #include "webhook/metrics/health.h"
 #include "webhook/metrics/metrics.h"
+#include "webhook/publish/credentials.h"
+#include "webhook/publish/detection.h"
 #include "webhook/publish/ownership_checks.h"
 #include "webhook/publish/ownership_grants.h"
 #include "webhook/publish/truce_resources.h"
 #include "webhook/serve/admission_part.h"
-#include "webhook/serve/cluster_watch.h"
-#include "webhook/serve/credentials.h"
-#include "webhook/serve/detection.h"
 #include "webhook/serve/sinks.h"
+#include "webhook/watch/cluster_watch.h"
 
 namespace truce {
 

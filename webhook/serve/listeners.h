@@ -15,7 +15,7 @@
 #include "webhook/http/server.h"
 #include "webhook/metrics/health.h"
 #include "webhook/metrics/metrics.h"
-#include "webhook/serve/data_dir.h"
+#include "webhook/upkeep/data_dir.h"
 
 namespace truce {
 

@@ -27,17 +27,17 @@
 #include "webhook/kube/kube_config.h"
 #include "webhook/log/log.h"
 #include "webhook/page/page_routes.h"
+#include "webhook/publish/credentials.h"
 #include "webhook/serve/admission_part.h"
 #include "webhook/serve/api_part.h"
 #include "webhook/serve/cluster_part.h"
-#include "webhook/serve/credentials.h"
-#include "webhook/serve/data_dir.h"
 #include "webhook/serve/listeners.h"
 #include "webhook/serve/refused_changes.h"
-#include "webhook/serve/registry_part.h"
 #include "webhook/serve/signals.h"
 #include "webhook/serve/sinks.h"
 #include "webhook/upkeep/configured_accounts.h"
+#include "webhook/upkeep/data_dir.h"
+#include "webhook/upkeep/registry_part.h"
 #include "webhook/wire/json_writer.h"
 
 namespace truce {
@@ -91,7 +91,8 @@ class Server final {
     TRUCE_ASSIGN_OR_RETURN(auto catalogue, CatalogueOf(config));
     admission_.emplace(std::move(catalogue), registry_->store(), logger_, clock_);
     TRUCE_RETURN_IF_ERROR(admission_->Configure(config));
-    credentials_.emplace(CredentialPorts{holder_, *admission_, logger_, clock_});
+    credentials_.emplace(CredentialPorts{holder_, admission_->in_force(),
+                                         [this] { return admission_->ready(); }, logger_, clock_});
     TRUCE_RETURN_IF_ERROR(credentials_->Open(server_));
     std::optional<FollowedCluster> followed;
     if (!config.no_cluster) {

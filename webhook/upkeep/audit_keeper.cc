@@ -64,7 +64,7 @@ Result<bool> AuditKeeper::Step(const AuditRetention& retention, Deadline deadlin
   std::uint64_t first = 0;
   std::uint64_t newest = 0;
   std::optional<AuditEntry> end;  // the last line of the oldest segment
-  const auto look = [&](const PeopleFacts& facts) {
+  const auto look = [&](const AllFacts& facts) {
     const auto number_of = [&](const AuditRange& range) {
       const std::vector<AuditLine> lines = facts.AuditLines(range, 1);
       return lines.empty() ? 0 : lines.front().place.number;
@@ -91,7 +91,7 @@ Result<bool> AuditKeeper::Step(const AuditRetention& retention, Deadline deadlin
     cause = "audit log let go up to line " + std::to_string(last);
   } else {
     std::vector<AuditLine> segment;
-    const auto read = [&](const PeopleFacts& facts) {
+    const auto read = [&](const AllFacts& facts) {
       segment = facts.AuditLines({.until = last + 1}, kSegmentLines);
     };
     TRUCE_RETURN_IF_ERROR(store_.Read(read, deadline));

@@ -11,7 +11,7 @@ namespace {
 constexpr std::size_t kSharesPage = 1000;
 
 // The number of the first or the last line; 0: there is none.
-std::uint64_t EndOfAudit(const PeopleFacts& facts, bool newest) {
+std::uint64_t EndOfAudit(const AllFacts& facts, bool newest) {
   const std::vector<AuditLine> lines = facts.AuditLines({.newest_first = newest}, 1);
   return lines.empty() ? 0 : lines.front().place.number;
 }
@@ -22,7 +22,7 @@ Result<void> RegistryNumbers::Count(std::int64_t lines_max, Deadline deadline) {
   // Lines are numbered one after the other, and the oldest go first.
   std::uint64_t first = 0;
   std::uint64_t last = 0;
-  const auto look = [&](const PeopleFacts& facts) {
+  const auto look = [&](const AllFacts& facts) {
     first = EndOfAudit(facts, false);
     last = EndOfAudit(facts, true);
   };

@@ -50,7 +50,7 @@ Slot AllOf(const GroupKind& kind, const std::string& cluster) {
 
 // Calls `visit` for every stored object of the kind.
 template <typename Visit>
-void ForEachObject(const PassFacts& facts, const Slot& kind, const Visit& visit) {
+void ForEachObject(const AllFacts& facts, const Slot& kind, const Visit& visit) {
   ObjectPage page;
   do {
     page = facts.ObjectsOfKind(kind, page.next, kObjectsPage);
@@ -59,7 +59,7 @@ void ForEachObject(const PassFacts& facts, const Slot& kind, const Visit& visit)
 }
 
 // All reserved rows made before `before`, a page at a time.
-std::vector<Row> ReservedRows(const PassFacts& facts, Timestamp before) {
+std::vector<Row> ReservedRows(const AllFacts& facts, Timestamp before) {
   std::vector<Row> rows;
   RowId after;
   for (bool more = true; more;) {
@@ -351,7 +351,7 @@ Result<void> Reconciler::VoidGone(const KindHistory& kind) {
 Result<void> Reconciler::MarkGap(KindHistory& kind) {
   if (!kind.blind()) return {};
   std::vector<Uid> uids;
-  TRUCE_RETURN_IF_ERROR(store_.Read([&](const PassFacts& facts) {
+  TRUCE_RETURN_IF_ERROR(store_.Read([&](const AllFacts& facts) {
     uids.clear();
     ForEachObject(facts, AllOf(kind.followed.group_kind(), store_.cluster()),
                   [&](Object object) { uids.push_back(std::move(object.uid)); });
@@ -364,7 +364,7 @@ Result<void> Reconciler::MarkGap(KindHistory& kind) {
 
 Result<void> Reconciler::CountAdmittedBy(const std::set<std::string>& provisional_accounts) {
   std::vector<Uid> uids;
-  TRUCE_RETURN_IF_ERROR(store_.Read([&](const PassFacts& facts) {
+  TRUCE_RETURN_IF_ERROR(store_.Read([&](const AllFacts& facts) {
     uids.clear();
     for (Row& row : ReservedRows(facts, Timestamp::max())) {
       if (provisional_accounts.contains(row.identity.account)) {
@@ -543,7 +543,7 @@ Result<void> Reconciler::CountSeenRows() {
   // A count of the future is none: the clock was set back since.
   if (seen_counted_ && now - *seen_counted_ <= kCountAge && *seen_counted_ <= now) return {};
   TRUCE_RETURN_IF_ERROR(
-      store_.Read([&](const PassFacts& facts) { seen_rows_ = facts.CountSeen(store_.cluster()); }));
+      store_.Read([&](const AllFacts& facts) { seen_rows_ = facts.CountSeen(store_.cluster()); }));
   seen_counted_ = now;
   return {};
 }
@@ -615,7 +615,7 @@ std::string Reconciler::FrozenFor(const GroupKind& kind) const {
 
 Result<bool> Reconciler::EndUnread(const GroupKind& kind) {
   ObjectPage page;
-  TRUCE_RETURN_IF_ERROR(store_.Read([&](const PassFacts& facts) {
+  TRUCE_RETURN_IF_ERROR(store_.Read([&](const AllFacts& facts) {
     // From the beginning each time: the objects of the page before are dropped by now.
     page = facts.ObjectsOfKind(AllOf(kind, store_.cluster()), {}, kObjectsPage);
   }));

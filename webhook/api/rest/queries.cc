@@ -74,7 +74,7 @@ std::vector<NameSearch> SearchesFor(const ResourceFilter& filter) {
 
 // The keys of all that may fit, in order; nothing: no index finds them among `limit` owners.
 std::optional<std::vector<KeyText>> KeysFor(const ResourceFilter& filter, std::size_t limit,
-                                            const PeopleFacts& facts) {
+                                            const AllFacts& facts) {
   if (!filter.arn.empty()) return facts.KeysWithArn(filter.arn, limit);
   if (!filter.name.empty() && filter.name.find('*') == std::string::npos) {
     auto keys = facts.KeysWithName(filter.name, limit + 1);
@@ -130,7 +130,7 @@ Result<bool> RegistryQueries::Walk(const ResourceQuery& query, const Catalogue& 
   const bool is_led = !filter.arn.empty() || !SearchesFor(filter).empty();
   std::optional<std::vector<KeyText>> keys;
   if (is_led) {
-    TRUCE_ASSIGN_OR_RETURN(keys, ReadFrom(store_, deadline, [&](const PeopleFacts& facts) {
+    TRUCE_ASSIGN_OR_RETURN(keys, ReadFrom(store_, deadline, [&](const AllFacts& facts) {
                              return KeysFor(filter, budget, facts);
                            }));
   } else if (!PartOf(filter.name).empty() && ListFor(filter) == OwnerList::kAll &&
@@ -359,13 +359,13 @@ Result<std::vector<ServiceCount>> RegistryQueries::Services(const std::string& a
                                                             std::size_t limit,
                                                             Deadline deadline) const {
   return ReadFrom(store_, deadline,
-                  [&](const PeopleFacts& facts) { return facts.Services(after, limit); });
+                  [&](const AllFacts& facts) { return facts.Services(after, limit); });
 }
 
 Result<std::vector<AuditLine>> RegistryQueries::Audit(const AuditRange& range, std::size_t limit,
                                                       Deadline deadline) const {
   return ReadFrom(store_, deadline,
-                  [&](const PeopleFacts& facts) { return facts.AuditLines(range, limit); });
+                  [&](const AllFacts& facts) { return facts.AuditLines(range, limit); });
 }
 
 }  // namespace truce

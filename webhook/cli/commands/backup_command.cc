@@ -24,7 +24,7 @@
 #include "webhook/cli/config_flags.h"
 #include "webhook/cli/server/api_call.h"
 #include "webhook/cli/server/server_finder.h"
-#include "webhook/serve/data_dir.h"
+#include "webhook/upkeep/data_dir.h"
 #include "webhook/wire/json_text.h"
 
 namespace truce {

@@ -5,7 +5,7 @@
 #include "webhook/cli/command.h"
 #include "webhook/cli/command_line.h"
 #include "webhook/cli/config_flags.h"
-#include "webhook/serve/store_access.h"
+#include "webhook/upkeep/store_access.h"
 
 namespace truce {
 namespace {

@@ -32,7 +32,7 @@ std::string AwsDefault(std::string_view type) {
   return std::to_string(aws->max) + (aws->per_region ? " per account and region" : " per account");
 }
 
-std::vector<UncountedLine> Uncounted(const Quotas& quotas, const PeopleFacts& facts,
+std::vector<UncountedLine> Uncounted(const Quotas& quotas, const AllFacts& facts,
                                      std::string_view ns) {
   std::vector<UncountedLine> out;
   std::set<std::string_view> types;
@@ -50,7 +50,7 @@ std::vector<UncountedLine> Uncounted(const Quotas& quotas, const PeopleFacts& fa
 
 }  // namespace
 
-QuotaReport ReportQuotas(const Quotas& quotas, const PeopleFacts& facts, std::string_view ns) {
+QuotaReport ReportQuotas(const Quotas& quotas, const AllFacts& facts, std::string_view ns) {
   QuotaReport out;
   for (const QuotaUse& use : QuotaUses(quotas, facts)) {
     if (!ns.empty() && use.spot.ns.second != ns) continue;
@@ -126,7 +126,7 @@ void WriteQuotas(const QuotaReport& report, JsonWriter& json) {
   json.EndArray();
 }
 
-void WriteQuotaMetrics(const Quotas& quotas, const PeopleFacts& facts, MetricWriter& writer) {
+void WriteQuotaMetrics(const Quotas& quotas, const AllFacts& facts, MetricWriter& writer) {
   std::vector<std::uint64_t> used(quotas.all().size());
   for (const QuotaUse& use : QuotaUses(quotas, facts)) {
     std::uint64_t& fullest = used[static_cast<std::size_t>(use.quota - quotas.all().data())];

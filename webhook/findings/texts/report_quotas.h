@@ -14,7 +14,7 @@
 
 namespace truce {
 
-class PeopleFacts;
+class AllFacts;
 
 struct QuotaLine {
   Quota quota;
@@ -37,7 +37,7 @@ struct QuotaReport {
 inline constexpr std::size_t kQuotaLinesMax = 10'000;
 
 // `ns`: only what counts in that namespace; empty: all.
-QuotaReport ReportQuotas(const Quotas& quotas, const PeopleFacts& facts, std::string_view ns);
+QuotaReport ReportQuotas(const Quotas& quotas, const AllFacts& facts, std::string_view ns);
 
 // "free", "warns" (from warnAt on), "full" (or beyond).
 std::string_view QuotaStateOf(const QuotaLine& line);
@@ -49,7 +49,7 @@ void WriteQuotas(const QuotaReport& report, JsonWriter& json);
 
 // truce_quota_used, truce_quota_max: of each quota, of the fullest spot where it counts. A label is
 // the quota as configured, never a namespace or account that only a tenant knows.
-void WriteQuotaMetrics(const Quotas& quotas, const PeopleFacts& facts, MetricWriter& writer);
+void WriteQuotaMetrics(const Quotas& quotas, const AllFacts& facts, MetricWriter& writer);
 
 }  // namespace truce
 

@@ -1,4 +1,4 @@
-#include "webhook/serve/detection.h"
+#include "webhook/publish/detection.h"
 
 #include <optional>
 #include <utility>
@@ -68,7 +68,7 @@ std::vector<FollowedKind> Detection::kinds() const {
 
 // What the detectors compare the cluster with.
 Surroundings Detection::Around() const {
-  const auto policy = ports_.admission.policy();
+  const auto policy = ports_.policy.Current();
   const auto config = ports_.config.Current();
   const auto access = ports_.credentials.access().Current();
   Surroundings around;
@@ -84,7 +84,7 @@ Surroundings Detection::Around() const {
   }
   around.webhook.trusts = [pair = ports_.credentials.certificates().Current().pair](
                               std::string_view bundle) { return BundleTrusts(bundle, *pair); };
-  around.unmapped = ports_.admission.unmapped();
+  around.unmapped = ports_.unmapped();
   for (auto& [kind, since] : around.unmapped) since += config->settle_time;
   return around;
 }
@@ -160,8 +160,7 @@ void Detection::TellUnseen() {
   std::map<GroupKind, Timestamp> unseen = UnseenKinds(book_.Snapshot());
   if (unseen == unseen_) return;
   unseen_ = std::move(unseen);
-  ports_.admission.SetUnseen(unseen_);
-  if (ports_.watch.leads()) ports_.watch.SetUnseen(unseen_);
+  ports_.on_unseen(unseen_);
 }
 
 // Each time anew: another server on the same registry may have written them.
@@ -209,7 +208,7 @@ void Detection::TellRefused(const std::string& webhook_configuration, const std:
 }
 
 bool Detection::IsDiscreet() const {
-  return ports_.admission.policy()->disclosure != Disclosure::kFull;
+  return ports_.policy.Current()->disclosure != Disclosure::kFull;
 }
 
 WatchReports Detection::Gather() const {
@@ -222,7 +221,7 @@ WatchReports Detection::Gather() const {
 }
 
 Result<NameReport> Detection::NamesIn(std::vector<FollowedKind> kinds) {
-  return SurveyNames({ports_.watch.api(), ports_.store, ports_.admission.policy(), std::move(kinds),
+  return SurveyNames({ports_.watch.api(), ports_.store, ports_.policy.Current(), std::move(kinds),
                       ports_.clock.Now()},
                      In(kSurveyTime));
 }

@@ -1,4 +1,4 @@
-#include "webhook/upkeep/registry_memory.h"
+#include "webhook/watch/recovery/registry_memory.h"
 
 #include <sys/stat.h>
 

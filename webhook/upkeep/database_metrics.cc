@@ -1,4 +1,4 @@
-#include "webhook/serve/database_metrics.h"
+#include "webhook/upkeep/database_metrics.h"
 
 #include <string_view>
 

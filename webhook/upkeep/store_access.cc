@@ -1,4 +1,4 @@
-#include "webhook/serve/store_access.h"
+#include "webhook/upkeep/store_access.h"
 
 #include <sys/stat.h>
 #include <unistd.h>

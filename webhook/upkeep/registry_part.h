@@ -1,7 +1,7 @@
 // RegistryPart: the registry in a server: its store, which is opened late, the audit log's bounds,
 // the trial's record, and the disk under all that.
-#ifndef TRUCE_WEBHOOK_SERVE_REGISTRY_PART_H_
-#define TRUCE_WEBHOOK_SERVE_REGISTRY_PART_H_
+#ifndef TRUCE_WEBHOOK_UPKEEP_REGISTRY_PART_H_
+#define TRUCE_WEBHOOK_UPKEEP_REGISTRY_PART_H_
 
 #include <atomic>
 #include <cstddef>
@@ -22,8 +22,8 @@
 #include "webhook/config/config.h"
 #include "webhook/log/log.h"
 #include "webhook/metrics/metrics.h"
-#include "webhook/serve/database_metrics.h"
-#include "webhook/serve/disk_failure.h"
+#include "webhook/upkeep/database_metrics.h"
+#include "webhook/upkeep/disk_failure.h"
 #include "webhook/upkeep/registry_numbers.h"
 #include "webhook/watch/recovery/witness.h"
 
@@ -174,4 +174,4 @@ class RegistryPart final {
 
 }  // namespace truce
 
-#endif  // TRUCE_WEBHOOK_SERVE_REGISTRY_PART_H_
+#endif  // TRUCE_WEBHOOK_UPKEEP_REGISTRY_PART_H_

@@ -1,4 +1,4 @@
-#include "webhook/serve/cluster_watch.h"
+#include "webhook/watch/cluster_watch.h"
 
 #include <algorithm>
 #include <string_view>
@@ -7,7 +7,7 @@
 #include "registry/base/counted.h"
 #include "registry/base/text.h"
 #include "registry/store/administration.h"
-#include "webhook/upkeep/registry_memory.h"
+#include "webhook/watch/recovery/registry_memory.h"
 #include "webhook/wire/json_reader.h"
 
 namespace truce {

@@ -1,7 +1,7 @@
 // ClusterWatch: the server's connection to its cluster: checks whose cluster it is, keeps the watch
 // running, says what the admission path must know of it, and lets operators steer it.
-#ifndef TRUCE_WEBHOOK_SERVE_CLUSTER_WATCH_H_
-#define TRUCE_WEBHOOK_SERVE_CLUSTER_WATCH_H_
+#ifndef TRUCE_WEBHOOK_WATCH_CLUSTER_WATCH_H_
+#define TRUCE_WEBHOOK_WATCH_CLUSTER_WATCH_H_
 
 #include <atomic>
 #include <condition_variable>
@@ -18,7 +18,6 @@
 #include "registry/base/worker.h"
 #include "registry/ownership/terms.h"
 #include "registry/store/store.h"
-#include "webhook/api/cluster_routes.h"
 #include "webhook/kube/api_client.h"
 #include "webhook/kube/backoff.h"
 #include "webhook/kube/late_api.h"
@@ -28,6 +27,7 @@
 #include "webhook/metrics/health.h"
 #include "webhook/metrics/metrics.h"
 #include "webhook/watch/cluster_view.h"
+#include "webhook/watch/controls.h"
 #include "webhook/watch/engine.h"
 #include "webhook/watch/recovery/recovery.h"
 #include "webhook/watch/recovery/witness.h"
@@ -184,7 +184,7 @@ class ClusterWatch final : public WatchControls {
   std::string recovery_;
   ClusterView view_;
   bool view_told_ = false;
-  bool is_followed_ = false;  // logged once
+  bool is_followed_ = false;    // logged once
   std::uint64_t breaches_ = 0;  // that were told of
   std::atomic<bool> leads_{false};
   std::atomic<std::int64_t> view_age_{0};  // ms
@@ -198,4 +198,4 @@ class ClusterWatch final : public WatchControls {
 
 }  // namespace truce
 
-#endif  // TRUCE_WEBHOOK_SERVE_CLUSTER_WATCH_H_
+#endif  // TRUCE_WEBHOOK_WATCH_CLUSTER_WATCH_H_

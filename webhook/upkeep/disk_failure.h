@@ -1,6 +1,6 @@
 // A disk that failed: it ends the process, and the next one reports when that was.
-#ifndef TRUCE_WEBHOOK_SERVE_DISK_FAILURE_H_
-#define TRUCE_WEBHOOK_SERVE_DISK_FAILURE_H_
+#ifndef TRUCE_WEBHOOK_UPKEEP_DISK_FAILURE_H_
+#define TRUCE_WEBHOOK_UPKEEP_DISK_FAILURE_H_
 
 #include <optional>
 #include <string>
@@ -43,4 +43,4 @@ class DiskFailures final {
 
 }  // namespace truce
 
-#endif  // TRUCE_WEBHOOK_SERVE_DISK_FAILURE_H_
+#endif  // TRUCE_WEBHOOK_UPKEEP_DISK_FAILURE_H_

@@ -1,13 +1,14 @@
 // Credentials: a server's identity, and the proofs of callers who may send it reviews:
 // certificates, the secrets of the paths, tokens. A self-managed installation makes its own and
 // tells the API servers of them.
-#ifndef TRUCE_WEBHOOK_SERVE_CREDENTIALS_H_
-#define TRUCE_WEBHOOK_SERVE_CREDENTIALS_H_
+#ifndef TRUCE_WEBHOOK_PUBLISH_CREDENTIALS_H_
+#define TRUCE_WEBHOOK_PUBLISH_CREDENTIALS_H_
 
 #include <memory>
 #include <mutex>
 
 #include "certs/certificate_store.h"
+#include "policies/policy.h"
 #include "registry/base/guarded.h"
 #include "registry/base/result.h"
 #include "webhook/admission/routes.h"
@@ -15,7 +16,6 @@
 #include "webhook/kube/server_settings.h"
 #include "webhook/log/log.h"
 #include "webhook/metrics/metrics.h"
-#include "webhook/serve/admission_part.h"
 
 namespace truce {
 
@@ -25,7 +25,8 @@ EndpointTexts AdmissionPaths(const AdmissionAccess& access);
 // References must outlive the object.
 struct CredentialPorts {
   const ConfigHolder& config;
-  const AdmissionPart& admission;  // the webhook configuration follows its policy
+  const InForce<AdmissionPolicy>& policy;  // the webhook configuration follows it
+  std::function<bool()> is_ready;          // reviews are answered, not "unknown" each
   Logger& logger;
   const Clock& clock;
 };
@@ -77,4 +78,4 @@ class Credentials final {
 
 }  // namespace truce
 
-#endif  // TRUCE_WEBHOOK_SERVE_CREDENTIALS_H_
+#endif  // TRUCE_WEBHOOK_PUBLISH_CREDENTIALS_H_

@@ -1,6 +1,6 @@
 // DatabaseMetrics: the cost of the registry's database for a server, and its state.
-#ifndef TRUCE_WEBHOOK_SERVE_DATABASE_METRICS_H_
-#define TRUCE_WEBHOOK_SERVE_DATABASE_METRICS_H_
+#ifndef TRUCE_WEBHOOK_UPKEEP_DATABASE_METRICS_H_
+#define TRUCE_WEBHOOK_UPKEEP_DATABASE_METRICS_H_
 
 #include <chrono>
 #include <cstdint>
@@ -43,4 +43,4 @@ class DatabaseMetrics final {
 
 }  // namespace truce
 
-#endif  // TRUCE_WEBHOOK_SERVE_DATABASE_METRICS_H_
+#endif  // TRUCE_WEBHOOK_UPKEEP_DATABASE_METRICS_H_

@@ -1,4 +1,4 @@
-#include "webhook/serve/credentials.h"
+#include "webhook/publish/credentials.h"
 
 #include <chrono>
 #include <optional>
@@ -7,17 +7,23 @@
 #include <string_view>
 #include <utility>
 
+#include "registry/base/file.h"
 #include "webhook/kube/api_client.h"
 #include "webhook/kube/late_api.h"
 #include "webhook/kube/session.h"
 #include "webhook/publish/installation_keeper.h"
-#include "webhook/serve/data_dir.h"
 
 namespace truce {
 namespace {
 
 // Of the first look: a Pod that starts while the API server is away must listen all the same.
 constexpr std::chrono::seconds kBeginTime{5};
+
+// True when only processes of this machine can reach the address.
+bool IsLoopbackAddress(std::string_view address) {
+  const std::string_view host = address.substr(0, address.rfind(':'));
+  return host.starts_with("127.") || host == "localhost" || host == "[::1]";
+}
 
 // Makes the path's secret in the data directory when there is none; where a file is named, a slip
 // of the pen must not become a secret that nobody registered.
@@ -138,7 +144,7 @@ class Credentials::SelfManagement final {
   // Groups are those of the kinds that are mapped, and of those that XRDs define.
   FollowedPolicy Followed() const {
     FollowedPolicy out;
-    const auto policy = owner_.ports_.admission.policy();
+    const auto policy = owner_.ports_.policy.Current();
     if (policy == nullptr) return out;
     for (const MappingRule& rule : policy->identity.mappings.all()) {
       if (!rule.kind.group.empty()) out.mapped.groups.push_back(rule.kind.group);
@@ -146,7 +152,7 @@ class Credentials::SelfManagement final {
     for (const GroupKind& kind : policy->identity.composites) {
       out.mapped.groups.push_back(kind.group);
     }
-    out.mapped.complete = owner_.ports_.admission.ready() && policy->definitions_known;
+    out.mapped.complete = owner_.ports_.is_ready() && policy->definitions_known;
     if (!policy->status_entry) return out;
     std::set<std::string> groups;
     for (const TypeSpec& type : policy->catalogue->types()) {

@@ -1,6 +1,6 @@
 // What a server shows to the registry's database: its password, and its own name.
-#ifndef TRUCE_WEBHOOK_SERVE_STORE_ACCESS_H_
-#define TRUCE_WEBHOOK_SERVE_STORE_ACCESS_H_
+#ifndef TRUCE_WEBHOOK_UPKEEP_STORE_ACCESS_H_
+#define TRUCE_WEBHOOK_UPKEEP_STORE_ACCESS_H_
 
 #include <string>
 
@@ -20,4 +20,4 @@ Result<std::string> ServerName(const std::string& data_dir);
 
 }  // namespace truce
 
-#endif  // TRUCE_WEBHOOK_SERVE_STORE_ACCESS_H_
+#endif  // TRUCE_WEBHOOK_UPKEEP_STORE_ACCESS_H_

@@ -1,4 +1,4 @@
-#include "webhook/serve/disk_failure.h"
+#include "webhook/upkeep/disk_failure.h"
 
 #include <sys/stat.h>
 

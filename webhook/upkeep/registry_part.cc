@@ -1,4 +1,4 @@
-#include "webhook/serve/registry_part.h"
+#include "webhook/upkeep/registry_part.h"
 
 #include <chrono>
 #include <cstdint>
@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "policies/policy.h"
+#include "registry/base/file.h"
 #include "registry/base/threads.h"
 #include "registry/store/administration.h"
 #include "registry/store/catalogue_change.h"
@@ -15,12 +16,12 @@
 #include "registry/store/sqlite/backup.h"
 #include "registry/store/sqlite/log_look.h"
 #include "registry/store/sqlite/sqlite_store.h"
-#include "webhook/serve/data_dir.h"
-#include "webhook/serve/store_access.h"
 #include "webhook/upkeep/audit_keeper.h"
+#include "webhook/upkeep/data_dir.h"
 #include "webhook/upkeep/migrate_store.h"
-#include "webhook/upkeep/registry_memory.h"
+#include "webhook/upkeep/store_access.h"
 #include "webhook/watch/recovery/recovery.h"
+#include "webhook/watch/recovery/registry_memory.h"
 
 namespace truce {
 namespace {

@@ -1,7 +1,7 @@
 // Detection: the server's findings about its cluster: the detectors on a thread of their own,
 // Events on the objects concerned, and reports.
-#ifndef TRUCE_WEBHOOK_SERVE_DETECTION_H_
-#define TRUCE_WEBHOOK_SERVE_DETECTION_H_
+#ifndef TRUCE_WEBHOOK_PUBLISH_DETECTION_H_
+#define TRUCE_WEBHOOK_PUBLISH_DETECTION_H_
 
 #include <atomic>
 #include <map>
@@ -26,9 +26,8 @@
 #include "webhook/findings/reports/report_keeper.h"
 #include "webhook/log/log.h"
 #include "webhook/metrics/metrics.h"
-#include "webhook/serve/admission_part.h"
-#include "webhook/serve/cluster_watch.h"
-#include "webhook/serve/credentials.h"
+#include "webhook/publish/credentials.h"
+#include "webhook/watch/cluster_watch.h"
 
 namespace truce {
 
@@ -43,9 +42,13 @@ struct DetectionPorts {
   const Clock& clock;
   Logger& logger;
   ClusterWatch& watch;
-  AdmissionPart& admission;
+  const InForce<AdmissionPolicy>& policy;
   Credentials& credentials;
   const ConfigHolder& config;
+  // Kinds that no mapping rule names any more, since when.
+  std::function<std::map<GroupKind, Timestamp>()> unmapped;
+  // Told of kinds whose new objects Crossplane does not see, when they change.
+  std::function<void(const std::map<GroupKind, Timestamp>&)> on_unseen;
 };
 
 // Thread-safe.
@@ -133,4 +136,4 @@ class Detection final : public SightObserver {
 
 }  // namespace truce
 
-#endif  // TRUCE_WEBHOOK_SERVE_DETECTION_H_
+#endif  // TRUCE_WEBHOOK_PUBLISH_DETECTION_H_

@@ -1,7 +1,7 @@
 // The memory of a registry outside of it, so that a restored or rebuilt one is noticed: a file
 // beside it, and the cluster's Lease.
-#ifndef TRUCE_WEBHOOK_UPKEEP_REGISTRY_MEMORY_H_
-#define TRUCE_WEBHOOK_UPKEEP_REGISTRY_MEMORY_H_
+#ifndef TRUCE_WEBHOOK_WATCH_RECOVERY_REGISTRY_MEMORY_H_
+#define TRUCE_WEBHOOK_WATCH_RECOVERY_REGISTRY_MEMORY_H_
 
 #include <optional>
 #include <string>
@@ -66,4 +66,4 @@ class LeaseMemory final {
 
 }  // namespace truce
 
-#endif  // TRUCE_WEBHOOK_UPKEEP_REGISTRY_MEMORY_H_
+#endif  // TRUCE_WEBHOOK_WATCH_RECOVERY_REGISTRY_MEMORY_H_

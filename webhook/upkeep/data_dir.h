@@ -1,6 +1,6 @@
 // The data directory: made at first start, and the file that says where the server listens.
-#ifndef TRUCE_WEBHOOK_SERVE_DATA_DIR_H_
-#define TRUCE_WEBHOOK_SERVE_DATA_DIR_H_
+#ifndef TRUCE_WEBHOOK_UPKEEP_DATA_DIR_H_
+#define TRUCE_WEBHOOK_UPKEEP_DATA_DIR_H_
 
 #include <chrono>
 #include <memory>
@@ -13,17 +13,6 @@
 #include "webhook/metrics/metrics.h"
 
 namespace truce {
-
-// Files of the machine, not settings: every fault of them is kUnavailable, since the server cannot
-// run.
-template <typename T>
-Result<T> OfMachine(Result<T> found) {
-  if (found.ok()) return found;
-  Error error = std::move(found).error();
-  const bool is_input = error.code == ErrorCode::kInvalidArgument;
-  if (is_input || error.code == ErrorCode::kNotFound) error.code = ErrorCode::kUnavailable;
-  return error;
-}
 
 // The data directory, held by this process until it is destroyed or the process ends.
 class DataDir final {
@@ -82,9 +71,6 @@ void WriteVolumeMetrics(const std::string& directory, MetricWriter& writer);
 // "127.0.0.1:0" and 40123 -> "127.0.0.1:40123".
 std::string WithPort(std::string_view address, int port);
 
-// True when only processes of this machine can reach the address.
-bool IsLoopbackAddress(std::string_view address);
-
 }  // namespace truce
 
-#endif  // TRUCE_WEBHOOK_SERVE_DATA_DIR_H_
+#endif  // TRUCE_WEBHOOK_UPKEEP_DATA_DIR_H_

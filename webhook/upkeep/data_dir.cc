@@ -1,4 +1,4 @@
-#include "webhook/serve/data_dir.h"
+#include "webhook/upkeep/data_dir.h"
 
 #include <fcntl.h>
 #include <sys/file.h>
@@ -149,11 +149,6 @@ void WriteVolumeMetrics(const std::string& directory, MetricWriter& writer) {
 
 std::string WithPort(std::string_view address, int port) {
   return std::string(address.substr(0, address.rfind(':') + 1)) + std::to_string(port);
-}
-
-bool IsLoopbackAddress(std::string_view address) {
-  const std::string_view host = address.substr(0, address.rfind(':'));
-  return host.starts_with("127.") || host == "localhost" || host == "[::1]";
 }
 
 }  // namespace truce
