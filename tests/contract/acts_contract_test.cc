@@ -19,13 +19,9 @@ namespace acts_contract_test {
 
 using nlohmann::json;
 
-std::vector<HttpRoute> AllRoutes(OperationPorts ports) {
+std::vector<HttpRoute> AllRoutes(const OperationPorts& ports) {
   std::vector<HttpRoute> routes = ports.rest.Routes();
-  for (std::vector<HttpRoute> more :
-       {ShareRoutes(ports), TransferRoutes(ports), ReleaseRoutes(ports), ImportRoutes(ports),
-        RegistryRoutes(std::move(ports))}) {
-    for (HttpRoute& route : more) routes.push_back(std::move(route));
-  }
+  for (HttpRoute& route : OperationRoutes(ports)) routes.push_back(std::move(route));
   return routes;
 }
 

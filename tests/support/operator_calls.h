@@ -18,7 +18,7 @@ namespace truce {
 class OperatorCalls final {
  public:
   // One of the functions that make the routes of an operation.
-  using Routes = std::vector<HttpRoute> (*)(OperationPorts);
+  using Routes = std::vector<HttpRoute> (*)(const OperationPorts&);
 
   // `store`, `clock` and `policy` must outlive it.
   OperatorCalls(Store& store, const Clock& clock, const InForce<AdmissionPolicy>& policy,

@@ -1,3 +1,7 @@
+// The registry in numbers: GET /api/v1/overview and /api/v1/matrix. Both need list on ownerships in
+// all namespaces. The overview is cheap: stores keep the counts. The matrix is counted in memory,
+// over all ownerships, while commits go on.
+//
 // GET /overview and /matrix.
 #include <algorithm>
 #include <chrono>

@@ -1,3 +1,7 @@
+// The chain above the declarations of a resource, and the end of an ownership:
+// GET /api/v1/lineage/{id} and /api/v1/endings/{id}. Both need get on ownerships in the namespace
+// of the root; without it a caller gets the answer for an id that does not exist.
+//
 // GET /lineage/{id} and /endings/{id}.
 #include <map>
 #include <optional>

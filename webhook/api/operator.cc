@@ -116,9 +116,9 @@ Result<HttpResponse> TellStore(const OperationPorts& ports, RestCall& /*call*/) 
 
 }  // namespace
 
-std::vector<HttpRoute> OperatorRoutes(OperationPorts ports) {
+std::vector<HttpRoute> OperatorRoutes(const OperationPorts& ports) {
   const RestApi& rest = ports.rest;
-  const auto shared = std::make_shared<const OperationPorts>(std::move(ports));
+  const auto shared = std::make_shared<const OperationPorts>(ports);
   const auto at = [&](const char* method, const char* path, auto handler) {
     return rest.Routed(
         {method, path, {}, {}, [=](RestCall& call) { return handler(*shared, call); }});

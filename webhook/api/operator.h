@@ -20,7 +20,7 @@
 namespace truce {
 
 // The routes of the operator socket. Every user who may connect to it (mode 0600) is the operator.
-std::vector<HttpRoute> OperatorRoutes(OperationPorts ports);
+std::vector<HttpRoute> OperatorRoutes(const OperationPorts& ports);
 
 }  // namespace truce
 

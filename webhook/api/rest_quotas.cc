@@ -1,3 +1,6 @@
+// Quotas: GET /api/v1/quotas[?namespace=…][&output=text]. Needs list on ownerships, in the given
+// namespace or in all.
+//
 // GET /quotas.
 #include <string>
 #include <string_view>

@@ -73,14 +73,12 @@ Result<bool> ApiPart::SpeaksFor(const AdmissionRequest& review, std::string_view
 
 std::vector<HttpRoute> ApiPart::Routes() {
   std::vector<HttpRoute> routes = rest_.Routes();
-  const OperationPorts operations{rest_, ports_.store, ports_.clock, RandomIds()};
   ClusterReports* const reports = ports_.cluster ? &ports_.cluster->reports : nullptr;
   for (const std::vector<HttpRoute>& more :
        {FindingRoutes(rest_, reports), OverrideRoutes(rest_, ports_.overrides),
-        ShareRoutes(operations), TransferRoutes(operations), ImportRoutes(operations),
-        ReleaseRoutes(operations), RegistryRoutes(operations), QuotaRoutes(operations),
-        BackupRoutes(rest_, ports_.copy, uses_), CountRoutes(operations),
-        DenialRoutes(operations, ports_.denials), LineageRoutes(operations),
+        OperationRoutes({rest_, ports_.store, ports_.clock, RandomIds()}),
+        BackupRoutes(rest_, ports_.copy, uses_),
+        DenialRoutes({rest_, ports_.store, ports_.clock, RandomIds()}, ports_.denials),
         ClusterRoutes(rest_, Cluster(), ports_.trials, uses_)}) {
     routes.insert(routes.end(), more.begin(), more.end());
   }

@@ -1,3 +1,6 @@
+// Resources that are owned outside the cluster: GET and POST /api/v1/imports. Needs `imports` with
+// the verb list or create, and list on ownerships, in all namespaces.
+//
 // GET and POST /imports.
 #include <algorithm>
 #include <map>
@@ -374,9 +377,9 @@ class Imports final {
 
 }  // namespace
 
-std::vector<HttpRoute> ImportRoutes(OperationPorts ports) {
+std::vector<HttpRoute> ImportRoutes(const OperationPorts& ports) {
   const RestApi& rest = ports.rest;
-  const auto shared = std::make_shared<const Imports>(std::move(ports));
+  const auto shared = std::make_shared<const Imports>(ports);
   const std::string path = "/api/v1/imports";
   return {rest.Routed({"GET", path, {}, {}, Calling(shared, &Imports::List)}),
           rest.Routed({"POST", path, {}, {}, Calling(shared, &Imports::Take)})};

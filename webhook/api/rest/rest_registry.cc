@@ -1,3 +1,6 @@
+// The registry as a whole: GET /api/v1/registry. Needs list on ownerships, as a list of resources
+// does.
+//
 // GET /registry.
 #include <memory>
 #include <optional>
@@ -163,9 +166,9 @@ class Registry final {
 
 }  // namespace
 
-std::vector<HttpRoute> RegistryRoutes(OperationPorts ports) {
+std::vector<HttpRoute> RegistryRoutes(const OperationPorts& ports) {
   const RestApi& rest = ports.rest;
-  const auto shared = std::make_shared<const Registry>(std::move(ports));
+  const auto shared = std::make_shared<const Registry>(ports);
   RestApi::Operation give = Calling(shared, &Registry::Give);
   return {rest.Routed({"GET",
                        "/api/v1/registry",

@@ -1,3 +1,6 @@
+// Release of many orphaned ownerships at once, by a plan: POST /api/v1/releases. Needs create on
+// ownerships/release in the namespace that is asked for, else in all.
+//
 // POST /releases, and why something is not released.
 #include <algorithm>
 #include <utility>
@@ -247,9 +250,9 @@ Problem WhyNotReleased(const Owner& owner, const ReleaseOutcome& release) {
               " --to NAMESPACE --successor KIND/NAMESPACE/NAME --force --reason '…'`"};
 }
 
-std::vector<HttpRoute> ReleaseRoutes(OperationPorts ports) {
+std::vector<HttpRoute> ReleaseRoutes(const OperationPorts& ports) {
   const RestApi& rest = ports.rest;
-  const auto shared = std::make_shared<const Releases>(std::move(ports));
+  const auto shared = std::make_shared<const Releases>(ports);
   RestApi::Operation take = Calling(shared, &Releases::Take);
   return {rest.Routed({"POST", "/api/v1/releases", {}, {}, std::move(take)})};
 }
