@@ -11,7 +11,7 @@
 #include <string_view>
 #include <vector>
 
-namespace CLI {
+namespace CLI {  // NOLINT(readability-identifier-naming): the library gives the name
 class App;
 class Option;
 }  // namespace CLI
