@@ -4,11 +4,10 @@
   chart.py write BINARY    writes them
   chart.py check BINARY    exit 1 and the names of those that differ
 
-BINARY is `truce`; from it come the groups of the catalogue (files/catalogue-groups.yaml). From
-webhook/config/keys.cc come the settings that take effect without restart (files/reloading.yaml),
-from schema/config.schema.json what `config` may hold (values.schema.json, $defs) and who writes
-statuses by default (files/status-writers.yaml), from schema/crds
-the kinds that are installed (files/crds), from files/argocd/*.lua the patch that gives them to Argo
+BINARY is `truce`; from it come the groups of the catalogue (files/catalogue-groups.yaml), what
+`config` may hold (values.schema.json, $defs) and who writes statuses by default
+(files/status-writers.yaml). From webhook/config/keys.cc come the settings that take effect without
+restart (files/reloading.yaml), from schema/crds the kinds that are installed (files/crds), from files/argocd/*.lua the patch that gives them to Argo
 CD (files/argocd/argocd-cm.yaml), and from the comments "# --" of values.yaml the table of values in
 README.md.
 """
@@ -23,7 +22,6 @@ ROOT = Path(__file__).resolve().parent.parent
 CHART = ROOT / "charts/truce"
 CHECK_CHART = ROOT / "charts/truce-check"
 CONFIG_KEYS = ROOT / "webhook/config/keys.cc"
-CONFIG_SCHEMA = ROOT / "schema/config.schema.json"
 CRDS = ROOT / "schema/crds"
 
 # What the chart itself sets, from values of their own.
@@ -53,6 +51,11 @@ def catalogue_groups(binary: str) -> str:
         "groups:", *(f"  - {group}" for group in groups), ""])
 
 
+def config_schema(binary: str) -> dict:
+    return json.loads(subprocess.run(
+        [binary, "config", "--schema"], check=True, capture_output=True, text=True).stdout)
+
+
 def reloading_settings() -> str:
     entries = re.split(r"\bKey\{", CONFIG_KEYS.read_text(encoding="utf-8"))[1:]
     names = [re.search(r'"(\w+)"', entry)[1] for entry in entries if ".reloads = true" in entry]
@@ -61,9 +64,9 @@ def reloading_settings() -> str:
         "settings:", *(f"  - {name}" for name in names), ""])
 
 
-def status_writers() -> str:
-    properties = json.loads(CONFIG_SCHEMA.read_text(encoding="utf-8"))["properties"]
-    lines = ["# Who may write statuses unless configured: schema/config.schema.json, by .tools/chart.py."]
+def status_writers(config: dict) -> str:
+    properties = config["properties"]
+    lines = ["# Who may write statuses unless configured: `truce config --schema`, by .tools/chart.py."]
     for setting in ("providers", "restorers"):
         lines.append(f"{setting}:")
         lines += [f'  - "{pattern}"' for pattern in properties[setting]["default"]]
@@ -80,10 +83,9 @@ def argocd_patch() -> str:
     return "\n".join([*lines, ""])
 
 
-def values_schema() -> str:
+def values_schema(config: dict) -> str:
     """values.schema.json with its `$defs` made from the schema of the configuration."""
     schema = json.loads((CHART / "values.schema.json").read_text(encoding="utf-8"))
-    config = json.loads(CONFIG_SCHEMA.read_text(encoding="utf-8"))
     schema["$defs"] = {
         "configuration": {
             "type": "object",
@@ -150,12 +152,13 @@ def main() -> int:
     if len(sys.argv) != 3 or sys.argv[1] not in ("write", "check"):
         print(__doc__, file=sys.stderr)
         return 2
+    config = config_schema(sys.argv[2])
     wanted = {
         CHART / "files/catalogue-groups.yaml": catalogue_groups(sys.argv[2]),
         CHART / "files/reloading.yaml": reloading_settings(),
-        CHART / "files/status-writers.yaml": status_writers(),
+        CHART / "files/status-writers.yaml": status_writers(config),
         CHART / "files/argocd/argocd-cm.yaml": argocd_patch(),
-        CHART / "values.schema.json": values_schema(),
+        CHART / "values.schema.json": values_schema(config),
         CHART / "README.md": readme(CHART),
         CHECK_CHART / "README.md": readme(CHECK_CHART),
         **{CHART / "files/crds" / file.name: file.read_text(encoding="utf-8")

@@ -6,6 +6,7 @@ import re
 from pathlib import Path
 from urllib.parse import urlsplit
 
+import policy_pack as pack
 from packages import ReleaseError, run
 from tree import Tree
 
@@ -91,4 +92,7 @@ def crds() -> str:
 
 
 def policy_pack(version: str, epoch: int) -> bytes:
-    return committed("policies/pack").below(f"truce-policy-pack-{version}").tar_gz(epoch)
+    tree = committed("policies/pack")
+    for path, text in pack.made().items():
+        tree.file(path, text)
+    return tree.below(f"truce-policy-pack-{version}").tar_gz(epoch)

@@ -57,7 +57,7 @@ def contents(program: Path, work: Path, version: str, date: str) -> Tree:
     files.file("README", f"Truce {version} for Linux with glibc {glibc_of([program, *beside.values()])} or newer.\n"
                          "`truce` finds its libraries in lib/ beside it: move both together.\n"
                          "Where authorities are not in /etc/ssl/certs, SSL_CERT_FILE names the file with them.\n"
-                         "Linked as `kubectl-truce` it is `kubectl truce`, as `kubectl_complete-truce` that is completed.\n")
+                         "Linked as `kubectl-truce` it is `kubectl truce`; `truce completion kubectl` writes kubectl_complete-truce.\n")
     return files
 
 

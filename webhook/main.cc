@@ -75,10 +75,6 @@ int main(int argc, char** argv) {
   // A reader that went away (`truce types | head`) is an error of that write, not the end.
   std::signal(SIGPIPE, SIG_IGN);
   std::vector<std::string> arguments(argv + (argc > 0 ? 1 : 0), argv + argc);
-  // By this name kubectl asks what to complete behind `kubectl truce`.
-  const std::string program = argc > 0 ? argv[0] : "";
-  const bool completes = program.substr(program.rfind('/') + 1) == "kubectl_complete-truce";
-  if (completes) arguments.insert(arguments.begin(), "__complete");
   const bool out_is_terminal = ::isatty(STDOUT_FILENO) == 1;
   TerminalText terminal(*std::cout.rdbuf());
   std::ostream shown(&terminal);

@@ -1,4 +1,4 @@
-"""The cases of policies/vectors for the engines of policies/pack; their README has the format."""
+"""The cases of policies/vectors for the engines of the policy pack; their README has the format."""
 
 from __future__ import annotations
 
@@ -9,7 +9,6 @@ import yaml
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 VECTORS = REPOSITORY / "policies/vectors"
-PACK = REPOSITORY / "policies/pack"
 
 
 @dataclass(frozen=True)

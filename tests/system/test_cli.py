@@ -148,6 +148,27 @@ def test_wrong_arguments_are_one_line_and_exit_2(cli, args, message):
     assert complaint(result) == message
 
 
+def references(schema) -> set[str]:
+    if isinstance(schema, list):
+        return set().union(*map(references, schema))
+    if not isinstance(schema, dict):
+        return set()
+    found = {schema["$ref"]} if isinstance(schema.get("$ref"), str) else set()
+    return found.union(*map(references, schema.values()))
+
+
+def test_the_schema_has_every_setting(cli):
+    """Its properties come from the table of settings, what they hold from schema/config.defs.json."""
+    schema = json.loads(cli("config", "--schema").stdout)
+    keys = cli("config", "--keys").stdout
+    assert list(schema["properties"]) == re.findall(r"^(\w+) \(", keys, re.M)
+    in_the_file_only = re.findall(r"^(\w+) \(.*\n.*\n    in the file only", keys, re.M)
+    assert {f"#/$defs/{name}" for name in in_the_file_only} <= references(schema["properties"])
+    assert references(schema) == {f"#/$defs/{name}" for name in schema["$defs"]}
+    assert schema["properties"]["compositeDenialCode"]["enum"] == [422, 403]
+    assert cli("config", "--schema", "--keys").returncode == USAGE
+
+
 @pytest.mark.parametrize("text, message", [
     ("mappings: [{group: a.example.org, kind: A, declares: [{type: s3/Buckett, parts: {name: spec.name}}]}]",
      "declares: no type 's3/Buckett'; did you mean 's3/Bucket'?"),

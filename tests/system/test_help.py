@@ -8,11 +8,9 @@ import subprocess
 import pytest
 
 from support.truce_process import BINARY
-from system.test_api import TOKENS, api  # noqa: F401  (api is a fixture)
-from system.test_cli import COMMAND_LINE, OK, commands_of
+from system.test_cli import COMMAND_LINE, commands_of
 
 COLUMNS_MAX = 100
-FILES, NOTHING = ":0", ":4"
 
 
 def test_help_is_read_in_a_terminal(cli):
@@ -53,74 +51,64 @@ def test_help_of_one_command(cli):
     assert unknown.returncode == 2 and "did you mean 'check'?" in unknown.stderr
 
 
-def completed(cli, *words: str, **variables: str) -> tuple[list[str], str]:
-    """The candidates of the last word, and what else the shell may offer."""
-    done = cli("__complete", *words, **variables)
-    assert (done.returncode, done.stderr) == (OK, "")
-    *lines, rest = done.stdout.splitlines()
-    return [line.partition("\t")[0] for line in lines], rest
+@pytest.fixture(scope="module")
+def complete(tmp_path_factory):
+    """What bash offers for the last of some words, by the script; nothing: files, as bash does."""
+    folder = tmp_path_factory.mktemp("completion")
+    (folder / "truce").symlink_to(BINARY)
+    script = subprocess.run([BINARY, "completion", "bash"], capture_output=True, text=True, check=True).stdout
+
+    def run(*words: str) -> list[str]:
+        asked = f'{script}COMP_WORDS=(truce "$@"); COMP_CWORD=$#; _truce; printf "%s\n" "${{COMPREPLY[@]}}"'
+        told = subprocess.run(["bash", "-c", asked, "bash", *words], capture_output=True, text=True, check=True,
+                              env={"PATH": f"{folder}:{os.environ['PATH']}"})
+        assert told.stderr == ""
+        return told.stdout.split()
+
+    return run
 
 
-@pytest.mark.parametrize("words, wanted, rest", [
-    (["who"], ["who-owns"], NOTHING),
-    (["help", "who"], ["who-owns"], NOTHING),
-    (["list", "--sta"], ["--state"], NOTHING),
-    (["list", "--state", "or"], ["orphaned"], NOTHING),
-    (["list", "--state=or"], ["orphaned"], NOTHING),
-    (["list", "--state", "=", "or"], ["orphaned"], NOTHING),
+@pytest.mark.parametrize("words, wanted", [
+    (["who"], ["who-owns"]),
+    (["imp"], ["import"]),
+    (["help", "who"], ["who-owns"]),
+    (["list", "--sta"], ["--state"]),
+    (["import", "--ret"], ["--retire"]),
+    (["list", "--state", "or"], ["orphaned"]),
+    (["list", "--state", "=", "or"], ["orphaned"]),
+    (["list", "--state", "="], ["reserved", "held", "orphaned", "imported"]),
     (["list", "--type", "sqs/Queue"], ["sqs/Queue", "sqs/QueuePolicy", "sqs/QueueRedriveAllowPolicy",
-                                        "sqs/QueueRedrivePolicy"], NOTHING),
-    (["explain", "s3/BucketAc"], ["s3/BucketAccelerateConfiguration"], NOTHING),
-    (["recovery", "st"], ["status", "start"], NOTHING),
-    (["completion", ""], ["bash", "zsh", "fish"], NOTHING),
-    (["check", ""], [], FILES),
-    (["check", "one.yaml", ""], [], FILES),
-    (["describe", "s3/Bucket/one", ""], [], NOTHING),
-    (["list", "--kubeconfig", ""], [], FILES),
-    (["list", "--reason", ""], [], NOTHING),
-    (["frobnicate", ""], [], NOTHING),
+                                        "sqs/QueueRedrivePolicy"]),
+    (["explain", "s3/BucketAc"], ["s3/BucketAccelerateConfiguration"]),
+    (["recovery", "st"], ["status", "start"]),
+    (["completion", ""], ["bash", "zsh", "fish", "kubectl"]),
+    (["serve", "--log-format", ""], ["text", "json"]),
+    (["check", ""], []),
+    (["check", "one.yaml", ""], []),
+    (["describe", "s3/Bucket/one", ""], []),
+    (["list", "--kubeconfig", ""], []),
+    (["frobnicate", ""], []),
 ], ids=lambda value: " ".join(value) if isinstance(value, list) else "")
-def test_words_are_completed(cli, words, wanted, rest):
-    assert completed(cli, *words) == (wanted, rest)
+def test_words_are_completed(complete, words, wanted):
+    assert complete(*words) == wanted
 
 
-def test_what_the_server_knows_is_completed(api, cli):  # noqa: F811
-    where = ["--data-dir", str(api.truce.data)]
-    assert completed(cli, "list", *where, "-n", "") == (["team-a"], NOTHING)
-    assert completed(cli, "describe", *where, "s3/Bucket/prod-t") == (
-        ["s3/Bucket/prod-three", "s3/Bucket/prod-two"], NOTHING)
-    services = [each["service"] for each in api.get("/api/v1/services").json["items"]]
-    assert completed(cli, "list", *where, "--service", "")[0] == sorted(services)
-    token = api.truce.directory / "eve.token"
-    token.write_text(TOKENS["eve"][1])
-    far = ["--server", f"https://{api.address}", "--ca-file", str(api.truce.ca_file), "--token-file", str(token)]
-    assert completed(cli, "list", *far, "--namespace", "team")[0] == ["team-a"]
-    api.truce.stop()
-    assert completed(cli, "list", *where, "-n", "") == ([], NOTHING)
-
-
-def test_bash_completes(cli, tmp_path):
-    (tmp_path / "truce").symlink_to(BINARY)
-    script = cli("completion", "bash").stdout
-    asked = script + "".join(
-        f'COMP_WORDS=({words}); COMP_CWORD={words.count(" ")}; _truce; echo "${{COMPREPLY[*]}}"\n'
-        for words in ("truce imp", "truce import --ret", "truce list --state or"))
-    told = subprocess.run(["bash", "-c", asked], capture_output=True, text=True, check=True, cwd=tmp_path,
-                          env={"PATH": f"{tmp_path}:{os.environ['PATH']}"})
-    assert told.stdout == "import\n--retire\norphaned\n" and told.stderr == ""
-
-
-def test_other_shells_read_their_scripts(cli):
-    for shell in ("zsh", "fish"):
+def test_shells_read_their_scripts(cli):
+    for shell in ("bash", "zsh", "fish"):
         script = cli("completion", shell).stdout
-        assert " __complete " in script, shell
+        for command in commands_of(cli):
+            assert re.search(rf"\b{command}\b", script), (shell, command)
+        for flag in ("retire", "on-unreachable", "log-format"):
+            assert flag in script, (shell, flag)
         if shutil.which(shell):
             assert subprocess.run([shell, "-n", "-c", script], check=False).returncode == 0, shell
 
 
 def test_kubectl_asks_by_a_name_of_its_own(cli, tmp_path):
     """As kubectl runs it: the last line says what else to offer."""
-    link = tmp_path / "kubectl_complete-truce"
-    link.symlink_to(BINARY)
-    done = subprocess.run([link, "list", "--state", "he"], capture_output=True, text=True, check=True)
+    program = tmp_path / "kubectl_complete-truce"
+    program.write_text(cli("completion", "kubectl").stdout)
+    program.chmod(0o755)
+    done = subprocess.run([program, "list", "--state", "he"], capture_output=True, text=True, check=True)
     assert done.stdout == "held\n:4\n"
+    assert subprocess.run([program, "check", ""], capture_output=True, text=True, check=True).stdout == ":0\n"

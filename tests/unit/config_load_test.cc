@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <filesystem>
 #include <fstream>
@@ -51,6 +52,25 @@ TEST(ConfigKeys, EveryDefaultIsValid) {
     if (key.cluster_fallback.empty()) continue;
     EXPECT_TRUE(SetScalar(key, key.cluster_fallback, config).ok()) << key.name;
   }
+}
+
+// Of enumerations and numbers, whose texts `type` has; help and schema show them.
+TEST(ConfigKeys, EveryChoiceIsReadAndNoOther) {
+  std::size_t count = 0;
+  for (const Key& key : Keys()) {
+    const bool has_choice = key.type.find('|') != key.type.npos && key.check == Check::kNone;
+    if (key.IsStructured() || !has_choice) continue;
+    Config config;
+    for (std::string_view rest = key.type; !rest.empty(); ++count) {
+      const std::size_t end = std::min(rest.find('|'), rest.size());
+      EXPECT_TRUE(SetScalar(key, rest.substr(0, end), config).ok()) << key.name << " " << rest;
+      rest.remove_prefix(std::min(end + 1, rest.size()));
+    }
+    for (const char* other : {"", "?", "o", "OFF"}) {
+      EXPECT_FALSE(SetScalar(key, other, config).ok()) << key.name << " " << other;
+    }
+  }
+  EXPECT_GT(count, 35U);
 }
 
 TEST(ConfigLoad, DefaultsDependOnWhetherAClusterIsServed) {

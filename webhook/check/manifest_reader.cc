@@ -14,10 +14,6 @@
 namespace truce {
 namespace {
 
-constexpr YamlRules kManifestRules{.depth_max = kManifestDepthMax,
-                                   .nodes_max = kManifestNodesMax,
-                                   .bytes_max = kManifestBytesMax,
-                                   .key_bytes_max = 1024};  // annotation keys have 317 at most
 constexpr std::string_view kSourceMark = "# Source: ";
 constexpr std::size_t kSourceBytesMax = 512;
 
@@ -159,12 +155,11 @@ void AppendPart(const YamlNode& node, Part part, std::string& out) {
 struct ManifestReader::Impl {
   Impl(YamlSource source, std::string name)
       : comments(std::move(source)),
-        events([this](char* buffer, std::size_t size) { return comments.Read(buffer, size); },
-               std::move(name)) {}
+        documents([this](char* buffer, std::size_t size) { return comments.Read(buffer, size); },
+                  std::move(name)) {}
 
   SourceComments comments;
-  YamlEvents events;
-  bool ended = false;
+  YamlDocuments documents;
 };
 
 ManifestReader::ManifestReader(YamlSource source, std::string name)
@@ -173,22 +168,13 @@ ManifestReader::ManifestReader(YamlSource source, std::string name)
 ManifestReader::~ManifestReader() = default;
 
 Result<std::optional<Manifest>> ManifestReader::Next() {
-  YamlEvents& events = impl_->events;
-  while (!impl_->ended) {
-    impl_->ended = true;  // unless all goes well
-    TRUCE_RETURN_IF_ERROR(events.Next());
-    if (events.kind() == YamlEvents::Kind::kStreamEnd) return std::optional<Manifest>();
-    impl_->ended = false;
-    if (events.kind() != YamlEvents::Kind::kDocumentStart) continue;
-    impl_->ended = true;
-    TRUCE_RETURN_IF_ERROR(events.Next());
-    TRUCE_ASSIGN_OR_RETURN(YamlNode root, ComposeYaml(events, kManifestRules));
-    impl_->ended = false;
-    if (IsBlank(root)) continue;
-    std::string source = impl_->comments.Above(root.location.line);
-    return std::optional<Manifest>({std::move(root), std::move(source)});
+  while (true) {
+    TRUCE_ASSIGN_OR_RETURN(std::optional<YamlNode> root, impl_->documents.Next());
+    if (!root.has_value()) return std::optional<Manifest>();
+    if (IsBlank(*root)) continue;
+    std::string source = impl_->comments.Above(root->location.line);
+    return std::optional<Manifest>({*std::move(root), std::move(source)});
   }
-  return std::optional<Manifest>();
 }
 
 Document::Kind NodeKind(const YamlNode& scalar) {

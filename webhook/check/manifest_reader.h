@@ -6,7 +6,6 @@
 #ifndef TRUCE_WEBHOOK_CHECK_MANIFEST_READER_H_
 #define TRUCE_WEBHOOK_CHECK_MANIFEST_READER_H_
 
-#include <cstddef>
 #include <memory>
 #include <optional>
 #include <string>
@@ -14,14 +13,8 @@
 #include "registry/base/document.h"
 #include "registry/base/result.h"
 #include "webhook/wire/yaml.h"
-#include "webhook/wire/yaml_events.h"
 
 namespace truce {
-
-// Limits of one document: far above what etcd stores (1.5 MiB).
-inline constexpr std::size_t kManifestBytesMax = 8 * 1024 * 1024;  // of its scalars
-inline constexpr std::size_t kManifestNodesMax = 200'000;          // aliases written out
-inline constexpr int kManifestDepthMax = 1002;
 
 struct Manifest {
   YamlNode root;
@@ -37,10 +30,7 @@ class ManifestReader final {
   ManifestReader& operator=(const ManifestReader&) = delete;
 
   // The next document that is not empty; nothing at the end. After an error the rest of the stream
-  // is not read.
-  // Errors: kInvalidArgument, "name:line: what is wrong": syntax, not UTF-8, a key twice, a key
-  //   that is no scalar, an alias to nothing or to what contains it, a merge of what is no mapping,
-  //   a tag that changes a value's meaning, a limit above.
+  // is not read. Errors: those of YamlDocuments.
   Result<std::optional<Manifest>> Next();
 
  private:

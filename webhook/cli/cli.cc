@@ -4,8 +4,10 @@
 #include <algorithm>
 #include <array>
 #include <exception>
+#include <iterator>
 #include <memory>
 #include <ostream>
+#include <utility>
 #include <vector>
 
 #include "registry/base/nearest.h"
@@ -43,7 +45,11 @@ ExitCode UsageError(std::string_view command, const CommandLine& line,
     const std::string& word = refused.unknown.front();
     const bool is_flag = word.starts_with("-");
     message = std::string(is_flag ? "unknown flag '" : "unexpected argument '") + word + "'";
-    const std::string hint = is_flag ? Suggestion(word, line.Flags()) : std::string();
+    std::vector<std::string> flags;
+    for (CommandLine::Described& each : line.Arguments()) {
+      std::move(each.flags.begin(), each.flags.end(), std::back_inserter(flags));
+    }
+    const std::string hint = is_flag ? Suggestion(word, flags) : std::string();
     message +=
         hint.empty() ? "; `truce " + std::string(command) + " --help` lists what it takes" : hint;
   }
@@ -106,7 +112,6 @@ ExitCode Dispatch(std::span<const std::string> arguments, CommandIo& io) {
         {"--version", "print the version, and what it was built from", &DeclareVersion, {}},
         arguments.subspan(1), io);
   }
-  if (word == "__complete") return Complete(arguments.subspan(1), io);
   const bool is_help = word == "--help" || word == "-h" || word == "help";
   const bool names_one =
       arguments.size() > 1 && arguments[1] != "help" && !arguments[1].starts_with("-");

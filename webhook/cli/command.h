@@ -74,10 +74,6 @@ CommandAction DeclareMigrateStore(CommandLine& app);
 CommandAction DeclareExport(CommandLine& app);
 CommandAction DeclarePage(CommandLine& app);
 CommandAction DeclareReference(CommandLine& app);
-// `truce __complete WORDS`, which shells ask: a line for each candidate of the last word, behind a
-// tab what it is, and a last line with what else the shell may offer. Asks the server for two
-// seconds at most, and says nothing when it does not answer.
-ExitCode Complete(std::span<const std::string> words, CommandIo& io);
 // `truce --version`, which no list of commands names.
 CommandAction DeclareVersion(CommandLine& app);
 

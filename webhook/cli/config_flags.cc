@@ -9,79 +9,33 @@
 #include "webhook/config/keys.h"
 
 namespace truce {
-namespace {
 
-bool IsSwitch(const Key& key) {
-  return std::holds_alternative<bool Config::*>(std::get<ScalarField>(key.field));
-}
-
-constexpr const char* kSettings = "Flags";
-
-// "NAMES" of "list of names", "HOST:PORT" of "host:port": a value, which stands behind its flag.
-std::string PlaceholderOf(std::string_view type) {
-  constexpr std::string_view kList = "list of ";
-  if (type.starts_with(kList)) type.remove_prefix(kList.size());
-  std::string out(type);
-  if (out.find('|') != std::string::npos) return out;
-  for (char& c : out) {
-    c = c == ' ' ? '-' : Upper(c);
-  }
-  return out;
-}
-
-void AddFlag(CommandLine& app, const Key& key, const std::shared_ptr<ConfigFlags>& flags,
-             const char* group = kSettings) {
-  const std::string name(key.name);
-  if (IsSwitch(key)) {
-    app.AddFlag(
-           FlagOf(key.name),
-           [flags, name](bool given) { flags->values[name] = given ? "true" : "false"; },
-           std::string(key.help))
-        .Group(group);
-    return;
-  }
-  const bool is_list =
-      std::holds_alternative<std::vector<std::string> Config::*>(std::get<ScalarField>(key.field));
-  std::string help(key.help);
-  if (is_list) help += "; separated by commas";
-  if (!key.fallback.empty()) help.append("; default ").append(key.fallback);
-  app.AddOption(
-         FlagOf(key.name), [flags, name](const std::string& text) { flags->values[name] = text; },
-         help)
-      .Type(PlaceholderOf(key.type))
-      .Group(group);
-}
-
-std::shared_ptr<ConfigFlags> AddFile(CommandLine& app, const char* group = kSettings) {
+std::shared_ptr<ConfigFlags> AddConfigFlags(CommandLine& app,
+                                            std::initializer_list<std::string_view> only,
+                                            const char* place) {
   auto flags = std::make_shared<ConfigFlags>();
   app.AddOption("--config", flags->file, "Configuration file, YAML; also TRUCE_CONFIG")
       .Type("FILE")
-      .Group(group);
-  return flags;
-}
-
-}  // namespace
-
-std::shared_ptr<ConfigFlags> AddConfigFlags(CommandLine& app) {
-  auto flags = AddFile(app);
+      .Group(place);
   for (const Key& key : Keys()) {
-    if (!key.IsStructured()) AddFlag(app, key, flags);
-  }
-  return flags;
-}
-
-std::shared_ptr<ConfigFlags> AddConfigFlags(CommandLine& app,
-                                            std::initializer_list<std::string_view> only) {
-  auto flags = AddFile(app);
-  for (const std::string_view name : only) AddFlag(app, *FindKey(name), flags);
-  return flags;
-}
-
-std::shared_ptr<ConfigFlags> AddConnectionConfigFlags(
-    CommandLine& app, std::initializer_list<std::string_view> only) {
-  auto flags = AddFile(app, kConnectionFlags);
-  for (const std::string_view name : only) {
-    AddFlag(app, *FindKey(name), flags, name == "dataDir" ? kConnectionFlags : kSettings);
+    const bool is_meant =
+        only.size() == 0 || std::find(only.begin(), only.end(), key.name) != only.end();
+    if (key.IsStructured() || !is_meant) continue;
+    const std::string name(key.name);
+    std::string help(key.help);
+    if (key.type.starts_with("list of ")) help += "; separated by commas";
+    if (key.type == "true|false") {
+      app.AddFlag(
+          FlagOf(key.name),
+          [flags, name](bool given) { flags->values[name] = given ? "true" : "false"; }, help);
+      continue;
+    }
+    if (!key.fallback.empty()) help.append("; default ").append(key.fallback);
+    Argument option = app.AddOption(
+        FlagOf(key.name), [flags, name](const std::string& text) { flags->values[name] = text; },
+        help);
+    if (key.type.find('|') != std::string_view::npos) option.Type(std::string(key.type));
+    if (key.name == "dataDir") option.Group(place);
   }
   return flags;
 }

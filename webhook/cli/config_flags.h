@@ -22,16 +22,14 @@ struct ConfigFlags {
   std::map<std::string, std::string> values;  // key name -> text; only those that were given
 };
 
-// Adds --config and the flag of every setting (or of `only` that one) to `app`.
-std::shared_ptr<ConfigFlags> AddConfigFlags(CommandLine& app);
-std::shared_ptr<ConfigFlags> AddConfigFlags(CommandLine& app,
-                                            std::initializer_list<std::string_view> only);
-// The same, where the file and the data directory are among what says which server is asked.
-std::shared_ptr<ConfigFlags> AddConnectionConfigFlags(CommandLine& app,
-                                                      std::initializer_list<std::string_view> only);
-
 // The heading under which the help has what says which server is asked.
 inline constexpr const char* kConnectionFlags = "Connection";
+
+// Adds --config and the flag of every setting, or of `only` those, to `app`. The file and the data
+// directory have the heading `place`.
+std::shared_ptr<ConfigFlags> AddConfigFlags(CommandLine& app,
+                                            std::initializer_list<std::string_view> only = {},
+                                            const char* place = "Options");
 
 // The sources that the flags and variables name: the file is --config, else TRUCE_CONFIG.
 ConfigSources SourcesOf(const ConfigFlags& flags, const CommandIo& io);

@@ -56,8 +56,7 @@ std::shared_ptr<Form> AddForm(CommandLine& app, const char* own) {
       "Leave out the line of headings");
   app.AddOption("--sort-by", form->sort_by,
                 "Column or path to sort by, as since; -since: the last first")
-      .Type("COLUMN")
-      .Offers(Values::kNone);
+      .Type("COLUMN");
   return form;
 }
 

@@ -1,5 +1,5 @@
 // The one table of settings. Flags, TRUCE_… variables, the file's keys, `truce config`, its list of
-// keys and schema/config.schema.json all follow from it; a new setting is one field and one row.
+// keys and JSON Schema all follow from it; a new setting is one field and one row.
 #ifndef TRUCE_WEBHOOK_CONFIG_KEYS_H_
 #define TRUCE_WEBHOOK_CONFIG_KEYS_H_
 

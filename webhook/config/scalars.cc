@@ -215,14 +215,6 @@ Result<std::vector<std::string>> ReadList(const Key& key, std::string_view text)
   return list;
 }
 
-template <typename Enum, std::size_t N>
-Result<Enum> ReadChoice(const Key& key, std::string_view text, const std::array<Enum, N>& values) {
-  for (const Enum value : values) {
-    if (Name(value) == text) return value;
-  }
-  return Wrong(Shown(text) + " is not allowed; use one of " + std::string(key.type));
-}
-
 // Sets the field that each alternative of ScalarField points to.
 struct Setter {
   const Key& key;
@@ -253,49 +245,17 @@ struct Setter {
     TRUCE_ASSIGN_OR_RETURN(config.*field, ReadList(key, text));
     return {};
   }
-  Result<void> operator()(Mode Config::*field) const {
-    static constexpr std::array kAll = {Mode::kOff, Mode::kAudit, Mode::kWarn, Mode::kEnforce};
-    TRUCE_ASSIGN_OR_RETURN(config.*field, ReadChoice(key, text, kAll));
-    return {};
-  }
-  Result<void> operator()(UnsureAction Config::*field) const {
-    static constexpr std::array kAll = {UnsureAction::kWarn, UnsureAction::kDeny};
-    TRUCE_ASSIGN_OR_RETURN(config.*field, ReadChoice(key, text, kAll));
-    return {};
-  }
-  Result<void> operator()(Disclosure Config::*field) const {
-    static constexpr std::array kAll = {Disclosure::kFull, Disclosure::kService,
-                                        Disclosure::kTaken};
-    TRUCE_ASSIGN_OR_RETURN(config.*field, ReadChoice(key, text, kAll));
-    return {};
-  }
-  Result<void> operator()(UnboundComposites Config::*field) const {
-    static constexpr std::array kAll = {UnboundComposites::kRefused, UnboundComposites::kClaimable};
-    TRUCE_ASSIGN_OR_RETURN(config.*field, ReadChoice(key, text, kAll));
-    return {};
-  }
-  Result<void> operator()(StoreDurability Config::*field) const {
-    static constexpr std::array kAll = {StoreDurability::kReplicated, StoreDurability::kRequired,
-                                        StoreDurability::kStorage, StoreDurability::kSingle};
-    TRUCE_ASSIGN_OR_RETURN(config.*field, ReadChoice(key, text, kAll));
-    return {};
-  }
-  Result<void> operator()(PolicyReports Config::*field) const {
-    static constexpr std::array kAll = {PolicyReports::kOff, PolicyReports::kAuto,
-                                        PolicyReports::kWgPolicy, PolicyReports::kOpenReports};
-    TRUCE_ASSIGN_OR_RETURN(config.*field, ReadChoice(key, text, kAll));
-    return {};
-  }
-  Result<void> operator()(LogFormat Config::*field) const {
-    static constexpr std::array kAll = {LogFormat::kText, LogFormat::kJson};
-    TRUCE_ASSIGN_OR_RETURN(config.*field, ReadChoice(key, text, kAll));
-    return {};
-  }
-  Result<void> operator()(LogLevel Config::*field) const {
-    static constexpr std::array kAll = {LogLevel::kDebug, LogLevel::kInfo, LogLevel::kWarning,
-                                        LogLevel::kError};
-    TRUCE_ASSIGN_OR_RETURN(config.*field, ReadChoice(key, text, kAll));
-    return {};
+  // An enumeration, whose texts `type` has in their order.
+  template <typename Enum>
+  Result<void> operator()(Enum Config::*field) const {
+    const auto count = std::count(key.type.begin(), key.type.end(), '|') + 1;
+    for (int i = 0; i < count; ++i) {
+      const Enum value = static_cast<Enum>(i);
+      if (Name(value) != text) continue;
+      config.*field = value;
+      return {};
+    }
+    return Wrong(Shown(text) + " is not allowed; use one of " + std::string(key.type));
   }
 };
 

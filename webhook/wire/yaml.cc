@@ -1,15 +1,130 @@
 #include "webhook/wire/yaml.h"
 
+#include <yaml.h>
+
 #include <algorithm>
 #include <map>
 #include <unordered_map>
 #include <utility>
 
 #include "registry/base/text.h"
-#include "webhook/wire/yaml_events.h"
 
 namespace truce {
 namespace {
+
+std::string_view ToView(const yaml_char_t* text) {
+  return text == nullptr ? std::string_view() : reinterpret_cast<const char*>(text);
+}
+
+// libyaml's events, one at a time: one event and libyaml's small look-ahead are held, never the
+// whole text.
+class Events final {
+ public:
+  Events(std::string_view text, std::string name) : Events(std::move(name)) {
+    yaml_parser_set_input_string(&parser_, reinterpret_cast<const unsigned char*>(text.data()),
+                                 text.size());
+  }
+  Events(YamlSource source, std::string name) : Events(std::move(name)) {
+    source_ = std::move(source);
+    yaml_parser_set_input(&parser_, &Events::Read, this);
+  }
+  ~Events() {
+    yaml_event_delete(&event_);
+    yaml_parser_delete(&parser_);
+  }
+  Events(const Events&) = delete;
+  Events& operator=(const Events&) = delete;
+
+  // Moves to the next event; before the first call there is none.
+  Result<void> Next() {
+    yaml_event_delete(&event_);
+    return yaml_parser_parse(&parser_, &event_) == 0 ? Fault() : Result<void>();
+  }
+
+  bool Is(yaml_event_type_t type) const { return event_.type == type; }
+  bool AtEnd() const { return Is(YAML_STREAM_END_EVENT) || Is(YAML_NO_EVENT); }
+  YamlLocation Location() const {
+    return {static_cast<int>(event_.start_mark.line) + 1,
+            static_cast<int>(event_.start_mark.column) + 1};
+  }
+  // Of the present event; empty where it has none.
+  std::string_view scalar() const {
+    if (!Is(YAML_SCALAR_EVENT)) return {};
+    const auto& scalar = event_.data.scalar;
+    return {reinterpret_cast<const char*>(scalar.value), scalar.length};
+  }
+  bool plain() const {  // a scalar without quotes or block
+    return Is(YAML_SCALAR_EVENT) && event_.data.scalar.style == YAML_PLAIN_SCALAR_STYLE;
+  }
+  std::string_view anchor() const {
+    if (Is(YAML_SCALAR_EVENT)) return ToView(event_.data.scalar.anchor);
+    if (Is(YAML_SEQUENCE_START_EVENT)) return ToView(event_.data.sequence_start.anchor);
+    if (Is(YAML_MAPPING_START_EVENT)) return ToView(event_.data.mapping_start.anchor);
+    return Is(YAML_ALIAS_EVENT) ? ToView(event_.data.alias.anchor) : std::string_view();
+  }
+  std::string_view tag() const {
+    if (Is(YAML_SCALAR_EVENT)) return ToView(event_.data.scalar.tag);
+    if (Is(YAML_SEQUENCE_START_EVENT)) return ToView(event_.data.sequence_start.tag);
+    return Is(YAML_MAPPING_START_EVENT) ? ToView(event_.data.mapping_start.tag)
+                                        : std::string_view();
+  }
+
+  // "name:line: what".
+  Error Fail(int line, std::string_view what) const {
+    std::string message = name_;
+    message.append(":").append(std::to_string(line)).append(": ").append(what);
+    return Error{ErrorCode::kInvalidArgument, std::move(message)};
+  }
+
+ private:
+  explicit Events(std::string name) : name_(std::move(name)) {
+    yaml_parser_initialize(&parser_);
+    yaml_parser_set_encoding(&parser_, YAML_UTF8_ENCODING);
+  }
+
+  static int Read(void* self, unsigned char* buffer, std::size_t size, std::size_t* got) {
+    *got = static_cast<Events*>(self)->source_(reinterpret_cast<char*>(buffer), size);
+    return 1;
+  }
+
+  Error Fault() const {
+    const std::string problem = parser_.problem != nullptr ? parser_.problem : "out of memory";
+    if (parser_.error == YAML_READER_ERROR) {
+      return Fail(static_cast<int>(parser_.mark.line) + 1,
+                  "byte " + std::to_string(parser_.problem_offset) + ": " + problem);
+    }
+    std::string what = problem;
+    if (parser_.context != nullptr) what.append(" (").append(parser_.context).append(")");
+    if (what.find("cannot start any token") != std::string::npos) {
+      what += "; indent with spaces, and put text with special characters in quotes";
+    }
+    return Fail(static_cast<int>(parser_.problem_mark.line) + 1, what);
+  }
+
+  std::string name_;
+  YamlSource source_;
+  yaml_parser_t parser_{};
+  yaml_event_t event_{};
+};
+
+struct YamlRules {
+  int depth_max;
+  std::size_t nodes_max;  // aliases written out
+  std::size_t bytes_max;  // of scalars and keys, aliases written out
+  std::size_t key_bytes_max;
+  bool is_plain;  // no anchors, aliases, tags and merge keys
+};
+
+constexpr YamlRules kOneDocument{.depth_max = kYamlDepthMax,
+                                 .nodes_max = kYamlNodesMax,
+                                 .bytes_max = kYamlBytesMax,
+                                 .key_bytes_max = 256,
+                                 .is_plain = true};
+constexpr YamlRules kManifests{.depth_max = kManifestDepthMax,
+                               .nodes_max = kManifestNodesMax,
+                               .bytes_max = kManifestBytesMax,
+                               .key_bytes_max = 1024,  // annotation keys have 317 at most
+                               .is_plain = false};
 
 constexpr std::size_t kFewKeys = 16;  // that are looked through faster than a table is made
 
@@ -50,7 +165,7 @@ constexpr std::string_view kNoAliases =
 // Builds one document's tree; recursion is bounded by the rules.
 class Composer final {
  public:
-  Composer(YamlEvents& events, const YamlRules& rules) : events_(events), rules_(rules) {}
+  Composer(Events& events, const YamlRules& rules) : events_(events), rules_(rules) {}
 
   // The node whose first event is the present one.
   Result<YamlNode> Node(int depth) {
@@ -61,31 +176,18 @@ class Composer final {
     }
     TRUCE_RETURN_IF_ERROR(Count(1, events_.scalar().size(), line));
     TRUCE_RETURN_IF_ERROR(CheckPlain());
-    if (events_.kind() == YamlEvents::Kind::kAlias) return Alias();
+    if (events_.Is(YAML_ALIAS_EVENT)) return Alias();
     const std::string anchor(events_.anchor());
     YamlNode node;
     node.location = events_.Location();
-    switch (events_.kind()) {
-      case YamlEvents::Kind::kScalar: {
-        TRUCE_RETURN_IF_ERROR(ReadScalar(node));
-        break;
-      }
-      case YamlEvents::Kind::kSequenceStart: {
-        TRUCE_RETURN_IF_ERROR(ReadSequence(depth, node));
-        break;
-      }
-      case YamlEvents::Kind::kMappingStart: {
-        TRUCE_RETURN_IF_ERROR(ReadMapping(depth, node));
-        break;
-      }
-      case YamlEvents::Kind::kAlias:
-      case YamlEvents::Kind::kStreamStart:
-      case YamlEvents::Kind::kStreamEnd:
-      case YamlEvents::Kind::kDocumentStart:
-      case YamlEvents::Kind::kDocumentEnd:
-      case YamlEvents::Kind::kSequenceEnd:
-      case YamlEvents::Kind::kMappingEnd:
-        return Error{ErrorCode::kInternal, "unexpected YAML event"};
+    if (events_.Is(YAML_SCALAR_EVENT)) {
+      TRUCE_RETURN_IF_ERROR(ReadScalar(node));
+    } else if (events_.Is(YAML_SEQUENCE_START_EVENT)) {
+      TRUCE_RETURN_IF_ERROR(ReadSequence(depth, node));
+    } else if (events_.Is(YAML_MAPPING_START_EVENT)) {
+      TRUCE_RETURN_IF_ERROR(ReadMapping(depth, node));
+    } else {
+      return Error{ErrorCode::kInternal, "unexpected YAML event"};
     }
     if (!anchor.empty()) {
       TRUCE_RETURN_IF_ERROR(Count(node, line));
@@ -115,7 +217,7 @@ class Composer final {
   Result<void> CheckPlain() const {
     if (!rules_.is_plain) return {};
     const int line = events_.Location().line;
-    if (events_.kind() == YamlEvents::Kind::kAlias || !events_.anchor().empty()) {
+    if (events_.Is(YAML_ALIAS_EVENT) || !events_.anchor().empty()) {
       return events_.Fail(line, kNoAliases);
     }
     if (events_.tag().empty()) return {};
@@ -162,7 +264,7 @@ class Composer final {
     node.kind = YamlNode::Kind::kSequence;
     while (true) {
       TRUCE_RETURN_IF_ERROR(events_.Next());
-      if (events_.kind() == YamlEvents::Kind::kSequenceEnd) return {};
+      if (events_.Is(YAML_SEQUENCE_END_EVENT)) return {};
       TRUCE_ASSIGN_OR_RETURN(YamlNode child, Node(depth + 1));
       node.children.push_back(std::move(child));
     }
@@ -174,7 +276,7 @@ class Composer final {
     std::vector<bool> is_merged;
     while (true) {
       TRUCE_RETURN_IF_ERROR(events_.Next());
-      if (events_.kind() == YamlEvents::Kind::kMappingEnd) return {};
+      if (events_.Is(YAML_MAPPING_END_EVENT)) return {};
       const bool merges = events_.plain() && events_.scalar() == "<<";
       TRUCE_ASSIGN_OR_RETURN(YamlKey key, Key());
       TRUCE_RETURN_IF_ERROR(events_.Next());
@@ -224,18 +326,18 @@ class Composer final {
 
   Result<YamlKey> Key() {
     const YamlLocation location = events_.Location();
-    const bool is_word = events_.kind() == YamlEvents::Kind::kScalar;
-    if (is_word || events_.kind() == YamlEvents::Kind::kAlias) TRUCE_RETURN_IF_ERROR(CheckPlain());
+    const bool is_word = events_.Is(YAML_SCALAR_EVENT);
+    if (is_word || events_.Is(YAML_ALIAS_EVENT)) TRUCE_RETURN_IF_ERROR(CheckPlain());
     YamlNode node;
-    if (events_.kind() == YamlEvents::Kind::kAlias) {
+    if (events_.Is(YAML_ALIAS_EVENT)) {
       TRUCE_ASSIGN_OR_RETURN(node, Alias());
     } else if (is_word) {
       node.scalar = events_.scalar();
       if (!events_.anchor().empty()) anchors_[std::string(events_.anchor())] = node;
     }
     const bool is_scalar = node.kind == YamlNode::Kind::kScalar &&
-                           events_.kind() != YamlEvents::Kind::kSequenceStart &&
-                           events_.kind() != YamlEvents::Kind::kMappingStart;
+                           !events_.Is(YAML_SEQUENCE_START_EVENT) &&
+                           !events_.Is(YAML_MAPPING_START_EVENT);
     if (!is_scalar) {
       return events_.Fail(location.line, "a key must be a single word, not a list or mapping");
     }
@@ -259,12 +361,23 @@ class Composer final {
                             std::to_string(first.location.line));
   }
 
-  YamlEvents& events_;
+  Events& events_;
   const YamlRules& rules_;
   std::map<std::string, YamlNode, std::less<>> anchors_;
   std::size_t nodes_ = 0;
   std::size_t bytes_ = 0;
 };
+
+// The next document; nothing at the end.
+Result<std::optional<YamlNode>> NextDocument(Events& events, const YamlRules& rules) {
+  do {
+    TRUCE_RETURN_IF_ERROR(events.Next());
+    if (events.AtEnd()) return std::optional<YamlNode>();
+  } while (!events.Is(YAML_DOCUMENT_START_EVENT));
+  TRUCE_RETURN_IF_ERROR(events.Next());
+  TRUCE_ASSIGN_OR_RETURN(YamlNode root, Composer(events, rules).Node(1));
+  return std::optional<YamlNode>(std::move(root));
+}
 
 }  // namespace
 
@@ -282,34 +395,41 @@ YamlNode YamlNode::Scalar(std::string text, bool quoted) {
   return node;
 }
 
-Result<YamlNode> ComposeYaml(YamlEvents& events, const YamlRules& rules) {
-  return Composer(events, rules).Node(1);
-}
-
 Result<YamlNode> ParseYaml(std::string_view text, std::string_view name) {
-  static constexpr YamlRules kRules{.depth_max = kYamlDepthMax,
-                                    .nodes_max = kYamlNodesMax,
-                                    .bytes_max = kYamlBytesMax,
-                                    .key_bytes_max = 256,
-                                    .is_plain = true};
-  YamlEvents reader(text, std::string(name));
+  Events events(text, std::string(name));
   if (text.size() > kYamlBytesMax) {
-    return reader.Fail(1, "larger than " + std::to_string(kYamlBytesMax) + " bytes");
+    return events.Fail(1, "larger than " + std::to_string(kYamlBytesMax) + " bytes");
   }
   YamlNode empty;
   empty.kind = YamlNode::Kind::kMapping;
-  TRUCE_RETURN_IF_ERROR(reader.Next());  // stream start
-  TRUCE_RETURN_IF_ERROR(reader.Next());
-  if (reader.kind() == YamlEvents::Kind::kStreamEnd) return empty;
-  TRUCE_RETURN_IF_ERROR(reader.Next());
-  TRUCE_ASSIGN_OR_RETURN(YamlNode root, ComposeYaml(reader, kRules));
-  TRUCE_RETURN_IF_ERROR(reader.Next());  // document end
-  TRUCE_RETURN_IF_ERROR(reader.Next());
-  if (reader.kind() != YamlEvents::Kind::kStreamEnd) {
-    return reader.Fail(reader.Location().line, "a second document ('---') is not read; keep one");
+  TRUCE_ASSIGN_OR_RETURN(std::optional<YamlNode> root, NextDocument(events, kOneDocument));
+  if (!root.has_value()) return empty;
+  TRUCE_RETURN_IF_ERROR(events.Next());  // document end
+  TRUCE_RETURN_IF_ERROR(events.Next());
+  if (!events.AtEnd()) {
+    return events.Fail(events.Location().line, "a second document ('---') is not read; keep one");
   }
-  const bool is_blank = root.kind == YamlNode::Kind::kScalar && !root.quoted && root.scalar.empty();
-  return is_blank ? empty : root;
+  const bool is_blank =
+      root->kind == YamlNode::Kind::kScalar && !root->quoted && root->scalar.empty();
+  return is_blank ? std::move(empty) : *std::move(root);
+}
+
+struct YamlDocuments::Impl {
+  Events events;
+  bool ended = false;
+};
+
+YamlDocuments::YamlDocuments(YamlSource source, std::string name)
+    : impl_(new Impl{Events(std::move(source), std::move(name))}) {}
+
+YamlDocuments::~YamlDocuments() = default;
+
+Result<std::optional<YamlNode>> YamlDocuments::Next() {
+  if (impl_->ended) return std::optional<YamlNode>();
+  impl_->ended = true;  // unless all goes well
+  TRUCE_ASSIGN_OR_RETURN(std::optional<YamlNode> root, NextDocument(impl_->events, kManifests));
+  impl_->ended = !root.has_value();
+  return root;
 }
 
 }  // namespace truce

@@ -1,7 +1,12 @@
-// YAML as configuration needs it: a small tree with line numbers, and none of YAML's surprises.
+// The one reader of YAML: a small tree with line numbers. Configuration has none of YAML's
+// surprises; manifests are read as kubectl reads them.
 #ifndef TRUCE_WEBHOOK_WIRE_YAML_H_
 #define TRUCE_WEBHOOK_WIRE_YAML_H_
 
+#include <cstddef>
+#include <functional>
+#include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -39,7 +44,7 @@ struct YamlNode {
   static YamlNode Scalar(std::string text, bool quoted);
 };
 
-// Limits of one file; each is far above any sensible configuration.
+// Limits of ParseYaml; each is far above any sensible configuration.
 inline constexpr std::size_t kYamlBytesMax = 4 * 1024 * 1024;
 inline constexpr int kYamlDepthMax = 32;
 inline constexpr std::size_t kYamlNodesMax = 200'000;
@@ -49,6 +54,35 @@ inline constexpr std::size_t kYamlNodesMax = 200'000;
 // in one mapping, a key that is no scalar,
 //   anchors, aliases and merge keys, tags, a second document, a limit above exceeded).
 Result<YamlNode> ParseYaml(std::string_view text, std::string_view name);
+
+// Limits of one of YamlDocuments, far above what etcd stores (1.5 MiB).
+inline constexpr std::size_t kManifestBytesMax = 8 * 1024 * 1024;  // of its scalars
+inline constexpr std::size_t kManifestNodesMax = 200'000;          // aliases written out
+inline constexpr int kManifestDepthMax = 1002;
+
+// Puts at most `size` bytes into `buffer`; 0: the end. Must not fail otherwise.
+using YamlSource = std::function<std::size_t(char* buffer, std::size_t size)>;
+
+// Documents one after another, with anchors, aliases, tags and merge keys as go-yaml v2 has them.
+// Holds one document, never the whole text. External synchronization.
+class YamlDocuments final {
+ public:
+  // Messages have `name`.
+  YamlDocuments(YamlSource source, std::string name);
+  ~YamlDocuments();
+  YamlDocuments(const YamlDocuments&) = delete;
+  YamlDocuments& operator=(const YamlDocuments&) = delete;
+
+  // The next document; nothing at the end, and after an error.
+  // Errors: kInvalidArgument, "name:line: what is wrong": syntax, not UTF-8, a key twice, a key
+  //   that is no scalar, an alias to nothing or to what contains it, a merge of what is no mapping,
+  //   a tag that changes a value's meaning, a limit above.
+  Result<std::optional<YamlNode>> Next();
+
+ private:
+  struct Impl;
+  std::unique_ptr<Impl> impl_;
+};
 
 // The node as block YAML that ParseYaml reads back to an equal tree; every line starts with
 // `indent` spaces and ends with a newline. Scalars that a reader could take for something else are

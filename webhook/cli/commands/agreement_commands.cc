@@ -269,15 +269,17 @@ CommandAction DeclareShare(CommandLine& app) {
   const auto named = AddNamedResource(app);
   const auto form = AddForm(app);
   const auto given = std::make_shared<ShareArguments>();
-  app.AddOption("--with", given->ns, "Namespace to share it with");
+  app.AddOption("--with", given->ns, "Namespace to share it with").Type("NAMESPACE");
   app.AddOption("--with-object", given->object,
                 "Cluster-scoped root to share it with, as Bucket.s3.aws.upbound.io/artifacts")
       .Excludes("--with");
   app.AddOption("--level", given->level, "What it may do; default observe")
-      .Type("observe|attach")
       .OneOf({"observe", "attach"});
-  app.AddOption("--for", given->duration, "How long, as 2h or 90d; without it for ever");
-  app.AddOption("--until", given->until, "Until when, as 2026-11-21T18:00:00Z").Excludes("--for");
+  app.AddOption("--for", given->duration, "How long, as 2h or 90d; without it for ever")
+      .Type("DURATION");
+  app.AddOption("--until", given->until, "Until when, as 2026-11-21T18:00:00Z")
+      .Type("TIME")
+      .Excludes("--for");
   app.AddOption("--reason", given->reason, "Why; stands in the audit log");
   app.AddOption("--end", given->end, "End the share of that id");
   app.Footer(
@@ -307,7 +309,7 @@ CommandAction DeclareTransfer(CommandLine& app) {
   const auto named = AddNamedResource(app);
   const auto form = AddForm(app);
   const auto given = std::make_shared<TransferArguments>();
-  app.AddOption("--to", given->ns, "Namespace that shall own it");
+  app.AddOption("--to", given->ns, "Namespace that shall own it").Type("NAMESPACE");
   app.AddOption("--to-cluster", given->cluster,
                 "Cluster of that namespace or object; without it the owner's");
   app.AddOption("--to-object", given->object,

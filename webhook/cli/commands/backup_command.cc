@@ -243,7 +243,6 @@ CommandAction DeclareBackup(CommandLine& app) {
          "standard output")
       .Required();
   app.AddOption("--keep", *keep, "In a folder: remove the oldest copies, so that that many stay")
-      .Type("number")
       .Between(1, kKeepMax);
   app.AddFlag("--verify", *verify, "Copy nothing: check the copy FILE");
   app.Footer(

@@ -37,7 +37,7 @@ struct CheckArguments {
   std::vector<std::string> outputs;
   std::string on_unreachable = "fail";
   std::string termination_log;
-  int timeout = 60;
+  std::size_t timeout = 60;
   bool offline = false;
   bool admission = false;
   bool fail_on_warn = false;
@@ -276,24 +276,22 @@ CommandAction DeclareCheck(CommandLine& app) {
   app.AddOption("-f,--file,FILE", given->files,
                 "Manifests: a file, a folder, or - for standard input, which is the default; may "
                 "be given several times")
-      .Repeats()
-      .Type("file");
+      .Type("FILE");
   app.AddOption("--skip", given->skipped,
                 "File or folder to leave out, such as a chart that is rendered and checked apart; "
                 "may be given several times")
-      .RepeatsSingly()
-      .Type("path");
+      .Type("PATH");
   app.AddOption("--values", given->values,
                 "A chart's values, read by the mapping rule with chartValues of --config, else by "
                 "the registry's, which is then sent all of them")
-      .Type("file");
+      .Type("FILE");
   app.AddOption("--mapping", given->mapping, "The registry's DeclarationMapping for --values")
-      .Type("name");
-  app.AddOption("--service", given->service, "Service that the values belong to").Type("name");
+      .Type("NAME");
+  app.AddOption("--service", given->service, "Service that the values belong to").Type("NAME");
   app.AddOption("-n,--namespace", given->ns,
                 "Namespace of objects that name none; the check acts for its party; also "
                 "TRUCE_NAMESPACE; default that of the kubeconfig's context, else default")
-      .Type("name");
+      .Type("NAME");
   app.AddFlag("--admission", given->admission,
               "Ask the cluster of the kubeconfig by OwnershipChecks in dry-run, with the rights of "
               "kubectl and no way to Truce itself");
@@ -303,19 +301,16 @@ CommandAction DeclareCheck(CommandLine& app) {
                 "Form of the report: text (the default), json, junit, sarif, github (annotations) "
                 "or markdown (a comment); FORM=FILE writes one more into a file; may be given "
                 "several times")
-      .RepeatsSingly()
-      .Type("form");
+      .Type("FORM");
   app.AddOption("--path-prefix", given->path_prefix,
                 "For github and sarif: the folder of the repository that paths of the input begin "
                 "below, as the one with the charts that Helm rendered; default: the current folder")
-      .Type("folder");
+      .Type("FOLDER");
   app.AddOption("--timeout", given->timeout,
                 "Seconds to try for, all attempts together; default 60")
-      .Type("seconds")
       .Between(1, 3600);
   app.AddOption("--on-unreachable", given->on_unreachable,
                 "When the registry does not answer: fail (exit code 3) or warn; default fail")
-      .Type("fail|warn")
       .OneOf({"fail", "warn"});
   app.AddFlag("--fail-on-warn", given->fail_on_warn, "Exit code 4 when there are only warnings");
   app.AddFlag("--fail-on-unknown", given->fail_on_unknown,
@@ -325,7 +320,7 @@ CommandAction DeclareCheck(CommandLine& app) {
   app.AddOption("--termination-log", given->termination_log,
                 "File for the message that Kubernetes shows; default /dev/termination-log where "
                 "it exists")
-      .Type("file");
+      .Type("FILE");
   app.Footer(
       "Examples:\n"
       "  helm template . | truce check --server https://truce.example.org -n team-a\n"

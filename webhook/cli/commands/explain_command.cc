@@ -118,19 +118,18 @@ CommandAction DeclareExplain(CommandLine& app) {
   const auto flags = AddOperatorFlags(
       app, {"dataDir", "types", "clusterId", "noCluster", "mode", "unsureTypes", "serviceLabels"});
   const auto given = std::make_shared<ExplainArguments>();
-  Argument type =
-      app.AddOption("TYPE", given->word, "SERVICE/KIND, as s3/Bucket; KIND or KIND.GROUP do too");
-  Argument policy = app.AddFlag("--policy", given->policy,
-                                "Tell which rule applies to an object, in which mode, and why: as "
-                                "the server on this machine says, or by --config");
   Argument file =
       app.AddOption("-f,--file", given->file, "A Kubernetes object, YAML or JSON; with --policy");
+  app.AddFlag("--policy", given->policy,
+              "Tell which rule applies to an object, in which mode, and why: as the server on this "
+              "machine says, or by --config")
+      .Needs("--file");
+  file.Needs("--policy");
+  app.AddOption("TYPE", given->word, "SERVICE/KIND, as s3/Bucket; KIND or KIND.GROUP do too")
+      .Excludes("--policy");
   app.AddFlag("--offline", given->offline,
               "With --policy: by --config alone, also while a server runs on --data-dir")
-      .Needs(policy);
-  type.Excludes(policy);
-  file.Needs(policy);
-  policy.Needs(file);
+      .Needs("--policy");
   app.Footer(
       "Examples:\n"
       "  truce explain s3/Bucket\n"

@@ -149,13 +149,11 @@ CommandAction DeclareExport(CommandLine& app) {
   const auto flags = AddApiFlags(app);
   const auto given = std::make_shared<ExportArguments>();
   app.AddOption("-o,--output", given->output, "Form; default ndjson")
-      .Type("json|ndjson|csv|grants")
       .OneOf({"json", "ndjson", "csv", "grants"});
   app.AddOption("--type", given->type, "Only that type, as s3/Bucket");
   app.AddOption("--service", given->service, "Only what that service owns");
   app.AddOption("-n,--namespace", given->ns, "Only roots of that namespace");
   app.AddOption("--state", given->state, "Only that state")
-      .Type("reserved|held|orphaned|imported")
       .OneOf({"reserved", "held", "orphaned", "imported"});
   app.Footer(
       "All ownerships, in the order of their keys; ndjson and json with declarations, shares, "

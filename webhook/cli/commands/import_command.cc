@@ -189,7 +189,6 @@ CommandAction DeclareImport(CommandLine& app) {
                 "Name of the list, which must never change, as terraform:network")
       .Required();
   app.AddOption("--format", given->format, "Form of the list; told by its content when left out")
-      .Type("terraform|terraform-state|cloudformation|tagging|config|csv")
       .OneOf({"terraform", "terraform-state", "cloudformation", "tagging", "config", "csv"});
   app.AddOption("--account", given->defaults.account, "Account of what does not say its own");
   app.AddOption("--region", given->defaults.region, "Region of what does not say its own");
@@ -202,7 +201,6 @@ CommandAction DeclareImport(CommandLine& app) {
   app.AddOption("--skip", given->skip,
                 "Do not refuse the list for these: unknown ones are left out, of conflicting ones "
                 "the claim is kept as a conflict")
-      .Type("conflicting,unknown")
       .SplitAt(',')
       .OneOf({"conflicting", "unknown"});
   app.AddFlag("--apply", given->apply, "Do it, whole or not at all; without it the plan is shown");

@@ -71,8 +71,11 @@ CommandAction DeclareOverride(CommandLine& app) {
   app.AddOption("--object", given->object, "Audit objects of that name, and what is below them");
   app.AddOption("-n,--namespace", given->ns, "Audit that namespace");
   app.AddOption("--group", given->group, "Audit that API group, as s3.aws.upbound.io");
-  app.AddOption("--for", given->duration, "How long, as 90m, 2h or 3d; at most 7d");
-  app.AddOption("--until", given->until, "Until when, as 2026-11-21T18:00:00Z").Excludes("--for");
+  app.AddOption("--for", given->duration, "How long, as 90m, 2h or 3d; at most 7d")
+      .Type("DURATION");
+  app.AddOption("--until", given->until, "Until when, as 2026-11-21T18:00:00Z")
+      .Type("TIME")
+      .Excludes("--for");
   app.AddOption("--reason", given->reason, "Why; stands in the audit log");
   app.AddOption("--end", given->end, "End the override of that id before its time");
   app.Footer(

@@ -125,7 +125,6 @@ CommandAction DeclarePage(CommandLine& app) {
                 "What to show: an address of the page, as /services/payments, or the link of a "
                 "denial; default the overview");
   app.AddOption("--port", given->port, "Port on 127.0.0.1; default any free one")
-      .Type("number")
       .Between(1, kPortMax);
   app.AddFlag("--no-browser", given->no_browser, "Only print the address");
   app.Footer(

@@ -3,6 +3,7 @@
 #include <initializer_list>
 #include <map>
 #include <memory>
+#include <optional>
 #include <ostream>
 #include <set>
 #include <string>
@@ -23,7 +24,6 @@
 #include "webhook/findings/detector.h"
 #include "webhook/metrics/metric_list.h"
 #include "webhook/wire/yaml.h"
-#include "webhook/wire/yaml_events.h"
 
 namespace truce {
 namespace {
@@ -249,22 +249,22 @@ const YamlNode* Descend(const YamlNode* node, std::initializer_list<std::string_
 
 // The custom resource definitions, which are this program's own and well formed.
 Result<std::string> KindsPage() {
-  constexpr YamlRules kRules = {.depth_max = 64,
-                                .nodes_max = 100'000,
-                                .bytes_max = std::size_t{4} << 20,
-                                .key_bytes_max = 1024};
   std::string out = "# Truce's own kinds" + std::string(kMadeBy);
   out += "All are of `truce.dev/v1alpha1`; `kubectl explain KIND.FIELD` says the same.\n";
   for (const std::string_view text :
        {DeclarationMappingText(), NamingPolicyText(), OwnershipCheckText(), OwnershipGrantText()}) {
-    YamlEvents events(text, "schema/crds");
-    while (events.kind() != YamlEvents::Kind::kMappingStart) {
-      TRUCE_RETURN_IF_ERROR(events.Next());
-    }
-    TRUCE_ASSIGN_OR_RETURN(const YamlNode crd, ComposeYaml(events, kRules));
-    const YamlNode* kind = Descend(&crd, {"spec", "names", "kind"});
-    const YamlNode* scope = Descend(&crd, {"spec", "scope"});
-    const YamlNode* schema = Descend(&crd, {"spec", "versions", "schema", "openAPIV3Schema"});
+    YamlDocuments documents(
+        [rest = text](char* buffer, std::size_t size) mutable {
+          const std::size_t count = rest.copy(buffer, size);
+          rest.remove_prefix(count);
+          return count;
+        },
+        "schema/crds");
+    TRUCE_ASSIGN_OR_RETURN(const std::optional<YamlNode> crd, documents.Next());
+    const YamlNode* root = crd.has_value() ? &*crd : nullptr;
+    const YamlNode* kind = Descend(root, {"spec", "names", "kind"});
+    const YamlNode* scope = Descend(root, {"spec", "scope"});
+    const YamlNode* schema = Descend(root, {"spec", "versions", "schema", "openAPIV3Schema"});
     const YamlNode* about = Descend(schema, {"description"});
     if (kind == nullptr || scope == nullptr || about == nullptr) {
       return Error{ErrorCode::kInternal, "a custom resource definition lacks what names it"};

@@ -1,4 +1,4 @@
-// Files of the sources that `truce reference` prints from, as built in.
+// Files of the sources that `truce reference` and `truce config --schema` print from, as built in.
 #ifndef TRUCE_WEBHOOK_CLI_COMMANDS_REFERENCE_TEXTS_H_
 #define TRUCE_WEBHOOK_CLI_COMMANDS_REFERENCE_TEXTS_H_
 
@@ -8,6 +8,9 @@ namespace truce {
 
 // charts/truce/files/alerts.yaml
 std::string_view AlertsText();
+
+// schema/config.defs.json: what the settings hold that only the file can give
+std::string_view ConfigDefinitionsText();
 
 // schema/crds
 std::string_view DeclarationMappingText();

@@ -210,12 +210,12 @@ class ListCommand final {
 
   // A flag for a namespace, and one that says that all are meant, as nothing does.
   void Namespace(const std::string& help) {
-    const Argument one = Filter("-n,--namespace", "namespace", help);
+    Filter("-n,--namespace", "namespace", help);
     takes_context_ = std::make_shared<bool>(true);
     app_.AddFlag(
             "-A,--all-namespaces", [takes = takes_context_](bool) { *takes = false; },
             "Of all namespaces; the default where the kubeconfig's context names none")
-        .Excludes(one);
+        .Excludes("--namespace");
   }
   // A time, or how far back it lies.
   void Time(const std::string& flag, const char* parameter, const std::string& help) {
@@ -246,9 +246,7 @@ class ListCommand final {
         help);
   }
   void Limit() {
-    app_.AddOption("--limit", list_->items_max, "Most lines; default 1000")
-        .Type("number")
-        .Between(1, kLimitMax);
+    app_.AddOption("--limit", list_->items_max, "Most lines; default 1000").Between(1, kLimitMax);
   }
 
   // `sorts`: the server sorts, too.
@@ -354,7 +352,6 @@ CommandAction DeclareList(CommandLine& app) {
   list.Filter("--cluster", "cluster", "Only roots of that cluster");
   list.Namespace("Only roots of that namespace");
   list.Filter("--state", "state", "Only that state")
-      .Type("reserved|held|orphaned|imported")
       .OneOf({"reserved", "held", "orphaned", "imported"});
   list.Switch("--contested", {"contested", "true"}, "Only what a second chain manages too");
   list.Switch("--shared", {"shared", "true"}, "Only what is shared with another party");

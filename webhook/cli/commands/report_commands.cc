@@ -171,8 +171,11 @@ CommandAction DeclareFindings(CommandLine& app) {
       .OneOf({"info", "warning", "critical"});
   app.AddOption("--explain", given->explain, "Everything about the finding of that id: its proof");
   app.AddOption("--mute", given->mute, "Hide the finding of that id from lists, alerts and Events");
-  app.AddOption("--for", given->duration, "How long to mute it, as 90m, 2h or 3d; at most 90d");
-  app.AddOption("--until", given->until, "Until when, as 2026-11-21T18:00:00Z").Excludes("--for");
+  app.AddOption("--for", given->duration, "How long to mute it, as 90m, 2h or 3d; at most 90d")
+      .Type("DURATION");
+  app.AddOption("--until", given->until, "Until when, as 2026-11-21T18:00:00Z")
+      .Type("TIME")
+      .Excludes("--for");
   app.AddOption("--reason", given->reason, "Why it is muted; stands in the audit log");
   app.AddOption("--unmute", given->unmute, "End the mute of the finding of that id");
   app.AddFlag("--muted", given->muted, "List what is muted: until when, by whom and why");

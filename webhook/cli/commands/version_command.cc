@@ -35,9 +35,7 @@ nlohmann::ordered_json Libraries() {
 
 CommandAction DeclareVersion(CommandLine& app) {
   const auto output = std::make_shared<std::string>("text");
-  app.AddOption("-o,--output", *output, "Form of the answer; default text")
-      .Type("text|json")
-      .OneOf({"text", "json"});
+  app.AddOption("-o,--output", *output, "Form of the answer; default text").OneOf({"text", "json"});
   app.Footer(
       "Examples:\n"
       "  truce --version\n"

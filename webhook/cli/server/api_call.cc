@@ -53,7 +53,7 @@ std::string ProblemText(const std::string& body, int status) {
 std::shared_ptr<ApiFlags> AddOperatorFlags(CommandLine& app,
                                            std::initializer_list<std::string_view> settings) {
   auto flags = std::make_shared<ApiFlags>();
-  flags->config = AddConnectionConfigFlags(app, settings);
+  flags->config = AddConfigFlags(app, settings, kConnectionFlags);
   flags->beside_only = true;
   return flags;
 }
@@ -71,26 +71,21 @@ std::shared_ptr<ApiFlags> AddApiFlags(CommandLine& app,
       "Service of the API, asked through the Kubernetes API server; also TRUCE_VIA; default "
       "truce-system/truce-api");
   add("--service-account", flags->account, "NAMESPACE/NAME",
-      "With --via: the ServiceAccount whose token to request and show; also TRUCE_SERVICE_ACCOUNT")
-      .Offers(Values::kNone);
+      "With --via: the ServiceAccount whose token to request and show; also TRUCE_SERVICE_ACCOUNT");
   add("--kubeconfig", flags->kubeconfig, "FILE",
       "Kubeconfig of the API server; default KUBECONFIG, else ~/.kube/config");
-  add("--context", flags->context, "NAME", "Context of the kubeconfig; default its current one")
-      .Offers(Values::kNone);
+  add("--context", flags->context, "NAME", "Context of the kubeconfig; default its current one");
   add("--as", flags->as, "USER",
       "User for whom the API server is to take you, as kubectl's; for a ServiceAccount "
-      "system:serviceaccount:NAMESPACE:NAME")
-      .Offers(Values::kNone);
+      "system:serviceaccount:NAMESPACE:NAME");
   app.AddOption("--as-group", flags->as_groups, "Group of that user; may be given several times")
-      .RepeatsSingly()
       .Type("GROUP")
-      .Group(kConnectionFlags)
-      .Offers(Values::kNone);
+      .Group(kConnectionFlags);
   add("--token-file", flags->token_file, "FILE",
       "File with the token to show; also TRUCE_TOKEN_FILE, or the token itself in TRUCE_TOKEN");
   add("--ca-file", flags->ca_file, "FILE",
       "PEM file of the server's authority; also TRUCE_CA_FILE; default the system's");
-  flags->config = AddConnectionConfigFlags(app, settings);
+  flags->config = AddConfigFlags(app, settings, kConnectionFlags);
   return flags;
 }
 

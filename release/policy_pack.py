@@ -1,22 +1,22 @@
 #!/usr/bin/env python3
-"""Writes policies/pack from its sources, or tells that a file of it is out of date.
+"""Makes the policy pack: the name rules for ValidatingAdmissionPolicy and Gatekeeper.
 
-  policy_pack.py write    writes it
-  policy_pack.py check    exit 1 and the names of the files that differ
+  policy_pack.py FOLDER    writes it there
 
-What AWS takes comes from schema/aws-names.tsv and schema/aws-types.tsv; the reading of a name by a
-template from policies/pack/src: naming.cel (once for every mode) and *.rego. No file below vap/ and
-gatekeeper/ but suite.yaml and samples/ is written by hand.
+The names that AWS takes come from schema/aws-names.tsv and schema/aws-types.tsv; the reading of a name
+by a template from policies/pack/src: naming.cel (once for every mode) and *.rego. policies/pack also
+has suite, samples and sync.yaml, which are written by hand.
 """
 
 import json
 import re
+import shutil
 import sys
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 PACK = ROOT / "policies/pack"
-HEAD = "# Written by .tools/policy_pack.py from policies/pack/src and schema/; do not edit.\n"
+HEAD = "# Written by release/policy_pack.py from policies/pack/src and schema/; do not edit.\n"
 
 # Options of a key's part that the pack can follow; types with others are the webhook's alone.
 OPTIONS = {"lower", "dns"}
@@ -241,7 +241,7 @@ def pieces(text: str, variable: str) -> list[tuple[str, str]]:
     return out
 
 
-def vap_files() -> dict[Path, str]:
+def vap_files() -> dict[str, str]:
     names = table()
     kinds = groups(names)
     base = cel_variables(names)
@@ -271,7 +271,7 @@ def vap_files() -> dict[Path, str]:
                      "messageExpression": says + " does not follow ' + variables.form"}],
                    kinds, True),
             binding(name, action, "default")]
-    return {PACK / "vap" / name: HEAD + "".join(document(each) for each in objects)
+    return {f"vap/{name}": HEAD + "".join(document(each) for each in objects)
             for name, objects in files.items()}
 
 
@@ -289,7 +289,7 @@ def template(kind: str, about: str, rego: str, schema: dict) -> dict:
     }
 
 
-def gatekeeper_files() -> dict[Path, str]:
+def gatekeeper_files() -> dict[str, str]:
     names = table()
     data = "names := " + json.dumps(names, indent=1)
     shared = (PACK / "src/shared.rego").read_text(encoding="utf-8")
@@ -303,7 +303,7 @@ def gatekeeper_files() -> dict[Path, str]:
         schema = {"type": "object", "x-kubernetes-preserve-unknown-fields": True}
         rego = f"package {kind.lower()}\n\n" + own + "\n" + shared + "\n" + data + "\n"
         files[f"template-{stem}.yaml"] = template(kind, about, rego, schema)
-    return {PACK / "gatekeeper" / name: HEAD + document(each) for name, each in files.items()}
+    return {f"gatekeeper/{name}": HEAD + document(each) for name, each in files.items()}
 
 
 def document(value: dict) -> str:
@@ -332,20 +332,21 @@ def document(value: dict) -> str:
     return "\n".join(lines) + "\n"
 
 
+def made() -> dict[str, str]:
+    """Text by path: what the pack has beside policies/pack."""
+    return vap_files() | gatekeeper_files()
+
+
 def main() -> int:
-    if sys.argv[1:] not in (["write"], ["check"]):
+    if len(sys.argv) != 2:
         print(__doc__, file=sys.stderr)
         return 2
-    stale = 0
-    for path, text in {**vap_files(), **gatekeeper_files()}.items():
-        if path.exists() and path.read_text(encoding="utf-8") == text:
-            continue
-        stale += 1
-        print(f"{path.relative_to(ROOT)} is out of date: .tools/policy_pack.py write")
-        if sys.argv[1] == "write":
-            path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_text(text, encoding="utf-8")
-    return 1 if stale and sys.argv[1] == "check" else 0
+    folder = Path(sys.argv[1])
+    shutil.copytree(PACK, folder, dirs_exist_ok=True)
+    for name, text in made().items():
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_text(text, encoding="utf-8")
+    return 0
 
 
 if __name__ == "__main__":
