@@ -227,11 +227,10 @@ TEST(HttpFloods, ButNotForLong) {
   EXPECT_EQ(caller->Ask(Request("GET", "/ok"))->status, 200);
 }
 
-// Whoever was accepted is heard before all are that wait to be, also with one thread.
+// Whoever was accepted is heard before all are that wait to be.
 TEST(HttpFloods, WhoIsAcceptedDoesNotWaitForTheWholeQueue) {
   HttpServerOptions options = LoopbackOptions();
   options.handler_kind = HandlerKind::kQuick;
-  options.threads_running_max = 1;
   options.limits.connections_max = 40;
   options.limits.connections_per_source_max = 40;
   options.limits.unfinished_time_min = HttpClient::kPatience;
@@ -239,7 +238,6 @@ TEST(HttpFloods, WhoIsAcceptedDoesNotWaitForTheWholeQueue) {
   std::atomic<bool> may_go = false;
   const HttpServer* listener = nullptr;
   std::vector<HttpRoute> routes = EchoRoutes();
-  // It computes: a thread that waited would be noticed, and given company.
   routes.push_back(MakeRoute("GET", "/hold", [&](HttpRequest&) {
     is_held = true;
     while (!may_go) std::this_thread::yield();
@@ -313,7 +311,7 @@ TEST(HttpFloods, LargeBodiesAreHandledAFewAtATimeAndDelayNobody) {
   Turnstile turnstile;
   HttpServerOptions options = LoopbackOptions();
   options.handler_kind = HandlerKind::kQuick;
-  options.threads_running_max = 2;
+  options.limits.large_bodies_max = 2;
   auto server = StartServer(options, TurnstileRoutes(turnstile));
   const std::string large(HttpLimits::kSmallBodyBytes + 1, 'x');
   Clients senders;

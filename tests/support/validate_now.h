@@ -12,15 +12,16 @@
 namespace truce {
 
 // Plays the server: keeps what a handler left for later.
-class TestDeferral final : public HttpDeferral {
+class TestDeferral final {
  public:
-  std::shared_ptr<HttpDeferred> Defer(Deadline deadline, HttpContinuation at_deadline,
-                                      WhenHungUp hung_up) override {
-    hung_up_ = hung_up;
-    deadline_ = deadline;
-    at_deadline_ = std::move(at_deadline);
-    slot_ = std::make_shared<Slot>();
-    return slot_;
+  operator HttpDefer() {
+    return [this](Deadline deadline, HttpContinuation at_deadline, WhenHungUp hung_up) {
+      hung_up_ = hung_up;
+      deadline_ = deadline;
+      at_deadline_ = std::move(at_deadline);
+      slot_ = std::make_shared<Slot>();
+      return [slot = slot_](HttpContinuation resumed) { slot->Resume(std::move(resumed)); };
+    };
   }
 
   // The answer, or at the deadline what is said without one. An answer that only comes late is
@@ -43,8 +44,8 @@ class TestDeferral final : public HttpDeferral {
   }
 
  private:
-  struct Slot final : HttpDeferred {
-    void Resume(HttpContinuation resumed) override {
+  struct Slot {
+    void Resume(HttpContinuation resumed) {
       std::lock_guard lock(mutex);
       answer = std::move(resumed);
       changed.notify_one();

@@ -1,105 +1,84 @@
-// The order in which a loop of one thread calls what was posted.
+// The order in which a loop calls what was posted, and who leads it.
 #include "webhook/http/event_loop.h"
 
 #include <gtest/gtest.h>
 
-#include <atomic>
 #include <chrono>
-#include <functional>
+#include <cstdint>
 #include <future>
 #include <memory>
-#include <string>
-#include <thread>
 #include <utility>
 #include <vector>
+
+#include "registry/base/threads.h"
 
 namespace truce {
 namespace event_loop_test {
 
-class Sink final : public EventSink {
- public:
-  explicit Sink(std::function<void(Report)> call) : call_(std::move(call)) {}
-  void OnEvent(Report report) override { call_(report); }
-
- private:
-  const std::function<void(Report)> call_;
-};
+using Call = std::pair<std::uint64_t, Report>;
 
 TEST(EventLoopTest, WhoGoesBehindOthersIsCalledAfterThem) {
-  auto started = EventLoop::Start({.name = "test", .tick = std::chrono::hours(1)}, [] {});
-  ASSERT_TRUE(started.ok());
-  EventLoop& loop = *started.value();
-  std::vector<std::string> calls;
+  std::unique_ptr<EventLoop> loop;
+  std::vector<Call> calls;
   std::promise<void> begun;
   std::promise<void> go_on;
   std::promise<void> done;
-  // Holds the only thread up until all of them wait.
-  Sink gate([&](Report) {
-    begun.set_value();
-    go_on.get_future().wait();
-  });
-  Sink first([&](Report report) {
-    if (report == Report::kReady) {
-      calls.emplace_back("first");
-      EXPECT_TRUE(loop.PostBehindOthers(first));
+  const auto on_event = [&](std::uint64_t id, Report report) {
+    if (id == 1) {  // holds the leader up until all of them wait
+      begun.set_value();
+      go_on.get_future().wait();
       return;
     }
-    calls.emplace_back("first again");
-    EXPECT_FALSE(loop.PostBehindOthers(first)) << "nobody waits";
-    done.set_value();
-  });
-  Sink second([&](Report report) {
-    EXPECT_EQ(report, Report::kHungUp);
-    calls.emplace_back("second");
-  });
-  loop.Post(gate, Report::kNothing);
+    calls.emplace_back(id, report);
+    if (calls.size() == 1) {
+      EXPECT_TRUE(loop->HasMore());
+      loop->Again(id);
+    }
+    if (calls.size() == 3) {
+      EXPECT_FALSE(loop->HasMore()) << "nobody waits";
+      done.set_value();
+    }
+  };
+  auto started = EventLoop::Start("test", 1, on_event, [](Deadline) {});
+  ASSERT_TRUE(started.ok());
+  loop = std::move(started).value();
+  loop->Post(1, Report::kNothing);
   begun.get_future().wait();
-  loop.Post(first, Report::kReady);
-  loop.Post(second, Report::kHungUp);
+  loop->Post(2, Report::kReadable);
+  loop->Post(3, Report::kHungUp);
   go_on.set_value();
   done.get_future().wait();
-  loop.Stop();
-  EXPECT_EQ(calls, (std::vector<std::string>{"first", "second", "first again"}));
+  loop->Stop();
+  EXPECT_EQ(calls, (std::vector<Call>{
+                       {2, Report::kReadable}, {3, Report::kHungUp}, {2, Report::kNothing}}));
 }
 
-// Threads that compute are not stuck, however long they take; those that wait are.
-TEST(EventLoopTest, LongComputingIsNotMistakenForWaiting) {
-  constexpr int kPlaces = 2;
-  std::atomic<int> ticks = 0;
-  auto started = EventLoop::Start(
-      {.name = "test", .running_max = kPlaces, .tick = std::chrono::milliseconds(5)},
-      [&] { ++ticks; });
-  ASSERT_TRUE(started.ok());
-  EventLoop& loop = *started.value();
-  std::atomic<int> computing = 0;
-  std::atomic<bool> enough = false;
-  Sink compute([&](Report) {
-    ++computing;
-    while (!enough) {
-    }
-  });
-  // As many sinks as calls: one sink may be called by several threads.
-  for (int i = 0; i < 40; ++i) loop.Post(compute, Report::kNothing);
-  while (computing < kPlaces) std::this_thread::yield();
-  const int begin = ticks;
-  while (ticks < begin + 20) std::this_thread::yield();
-  const int threads = loop.threads();
-  enough = true;
-  EXPECT_LE(threads, kPlaces + 1) << "34 were seen";
-
+TEST(EventLoopTest, WhoWaitsHandsTheLeadOnAndTheNextGoesOnWhereItStopped) {
+  std::unique_ptr<EventLoop> loop;
   std::promise<void> go_on;
-  const std::shared_future<void> gone_on = go_on.get_future().share();
-  std::atomic<int> waiting = 0;
-  Sink wait([&](Report) {
-    ++waiting;
-    gone_on.wait();
-  });
-  for (int i = 0; i < 8; ++i) loop.Post(wait, Report::kNothing);
-  const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(20);
-  while (waiting < 8 && std::chrono::steady_clock::now() < deadline) std::this_thread::yield();
-  EXPECT_EQ(waiting, 8);
+  std::promise<bool> led_before;
+  std::promise<bool> led_after;
+  std::promise<void> called;
+  const auto on_event = [&](std::uint64_t id, Report) {
+    if (id == 2) return called.set_value();
+    if (id != 1) return;
+    loop->Again(2);
+    led_before.set_value(loop->IsLed());
+    {
+      const BlockingRegion blocking;
+      go_on.get_future().wait();
+    }
+    led_after.set_value(loop->IsLed());
+  };
+  auto started = EventLoop::Start("test", 2, on_event, [](Deadline) {});
+  ASSERT_TRUE(started.ok());
+  loop = std::move(started).value();
+  loop->Post(1, Report::kNothing);
+  called.get_future().wait();
+  EXPECT_EQ(loop->threads(), 2);
   go_on.set_value();
-  loop.Stop();
+  EXPECT_TRUE(led_before.get_future().get());
+  EXPECT_FALSE(led_after.get_future().get());
 }
 
 }  // namespace event_loop_test

@@ -41,13 +41,13 @@ std::vector<HttpRoute> With(HttpDeferringHandler handler) {
 // Keeps what it is given, for the test to answer.
 class Kept {
  public:
-  void Add(std::shared_ptr<HttpDeferred> deferred) {
+  void Add(HttpResume deferred) {
     const std::lock_guard lock(mutex_);
     all_.push_back(std::move(deferred));
     added_.notify_all();
   }
   // All of them, once there are `count`.
-  std::vector<std::shared_ptr<HttpDeferred>> Take(std::size_t count) {
+  std::vector<HttpResume> Take(std::size_t count) {
     std::unique_lock lock(mutex_);
     EXPECT_TRUE(added_.wait_for(lock, kPatience, [&] { return all_.size() >= count; }));
     return std::exchange(all_, {});
@@ -56,13 +56,13 @@ class Kept {
  private:
   std::mutex mutex_;
   std::condition_variable added_;
-  std::vector<std::shared_ptr<HttpDeferred>> all_;
+  std::vector<HttpResume> all_;
 };
 
 // Leaves every answer to the test.
 HttpDeferringHandler KeepIn(Kept& kept) {
-  return [&kept](HttpRequest&, HttpDeferral& deferral) {
-    kept.Add(deferral.Defer(In(kPatience), Says(503, "too late"), WhenHungUp::kAnswer));
+  return [&kept](HttpRequest&, const HttpDefer& defer) {
+    kept.Add(defer(In(kPatience), Says(503, "too late"), WhenHungUp::kAnswer));
     return std::optional<HttpResponse>();
   };
 }
@@ -75,8 +75,8 @@ TEST(HttpDeferral, AnAnswerComesFromAnotherThreadAndTheConnectionGoesOn) {
   const auto waiting = kept.Take(1);
   ASSERT_EQ(waiting.size(), 1U);
   EXPECT_EQ(server->Counters().in_flight, 1U);
-  waiting[0]->Resume(Says(201, "made"));
-  waiting[0]->Resume(Says(500, "a second answer is none"));
+  waiting[0](Says(201, "made"));
+  waiting[0](Says(500, "a second answer is none"));
   const auto reply = client->Receive();
   ASSERT_TRUE(reply.has_value());
   EXPECT_EQ(reply->status, 201);
@@ -87,29 +87,28 @@ TEST(HttpDeferral, AnAnswerComesFromAnotherThreadAndTheConnectionGoesOn) {
 }
 
 TEST(HttpDeferral, AnAnswerBeforeTheHandlerReturnsCounts) {
-  auto server =
-      StartServer(LoopbackOptions(), With([](HttpRequest&, HttpDeferral& deferral) {
-                    deferral.Defer(In(kPatience), Says(503, "too late"), WhenHungUp::kAnswer)
-                        ->Resume(Says(200, "at once"));
-                    return std::optional<HttpResponse>();
-                  }));
+  auto server = StartServer(LoopbackOptions(), With([](HttpRequest&, const HttpDefer& defer) {
+                              defer(In(kPatience), Says(503, "too late"),
+                                    WhenHungUp::kAnswer)(Says(200, "at once"));
+                              return std::optional<HttpResponse>();
+                            }));
   auto client = HttpClient::Connect(server->port());
   EXPECT_EQ(client->Ask(Request("POST", "/later", ""))->body, "at once\n");
 }
 
 TEST(HttpDeferral, AHandlerThatDefersMayStillAnswerItself) {
   Kept kept;
-  auto server = StartServer(
-      LoopbackOptions(), With([&](HttpRequest& request, HttpDeferral& deferral) {
-        kept.Add(deferral.Defer(In(kPatience), Says(503, "too late"), WhenHungUp::kAnswer));
-        if (request.body == "throw") throw std::runtime_error("broken");
-        return std::optional(PlainText(200, "itself"));
-      }));
+  auto server =
+      StartServer(LoopbackOptions(), With([&](HttpRequest& request, const HttpDefer& defer) {
+                    kept.Add(defer(In(kPatience), Says(503, "too late"), WhenHungUp::kAnswer));
+                    if (request.body == "throw") throw std::runtime_error("broken");
+                    return std::optional(PlainText(200, "itself"));
+                  }));
   auto client = HttpClient::Connect(server->port());
   EXPECT_EQ(client->Ask(Request("POST", "/later", ""))->body, "itself\n");
   EXPECT_EQ(client->Ask(Request("POST", "/later", "throw"))->status, 503);
   for (const auto& deferred : kept.Take(2)) {
-    deferred->Resume([]() -> HttpResponse {
+    deferred([]() -> HttpResponse {
       ADD_FAILURE() << "nobody waits any more";
       return {};
     });
@@ -119,27 +118,26 @@ TEST(HttpDeferral, AHandlerThatDefersMayStillAnswerItself) {
 
 TEST(HttpDeferral, AtTheDeadlineTheOtherAnswerIsSent) {
   Kept kept;
-  auto server = StartServer(LoopbackOptions(), With([&](HttpRequest&, HttpDeferral& deferral) {
-                              kept.Add(deferral.Defer(In(std::chrono::milliseconds(30)),
-                                                      Says(503, "too late"), WhenHungUp::kAnswer));
+  auto server = StartServer(LoopbackOptions(), With([&](HttpRequest&, const HttpDefer& defer) {
+                              kept.Add(defer(In(std::chrono::milliseconds(30)),
+                                             Says(503, "too late"), WhenHungUp::kAnswer));
                               return std::optional<HttpResponse>();
                             }));
   auto client = HttpClient::Connect(server->port());
   const auto reply = client->Ask(Request("POST", "/later", ""));
   ASSERT_TRUE(reply.has_value());
   EXPECT_EQ(reply->body, "too late\n");
-  kept.Take(1)[0]->Resume(Says(500, "after the deadline"));
+  kept.Take(1)[0](Says(500, "after the deadline"));
   EXPECT_EQ(client->Ask(Request("GET", "/ok"))->body, "ok\n");
   EXPECT_EQ(server->Counters().in_flight, 0U);
 }
 
 TEST(HttpDeferral, AnAnswerThatThrowsIsA503) {
-  auto server =
-      StartServer(LoopbackOptions(), With([](HttpRequest&, HttpDeferral& deferral) {
-                    deferral.Defer(In(kPatience), Says(503, "too late"), WhenHungUp::kAnswer)
-                        ->Resume([]() -> HttpResponse { throw std::runtime_error("a secret"); });
-                    return std::optional<HttpResponse>();
-                  }));
+  auto server = StartServer(LoopbackOptions(), With([](HttpRequest&, const HttpDefer& defer) {
+                              defer(In(kPatience), Says(503, "too late"), WhenHungUp::kAnswer)(
+                                  []() -> HttpResponse { throw std::runtime_error("a secret"); });
+                              return std::optional<HttpResponse>();
+                            }));
   auto client = HttpClient::Connect(server->port());
   const auto reply = client->Ask(Request("POST", "/later", ""));
   ASSERT_TRUE(reply.has_value());
@@ -156,7 +154,7 @@ TEST(HttpDeferral, AServerThatStopsWaitsForAnswersUntilItsDeadline) {
   ASSERT_TRUE(answered->Send(Request("POST", "/later", "")));
   const auto first = kept.Take(1);
   auto stopped = std::async(std::launch::async, [&] { return server->Stop(In(kPatience)); });
-  first[0]->Resume(Says(200, "last words"));
+  first[0](Says(200, "last words"));
   const auto reply = answered->Receive();
   ASSERT_TRUE(reply.has_value());
   EXPECT_EQ(reply->body, "last words\n");
@@ -167,8 +165,8 @@ TEST(HttpDeferral, AServerThatIsGoneHasForgottenItsRequests) {
   Kept kept;
   const auto life = std::make_shared<int>();
   auto server = StartServer(
-      LoopbackOptions(), With([&](HttpRequest&, HttpDeferral& deferral) {
-        kept.Add(deferral.Defer(
+      LoopbackOptions(), With([&](HttpRequest&, const HttpDefer& defer) {
+        kept.Add(defer(
             In(kPatience), [life] { return PlainText(503, "too late"); }, WhenHungUp::kAnswer));
         return std::optional<HttpResponse>();
       }));
@@ -177,7 +175,7 @@ TEST(HttpDeferral, AServerThatIsGoneHasForgottenItsRequests) {
   const auto cut_off = kept.Take(1);
   server.reset();
   EXPECT_EQ(life.use_count(), 1) << "what was left to say has ended";
-  cut_off[0]->Resume([life] { return PlainText(200, "to nobody"); });
+  cut_off[0]([life] { return PlainText(200, "to nobody"); });
   EXPECT_EQ(life.use_count(), 1);
 }
 
@@ -190,8 +188,8 @@ TEST(HttpDeferral, WhoHangsUpIsForgottenWhereTheAnswerIsWorthNothingByItself) {
       ended.set_value();
     });
     auto server = StartServer(
-        LoopbackOptions(), With([&](HttpRequest&, HttpDeferral& deferral) {
-          kept.Add(deferral.Defer(
+        LoopbackOptions(), With([&](HttpRequest&, const HttpDefer& defer) {
+          kept.Add(defer(
               In(kPatience), [held = std::exchange(life, nullptr)] { return PlainText(200, ""); },
               hung_up));
           return std::optional<HttpResponse>();
@@ -202,11 +200,11 @@ TEST(HttpDeferral, WhoHangsUpIsForgottenWhereTheAnswerIsWorthNothingByItself) {
     client.reset();
     if (hung_up == WhenHungUp::kForget) {
       EXPECT_EQ(ended.get_future().wait_for(kPatience), std::future_status::ready);
-      deferred[0]->Resume(Says(200, "to nobody"));
+      deferred[0](Says(200, "to nobody"));
       continue;
     }
     std::promise<void> made;
-    deferred[0]->Resume([&] {
+    deferred[0]([&] {
       made.set_value();
       return PlainText(200, "to nobody");
     });
@@ -219,7 +217,6 @@ TEST(HttpDeferral, ManyWaitWithoutAThreadEach) {
   Kept kept;
   HttpServerOptions options = LoopbackOptions();
   options.handler_kind = HandlerKind::kQuick;
-  options.threads_running_max = 2;
   auto server = StartServer(std::move(options), With(KeepIn(kept)));
   std::vector<std::unique_ptr<HttpClient>> clients;
   for (std::size_t i = 0; i < kClients; ++i) {
@@ -228,11 +225,10 @@ TEST(HttpDeferral, ManyWaitWithoutAThreadEach) {
   }
   const auto waiting = kept.Take(kClients);
   EXPECT_EQ(waiting.size(), kClients);
-  EXPECT_LE(server->Counters().threads, 6U)
-      << "two for small requests, two for large ones, and two";
+  EXPECT_EQ(server->Counters().threads, 1U);
   {
     const Burst burst;
-    for (const auto& deferred : waiting) deferred->Resume(Says(200, "together"));
+    for (const auto& deferred : waiting) deferred(Says(200, "together"));
   }
   for (const auto& client : clients) {
     const auto reply = client->Receive();

@@ -38,7 +38,7 @@ TEST(Router, RefusesMalformedRoutes) {
   without_handler.handler = nullptr;
   EXPECT_FALSE(Router::Make({without_handler}).ok());
   HttpRoute with_two = Route("GET", "/a");
-  with_two.deferring = [](HttpRequest&, HttpDeferral&) { return std::optional<HttpResponse>(); };
+  with_two.deferring = [](HttpRequest&, const HttpDefer&) { return std::optional<HttpResponse>(); };
   EXPECT_FALSE(Router::Make({with_two}).ok());
   EXPECT_FALSE(Router::Make({Route("", "/a")}).ok());
   EXPECT_FALSE(Router::Make({Route("GET", "a")}).ok());

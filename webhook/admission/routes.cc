@@ -162,14 +162,14 @@ Deadline BudgetOf(const HttpRequest& request) {
 }
 
 std::optional<HttpResponse> AnswerReview(AdmissionService& service, Endpoint endpoint,
-                                         HttpRequest& request, HttpDeferral& deferral) {
+                                         HttpRequest& request, const HttpDefer& defer) {
   const Deadline begun = std::chrono::steady_clock::now();
-  const AnswerLater later = [&deferral](Deadline deadline, Answering at_deadline, AnswerWait wait) {
-    const auto deferred = deferral.Defer(
+  const AnswerLater later = [&defer](Deadline deadline, Answering at_deadline, AnswerWait wait) {
+    const HttpResume resume = defer(
         deadline, [answer = std::move(at_deadline)] { return ResponseOf(answer()); },
         wait == AnswerWait::kNothing ? WhenHungUp::kForget : WhenHungUp::kAnswer);
-    return [deferred](Answering answer) {
-      deferred->Resume([answer = std::move(answer)] { return ResponseOf(answer()); });
+    return [resume](Answering answer) {
+      resume([answer = std::move(answer)] { return ResponseOf(answer()); });
     };
   };
   const auto answer_with = [&](ReviewReader& reader) -> std::optional<HttpResponse> {
@@ -194,13 +194,13 @@ std::vector<HttpRoute> AdmissionRoutes(AdmissionService& service,
     route.media_type = "application/json";
     route.path = PathOf(endpoint);
     route.deferring = [&service, &access, refused, endpoint, path_size = route.path.size()](
-                          HttpRequest& request, HttpDeferral& deferral) {
+                          HttpRequest& request, const HttpDefer& defer) {
       std::string_view secret = std::string_view(request.path).substr(path_size);
       if (secret.starts_with('/')) secret.remove_prefix(1);
       const auto allowed = access.Current();
       auto refusal = Refusal(*allowed, request, endpoint, secret);
       if (refusal && refused != nullptr) ++refused->counts[CauseOf(*allowed, request, *refusal)];
-      return refusal ? std::move(refusal) : AnswerReview(service, endpoint, request, deferral);
+      return refusal ? std::move(refusal) : AnswerReview(service, endpoint, request, defer);
     };
     routes.push_back(route);
     route.path += "/";

@@ -17,7 +17,6 @@
 #include "registry/base/result.h"
 #include "webhook/admission/service.h"
 #include "webhook/http/http.h"
-#include "webhook/http/refused_callers.h"
 #include "webhook/wire/endpoints.h"
 
 namespace truce {
@@ -88,7 +87,7 @@ Deadline BudgetOf(const HttpRequest& request);
 // are 200 with an AdmissionReview, unknown is 503 with `Retry-After: 1`, a body that is no review
 // 400. Nothing: the answer comes by `deferral`, at BudgetOf the request at the latest.
 std::optional<HttpResponse> AnswerReview(AdmissionService& service, Endpoint endpoint,
-                                         HttpRequest& request, HttpDeferral& deferral);
+                                         HttpRequest& request, const HttpDefer& defer);
 
 // The routes of the admission listener: POST to each of kEndpoints' paths, and each with
 // /<its secret>. Refused callers get 403, or 401 when a bearer token is asked for. `service` and

@@ -1,128 +1,119 @@
-// Threads that share one epoll: as many run as there are processors, and one more for each that
-// waits.
+// One epoll, and threads that take turns at leading it: one leads, and computes. A leader that
+// begins to wait (BlockingRegion) hands the lead to another thread.
 #ifndef TRUCE_WEBHOOK_HTTP_EVENT_LOOP_H_
 #define TRUCE_WEBHOOK_HTTP_EVENT_LOOP_H_
 
+#include <sys/epoll.h>
+
+#include <array>
 #include <atomic>
-#include <chrono>
 #include <condition_variable>
 #include <cstdint>
 #include <deque>
 #include <functional>
-#include <list>
 #include <memory>
 #include <mutex>
-#include <stop_token>
 #include <string>
 #include <thread>
+#include <vector>
 
+#include "registry/base/clock.h"
+#include "registry/base/descriptor.h"
 #include "registry/base/result.h"
 #include "registry/base/threads.h"
 
 namespace truce {
 
-// What is known of the descriptor when a sink is called.
+// Why an id is called.
 enum class Report : std::uint8_t {
-  kNothing,  // the call was posted
-  kReady,    // something came, or can be sent
-  kHungUp,   // the peer will send no more (what it sent before may still be unread)
+  kNothing,   // it was posted, or its descriptor can be written to
+  kReadable,  // something came
+  kHungUp,    // the peer will send no more (earlier bytes may still be unread)
+  kHandled,   // posted: a thread that had lost the lead has done its work
+  kTime,      // posted: a deadline has passed
 };
 
-// Port: something with a descriptor. Called by any thread of the loop, by several at once.
-class EventSink {
- public:
-  virtual ~EventSink() = default;
-  virtual void OnEvent(Report report) = 0;
-};
-
-struct EventLoopOptions {
-  std::string name;     // of its threads
-  int running_max = 1;  // threads that compute at once
-  int waiting_max = 1;  // threads inside a BlockingRegion at once, which come on top
-  int nice = 0;         // how much later than others its threads get a processor: setpriority(2)
-  std::chrono::milliseconds tick{50};
-};
-
-// A thread that enters a BlockingRegion lends its seat to another one: parked or new. One that
-// comes back finishes its event even when its seat is taken, and parks after it. So a handler that
-// computes costs no thread switch, and one that waits stops nobody. Thread-safe.
+// Calls by id: a late report of one that has ended finds nobody.
 class EventLoop final {
  public:
-  // `on_tick` is called about every `tick` by a thread of its own, until Stop.
-  static Result<std::unique_ptr<EventLoop>> Start(EventLoopOptions options,
-                                                  std::function<void()> on_tick);
-  ~EventLoop();  // as Stop
+  using OnEvent = std::function<void(std::uint64_t id, Report report)>;
+  // The time has come for which WakeAt asked.
+  using OnTime = std::function<void(Deadline now)>;
+
+  // Starts the first thread; there will be at most `threads_max`. Both functions are called by the
+  // leading thread only, hence one call at a time, and what they share needs no lock, until the
+  // call itself enters a BlockingRegion: from then on it must touch only its own.
+  // Errors: kUnavailable (the system refuses a descriptor or a thread).
+  static Result<std::unique_ptr<EventLoop>> Start(std::string name, int threads_max,
+                                                  OnEvent on_event, OnTime on_time);
+  ~EventLoop() { Stop(); }
   EventLoop(const EventLoop&) = delete;
   EventLoop& operator=(const EventLoop&) = delete;
 
-  // Reports `descriptor` edge-triggered (readable, writable, hung up) until it is closed. `sink`
-  // must outlive the loop: a report may come after the descriptor was closed. False: the system
-  // refused.
-  bool Watch(int descriptor, EventSink& sink);
+  // Reports `descriptor` edge-triggered (readable, writable, hung up) as `id`, which is not 0,
+  // until it is closed. False: the system refused.
+  bool Watch(int descriptor, std::uint64_t id);
 
-  // Calls `sink` soon, with `report`. Never blocks. A sink that posts itself again, however
-  // often, keeps nobody waiting: some of the other reports are delivered in between.
-  void Post(EventSink& sink, Report report);
-  // Calls `sink` after the events that wait already, with kNothing. False when none does. Never
-  // blocks.
-  bool PostBehindOthers(EventSink& sink);
-
-  // Joins all threads; events not yet delivered are dropped. Waits for sinks that still run.
+  // Calls `id` soon. Thread-safe; never blocks.
+  void Post(std::uint64_t id, Report report);
+  // Joins all threads; events not yet delivered are dropped. Waits for calls that still run.
+  // Thread-safe.
   void Stop();
-
-  // Whether the calling thread is one of this loop.
-  bool IsOwnThread() const;
-
+  // Thread-safe.
   int threads() const;
+  // Whether the calling thread leads: after a call that may wait, it may not.
+  bool IsLed() const;
+
+  // The rest is for the leader.
+
+  // Calls `id` after the others that wait already.
+  void Again(std::uint64_t id, Report report = Report::kNothing) { ready_.push_back({id, report}); }
+  // Whether others wait to be called.
+  bool HasMore() const { return next_ < count_ || !ready_.empty(); }
+  // Calls OnTime then, unless it is asked for earlier.
+  void WakeAt(Deadline time) { wake_at_ = std::min(wake_at_, time); }
 
  private:
-  class WakeSignal;
+  EventLoop(std::string name, int threads_max, OnEvent on_event, OnTime on_time);
 
-  EventLoop(EventLoopOptions options, int epoll, std::shared_ptr<WakeSignal> wake);
+  bool AddThread();  // mutex held
+  void Run();
+  void HandOver() noexcept;
+  bool Turn();
+  bool Poll();
 
-  // Of the calling thread: it begins or has ended to wait in a BlockingRegion.
-  void NoteBlocking(bool enters) noexcept;
-
-  struct Worker;
-  void Run(Worker& self);
-  void Tick(const std::function<void()>& on_tick, const std::stop_token& stop);
   struct Event {
-    EventSink* sink = nullptr;
-    Report report = Report::kNothing;
+    std::uint64_t id;
+    Report report;
   };
-  Event Next();
-  Event Poll(bool wait);
-  bool Park(std::unique_lock<std::mutex>& lock);
-  void FillSeat();  // mutex held
-  int Computing();  // mutex held
-  void RescueStalled();
 
-  const EventLoopOptions options_;
-  const int epoll_;
-  const std::shared_ptr<WakeSignal> wake_;  // raised for good once the loop stops
-  const std::shared_ptr<const Waker> waker_;
+  const std::string name_;
+  const std::size_t threads_max_;
+  const OnEvent on_event_;
+  const OnTime on_time_;
   const BlockingObserver observer_;
+  const Descriptor epoll_;
+  const std::shared_ptr<const Descriptor> wake_;  // whoever wakes late may outlive the loop
+  const std::shared_ptr<const Waker> waker_;
 
   mutable std::mutex mutex_;
-  std::condition_variable parked_changed_;
-  std::deque<Event> ready_;  // guarded by mutex_, as all below
-  int taken_ = 0;            // of them, since somebody polled
-  struct Worker {
-    std::thread thread;
-    int id = 0;         // of the kernel; 0: not begun
-    bool lent = false;  // inside a BlockingRegion
-  };
-  std::list<Worker> threads_;
-  int running_ = 0;  // threads neither parked nor waiting
-  int parked_ = 0;
-  int unparked_ = 0;  // parked threads that were told to go on
-  int extra_ = 0;     // seats above running_max, while all running ones are stuck
+  std::condition_variable changed_;
+  std::vector<std::thread> threads_;  // guarded by mutex_, as all below
+  std::vector<Event> posted_;
+  int idle_ = 0;  // threads that neither lead nor are at work
+  bool is_led_ = false;
   bool stopping_ = false;
 
-  std::atomic<int> polling_ = 0;        // threads inside epoll_wait
-  std::atomic<uint64_t> progress_ = 0;  // events begun
-  uint64_t last_progress_ = 0;          // of the ticking thread
-  std::jthread ticker_;
+  std::atomic<bool> asleep_ = false;  // the leader, until somebody wakes it
+
+  // Of the leader.
+  static constexpr int kBatchMax = 32;
+  std::array<epoll_event, kBatchMax> events_{};
+  int count_ = 0;
+  int next_ = 0;
+  std::deque<Event> ready_;
+  int taken_ = 0;  // of them, since the last poll
+  Deadline wake_at_ = Deadline::max();
 };
 
 }  // namespace truce

@@ -2,6 +2,8 @@
 #ifndef TRUCE_WEBHOOK_HTTP_HTTP_H_
 #define TRUCE_WEBHOOK_HTTP_HTTP_H_
 
+#include <array>
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -84,14 +86,10 @@ using HttpHandler = std::function<HttpResponse(HttpRequest&)>;
 // What is left to do for an answer.
 using HttpContinuation = std::function<HttpResponse()>;
 
-// The answer to a request whose handler has returned without one. Thread-safe.
-class HttpDeferred {
- public:
-  virtual ~HttpDeferred() = default;
-  // Has `answer` called by a thread of the server and sends what it returns. Never blocks. Without
-  // effect when the deadline came first, the connection is gone, or it was called before.
-  virtual void Resume(HttpContinuation answer) = 0;
-};
+// Gives the answer to a request whose handler has returned without one: a thread of the server
+// calls `answer` and sends what it returns. Thread-safe; never blocks. Without effect when the
+// deadline came first, the connection is gone, or it was called before.
+using HttpResume = std::function<void(HttpContinuation answer)>;
 
 // What becomes of a deferred answer when the caller hangs up.
 enum class WhenHungUp {
@@ -99,19 +97,15 @@ enum class WhenHungUp {
   kForget,  // the connection ends at once
 };
 
-// Offered to handlers that may answer later, for the time of the call. External synchronization.
-class HttpDeferral {
- public:
-  virtual ~HttpDeferral() = default;
-  // At most once. Of `at_deadline` and what Resume is given exactly one is called, after the
-  // handler has returned; none when the connection ends before. Exceptions: as of handlers.
-  virtual std::shared_ptr<HttpDeferred> Defer(Deadline deadline, HttpContinuation at_deadline,
-                                              WhenHungUp hung_up) = 0;
-};
+// Offered to handlers that may answer later, for the time of the call: at most once. Of
+// `at_deadline` and what the result is given exactly one is called, after the handler has returned;
+// none when the connection ends before. Exceptions: as of handlers.
+using HttpDefer =
+    std::function<HttpResume(Deadline deadline, HttpContinuation at_deadline, WhenHungUp hung_up)>;
 
-// As HttpHandler, and may leave the answer for later: it then returns nothing, having called Defer.
+// As HttpHandler, and may leave the answer for later: it then returns nothing, having deferred.
 using HttpDeferringHandler =
-    std::function<std::optional<HttpResponse>(HttpRequest&, HttpDeferral&)>;
+    std::function<std::optional<HttpResponse>(HttpRequest&, const HttpDefer&)>;
 
 enum class RouteMatch {
   kExact,   // the path is `path`
@@ -144,6 +138,21 @@ HttpResponse RouteProblem(int status, std::string_view detail, std::string_view 
 
 // A response with a one-line text body, e.g. PlainText(404, "no such path").
 HttpResponse PlainText(int status, std::string_view line);
+
+// The number of requests without a valid proof of their sender, by the missing proof. Thread-safe.
+struct RefusedCallers {
+  enum Cause : std::size_t {
+    kPath,         // of the admission listener: the path's secret
+    kCertificate,  // the client certificate
+    kBearer,       // the admission listener's bearer token
+    kToken,  // of the API: a token or certificate that is no good; a missing one is no attempt
+    kCauses
+  };
+  static constexpr std::array<std::string_view, kCauses> kNames = {"path", "certificate", "bearer",
+                                                                   "token"};
+
+  std::array<std::atomic<std::uint64_t>, kCauses> counts{};
+};
 
 }  // namespace truce
 

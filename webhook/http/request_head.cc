@@ -168,19 +168,13 @@ struct Framing {
 
 Refusal CollectFraming(RequestHead& head, Framing& framing) {
   for (const HttpField& field : head.fields) {
-    std::optional<std::string_view>* slot = nullptr;
-    switch (field.name.size()) {  // lengths are told apart first: most fields match none
-      case 4: slot = field.name == "host" ? &framing.host : nullptr; break;
-      case 6: slot = field.name == "expect" ? &framing.expect : nullptr; break;
-      case 10:
-        if (field.name == "connection") ReadConnection(field.value, head);
-        break;
-      case 14: slot = field.name == "content-length" ? &framing.content_length : nullptr; break;
-      case 17:
-        slot = field.name == "transfer-encoding" ? &framing.transfer_encoding : nullptr;
-        break;
-      default: break;
-    }
+    if (field.name == "connection") ReadConnection(field.value, head);
+    std::optional<std::string_view>* slot =
+        field.name == "host"                ? &framing.host
+        : field.name == "expect"            ? &framing.expect
+        : field.name == "content-length"    ? &framing.content_length
+        : field.name == "transfer-encoding" ? &framing.transfer_encoding
+                                            : nullptr;
     if (slot == nullptr) continue;
     // Also equal ones: who stands before us may read the other one (request smuggling).
     if (slot->has_value()) return Bad("repeated header field that must be single");

@@ -1,26 +1,23 @@
 #include "webhook/http/server.h"
 
 #include <poll.h>
-#include <sched.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
 #include <algorithm>
-#include <array>
 #include <cerrno>
 #include <condition_variable>
 #include <mutex>
-#include <optional>
-#include <span>
+#include <thread>
+#include <unordered_map>
 #include <utility>
 
-#include "registry/base/guarded.h"
 #include "registry/base/name_table.h"
 #include "webhook/http/connection.h"
 #include "webhook/http/event_loop.h"
+#include "webhook/http/listening_socket.h"
 #include "webhook/http/router.h"
-#include "webhook/http/socket_address.h"
-#include "webhook/http/tls.h"
+#include "webhook/http/stream.h"
 
 namespace truce {
 namespace {
@@ -29,333 +26,296 @@ constexpr NameTable<HttpRejection::kHandlerFailed> kHttpRejections(
     "connections", "in_flight", "body_bytes", "handshake", "slow", "bad_request", "body_too_large",
     "media_type", "not_found", "client_name", "handler_failed");
 
-constexpr int kRunningMax = 4;
+constexpr int kLargeBodiesMax = 4;
 constexpr int kNameBytesMax = 10;
-// Seats above connections_max, for connections that take the seat of one that is being closed.
-constexpr size_t kSpareSeats = 64;
 // A connection between two requests is not closed for a new one before it had a chance to be used.
 constexpr std::chrono::seconds kEvictAfter{1};
-// Of threads that read large bodies: a third of the share of one that answers small requests.
-constexpr int kLargeNice = 5;
-// They have no deadlines to keep; a wait that is not marked is noticed within two.
-constexpr std::chrono::milliseconds kLargeTick{500};
+// After the system had no descriptor, for whoever waits.
+constexpr std::chrono::milliseconds kAcceptAgain{50};
 // Connections accepted in a row before others have their turn. Few: the loop may take that turn
-// some sixty times before it polls, and nobody else's.
+// some sixty times before it polls.
 constexpr int kAcceptMax = 4;
 
-int ProcessorCount() {
-  cpu_set_t set;
-  CPU_ZERO(&set);
-  if (::sched_getaffinity(0, sizeof set, &set) != 0) return 1;
-  return std::clamp(CPU_COUNT(&set), 1, kRunningMax);
-}
+// What the loop calls; connections have the numbers behind.
+constexpr std::uint64_t kListenerId = 1;
+constexpr std::uint64_t kStopId = 2;
 
 Result<void> CheckOptions(const HttpServerOptions& options) {
   const HttpLimits& limits = options.limits;
-  const auto malformed = [&](std::string_view why) {
-    return Error{ErrorCode::kInvalidArgument,
-                 "listener \"" + options.name + "\": " + std::string(why)};
-  };
+  std::string_view why;
   if (options.name.empty() || options.name.size() > kNameBytesMax) {
-    return malformed("the name must have 1 to 10 characters");
+    why = "the name must have 1 to 10 characters";
+  } else if (limits.connections_max < 1 || limits.connections_per_source_max < 1 ||
+             limits.in_flight_max < 1) {
+    why = "limits must be positive";
+  } else if (options.client_auth != ClientAuth::kNone &&
+             (options.certificates == nullptr || !options.certificates->Current().client)) {
+    why = "client certificates need TLS and a client CA";
+  } else {
+    return {};
   }
-  if (limits.head_bytes_max < 256 || limits.field_count_max < 1)
-    return malformed("head limit too small");
-  if (limits.connections_max < 1 || limits.connections_per_source_max < 1 ||
-      limits.in_flight_max < 1 || limits.large_bodies_max < 0 || options.threads_running_max < 0) {
-    return malformed("limits must be positive");
-  }
-  if (limits.request_timeout.count() <= 0 || limits.idle_timeout.count() <= 0 ||
-      limits.write_timeout.count() <= 0 || limits.handler_timeout.count() <= 0 ||
-      limits.unfinished_time_min.count() < 0) {
-    return malformed("time limits must be positive");
-  }
-  if (options.client_auth != ClientAuth::kNone &&
-      (options.certificates == nullptr || options.certificates->Current().client == nullptr)) {
-    return malformed("client certificates need TLS and a client CA");
-  }
-  return {};
-}
-
-// Fine enough that a deadline is missed by a tenth at most, and never a burden.
-std::chrono::milliseconds TickFor(const HttpLimits& limits) {
-  const auto shortest =
-      std::min({limits.request_timeout, limits.idle_timeout, limits.write_timeout});
-  return std::clamp(shortest / 10, std::chrono::milliseconds(5), std::chrono::milliseconds(50));
+  return Error{ErrorCode::kInvalidArgument,
+               "listener \"" + options.name + "\": " + std::string(why)};
 }
 
 }  // namespace
 
 std::string_view Name(HttpRejection rejection) { return kHttpRejections.Of(rejection); }
 
-class HttpServer::Impl final : private EventSink {
+class HttpServer::Impl final {
  public:
   Impl(HttpServerOptions options, Router router, std::unique_ptr<ListeningSocket> socket)
-      : engine_(std::move(router)), context_{std::move(options), engine_}, port_(socket->port()) {
-    listening_.With([&](auto& listening) { listening = std::move(socket); });
-    if (context_.options.certificates != nullptr) {
-      tls_.emplace(*context_.options.certificates, context_.options.client_auth);
-    }
-    context_.on_close = [this](HttpConnection& connection) { TakeBack(connection); };
-    seats_.resize(static_cast<size_t>(context_.options.limits.connections_max) + kSpareSeats);
-  }
+      : shared_{.options = std::move(options), .router = std::move(router)},
+        port_(socket->port),
+        listening_(std::move(socket)) {}
 
-  ~Impl() override { Stop(std::chrono::steady_clock::now()); }
+  ~Impl() { Stop(std::chrono::steady_clock::now()); }
 
   Result<void> Start() {
-    if (tls_.has_value()) TRUCE_RETURN_IF_ERROR(tls_->Current());
-    const HttpServerOptions& options = context_.options;
-    EventLoopOptions loop_options;
-    loop_options.name = options.name;
-    loop_options.running_max =
-        options.threads_running_max > 0 ? options.threads_running_max : ProcessorCount();
-    loop_options.waiting_max = options.limits.in_flight_max;
-    const int large_max = options.limits.large_bodies_max;
-    const int gate_seats = large_max > 0 ? large_max : loop_options.running_max;
-    loop_options.tick = TickFor(options.limits);
-    TRUCE_ASSIGN_OR_RETURN(loop_, EventLoop::Start(loop_options, [this] { Tick(); }));
-    context_.loop = loop_.get();
-    if (options.limits.body_bytes_max > HttpLimits::kSmallBodyBytes) {
-      loop_options.name += "-large";
-      loop_options.nice = kLargeNice;
-      loop_options.running_max *= 2;  // half of them may be inside handlers, half receive
-      loop_options.waiting_max = loop_options.running_max;
-      loop_options.tick = kLargeTick;
-      TRUCE_ASSIGN_OR_RETURN(large_loop_, EventLoop::Start(loop_options, [] {}));
-      context_.large_loop = large_loop_.get();
-      context_.gate.Open(gate_seats, *large_loop_);
+    if (shared_.options.certificates != nullptr) TRUCE_RETURN_IF_ERROR(CurrentTls());
+    const HttpLimits& limits = shared_.options.limits;
+    // The leader, and those that wait in handlers.
+    const int threads_max = 1 + limits.in_flight_max;
+    TRUCE_ASSIGN_OR_RETURN(loop_,
+                           EventLoop::Start(
+                               shared_.options.name, threads_max,
+                               [this](std::uint64_t id, Report report) { OnEvent(id, report); },
+                               [this](Deadline now) { OnTime(now); }));
+    shared_.loop = loop_.get();
+    if (!loop_->Watch(listening_->descriptor.get(), kListenerId)) {
+      return Error{ErrorCode::kUnavailable, "the system refused to poll the listener"};
     }
-    const bool watched = listening_.With(
-        [&](auto& listening) { return loop_->Watch(listening->descriptor(), *this); });
-    if (!watched) return Error{ErrorCode::kUnavailable, "the system refused to poll the listener"};
     return {};
   }
 
   int port() const { return port_; }
-  void BeginDrain() { context_.draining.store(true); }
+  void BeginDrain() { shared_.draining.store(true); }
 
   bool Stop(Deadline deadline) {
-    context_.draining.store(true);
+    BeginDrain();
     if (loop_ == nullptr) return true;
-    while (AcceptSome()) {  // who waits in the backlog is served
+    loop_->Post(kStopId, Report::kNothing);
+    {
+      std::unique_lock lock(mutex_);
+      emptied_.wait_until(lock, deadline, [this] { return is_empty_; });
     }
-    context_.stopping.store(true);
-    listening_.With([](auto& listening) { listening.reset(); });
-    ForEach([this](HttpConnection& connection) { loop_->Post(connection, Report::kReady); });
-    const bool whole = WaitForClose(deadline);
-    if (large_loop_ != nullptr) large_loop_->Stop();
     loop_->Stop();
-    ForEach([](HttpConnection& connection) { connection.Abort(); });
+    listening_.reset();
+    const bool whole = std::none_of(connections_.begin(), connections_.end(),
+                                    [](const auto& entry) { return entry.second->has_request(); });
+    connections_.clear();
     return whole;
   }
 
   HttpCounters Counters() const {
     HttpCounters counters;
-    counters.connections_open = context_.connections_open.load();
-    counters.connections_accepted = context_.connections_accepted.load();
-    counters.requests = context_.requests.load();
-    counters.in_flight = context_.in_flight.load();
-    counters.threads = static_cast<uint64_t>(loop_->threads());
-    if (large_loop_) counters.threads += static_cast<uint64_t>(large_loop_->threads());
-    for (size_t i = 0; i < kHttpRejectionCount; ++i) {
-      counters.rejections[i] = context_.rejections[i].load();
+    counters.connections_open = shared_.connections_open.load();
+    counters.connections_accepted = shared_.connections_accepted.load();
+    counters.requests = shared_.requests.load();
+    counters.in_flight = shared_.in_flight.load();
+    counters.threads = static_cast<std::uint64_t>(loop_->threads());
+    for (std::size_t i = 0; i < kHttpRejectionCount; ++i) {
+      counters.rejections[i] = shared_.rejections[i].load();
     }
     return counters;
   }
 
  private:
-  // One thread at a time: others have better things to do than to wait for it.
-  void OnEvent(Report /*report*/) override {
-    if (accept_calls_.fetch_add(1) > 0) return;  // who is at it looks again
-    std::uint64_t seen = 0;
-    do {
-      seen = accept_calls_.load();
-      if (AcceptSome()) loop_->Post(*this, Report::kReady);
-    } while (!accept_calls_.compare_exchange_strong(seen, 0));
+  // All below is the leader's, and while nobody leads Stop's.
+
+  void OnEvent(std::uint64_t id, Report report) {
+    if (id == kStopId) return BeginStop();
+    if (id == kListenerId) return report == Report::kNothing ? Accept() : AcceptSoon();
+    const auto found = connections_.find(id);
+    if (found == connections_.end() || found->second->OnEvent(report)) return;
+    Remove(id);
+  }
+
+  void OnTime(Deadline now) {
+    for (const auto& [id, connection] : connections_) {
+      if (connection->deadline() <= now) {
+        loop_->Again(id, Report::kTime);
+      } else {
+        loop_->WakeAt(connection->deadline());
+      }
+    }
+    if (accept_again_) AcceptSoon();
+  }
+
+  void BeginStop() {
+    while (AcceptSome()) {  // who waits in the backlog is served
+    }
+    listening_.reset();
+    shared_.stopping = true;
+    for (const auto& entry : connections_) loop_->Again(entry.first, Report::kReadable);
+    NoteEmpty();
+  }
+
+  void Remove(std::uint64_t id) {
+    connections_.erase(id);
+    if (accept_again_) AcceptSoon();
+    NoteEmpty();
+  }
+
+  void NoteEmpty() {
+    if (!shared_.stopping || !connections_.empty()) return;
+    const std::lock_guard lock(mutex_);
+    is_empty_ = true;
+    emptied_.notify_all();
+  }
+
+  void AcceptSoon() {
+    if (!std::exchange(accept_posted_, true)) loop_->Again(kListenerId);
+  }
+
+  void Accept() {
+    accept_posted_ = false;
+    if (AcceptSome()) AcceptSoon();
   }
 
   // True when more may wait.
   bool AcceptSome() {
-    return listening_.With([this](std::unique_ptr<ListeningSocket>& listening) {
-      bool has_evicted = false;
-      for (int i = 0; listening != nullptr && i < kAcceptMax; ++i) {
-        sockaddr_storage remote{};
-        socklen_t size = sizeof remote;
-        const int descriptor =
-            ::accept4(listening->descriptor(), reinterpret_cast<sockaddr*>(&remote), &size,
-                      SOCK_NONBLOCK | SOCK_CLOEXEC);
-        if (descriptor >= 0) {
-          Admit(descriptor, {AddressText(remote), AddressBits(remote)});
-          has_evicted = false;
-        } else if (errno != EINTR && errno != ECONNABORTED) {
-          // Nobody waits; or no descriptor or memory is left, and then nothing tells when there is.
-          const int error = errno;
-          accept_again_.store(error != EAGAIN);
-          const bool has_none = error == EMFILE || error == ENFILE;
-          if (!has_none || has_evicted || !MakeRoomForWaiting(listening->descriptor()))
-            return false;
-          has_evicted = true;
-        }
+    bool has_evicted = false;
+    for (int i = 0; listening_ != nullptr && i < kAcceptMax; ++i) {
+      sockaddr_storage remote{};
+      socklen_t size = sizeof remote;
+      const int descriptor =
+          ::accept4(listening_->descriptor.get(), reinterpret_cast<sockaddr*>(&remote), &size,
+                    SOCK_NONBLOCK | SOCK_CLOEXEC);
+      if (descriptor >= 0) {
+        Admit({descriptor, AddressText(remote), nullptr});
+        has_evicted = false;
+      } else if (errno != EINTR && errno != ECONNABORTED) {
+        // Nobody waits; or no descriptor or memory is left, and then nothing tells when there is.
+        const int error = errno;
+        accept_again_ = error != EAGAIN;
+        const bool has_none = error == EMFILE || error == ENFILE;
+        has_evicted = has_none && !has_evicted && MakeRoomForWaiting();
+        if (accept_again_) loop_->WakeAt(std::chrono::steady_clock::now() + kAcceptAgain);
+        if (!has_evicted) return false;
       }
-      return listening != nullptr;
-    });
+    }
+    return listening_ != nullptr;
   }
 
-  void Admit(int descriptor, HttpConnection::Peer peer) {
-    HttpConnection* seat = MakeRoom(peer.source, IsFull()) ? FreeSeat() : nullptr;
-    std::shared_ptr<const TlsContext> tls;
-    if (seat != nullptr && tls_.has_value()) {
-      auto current = tls_->Current();
-      if (!current.ok()) seat = nullptr;
-      if (current.ok()) tls = std::move(current).value();
+  void Admit(HttpConnection::Peer peer) {
+    bool is_admitted = MakeRoom(peer.address, IsFull());
+    if (is_admitted && shared_.options.certificates != nullptr) {
+      auto current = CurrentTls();
+      is_admitted = current.ok();
+      if (is_admitted) peer.tls = std::move(current).value();
     }
-    if (seat == nullptr) {
-      context_.Count(HttpRejection::kConnections);
-      ::close(descriptor);
+    if (!is_admitted) {
+      shared_.Count(HttpRejection::kConnections);
+      ::close(peer.descriptor);
       return;
     }
-    seat->Open(descriptor, std::move(tls), std::move(peer));
+    const std::uint64_t id = ++last_id_;
+    const int descriptor = peer.descriptor;
+    connections_.emplace(id, std::make_unique<HttpConnection>(id, shared_, std::move(peer)));
+    if (!loop_->Watch(descriptor, id)) Remove(id);
   }
 
-  // A connection that may give way to another one.
-  struct Candidate {
-    HttpConnection* connection = nullptr;
-    std::pair<Precedence, Deadline> rank{};  // the lowest goes first
-
-    bool operator<(const Candidate& other) const { return rank < other.rank; }
-  };
+  Result<std::shared_ptr<const TlsContext>> CurrentTls() {
+    const CertificateSnapshot certificates = shared_.options.certificates->Current();
+    if (tls_ == nullptr || tls_->certificates != certificates) {
+      TRUCE_ASSIGN_OR_RETURN(tls_, TlsContext::Make(certificates, shared_.options.client_auth));
+    }
+    return tls_;
+  }
 
   // For whoever waits while no descriptor is left: accept4 says so before it looks whether anybody
-  // does. Under the lock of listening_.
-  bool MakeRoomForWaiting(int listening) {
-    pollfd waiting{listening, POLLIN, 0};
+  // does.
+  bool MakeRoomForWaiting() {
+    pollfd waiting{listening_->descriptor.get(), POLLIN, 0};
     if (::poll(&waiting, 1, 0) > 0) return MakeRoom({}, true);
-    accept_again_.store(false);
+    accept_again_ = false;
     return false;
   }
 
   bool IsFull() const {
-    return context_.connections_open.load() >=
-           static_cast<uint64_t>(context_.options.limits.connections_max);
+    return connections_.size() >= static_cast<std::size_t>(shared_.options.limits.connections_max);
   }
 
   // Whether there is room for a new connection from `source`, be it that another one had to give
-  // way: one of the same source when that has its share, else anyone's. Under the lock of
-  // listening_.
-  bool MakeRoom(const SourceAddress& source, bool is_full) {
-    const HttpLimits& limits = context_.options.limits;
-    const uint64_t open = context_.connections_open.load();
-    if (!is_full && open < static_cast<uint64_t>(limits.connections_per_source_max)) return true;
-    const bool has_source = source != SourceAddress{};
-    const Deadline now = std::chrono::steady_clock::now();
-    int count = 0;
-    candidates_.clear();
-    std::size_t near = 0;  // as many of candidates_ are of the same source, and stand first
-    ForEach([&](HttpConnection& connection) {
-      const Precedence its = connection.precedence();
-      if (its == Precedence::kFree || its == Precedence::kProven) return;
-      const bool is_near = has_source && connection.source() == source;
-      if (is_near) ++count;
-      const std::pair rank(its, connection.precedence_since());
-      if (its == Precedence::kBusy) return;
-      if (its == Precedence::kIdle && rank.second > now - kEvictAfter) return;
-      candidates_.push_back({&connection, rank});
-      if (is_near) std::swap(candidates_[near++], candidates_.back());
-    });
-    const bool has_share = count >= limits.connections_per_source_max;
+  // way: one of the same source when that has its share, else anyone's.
+  bool MakeRoom(std::string_view source, bool is_full) {
+    const auto share = static_cast<std::size_t>(shared_.options.limits.connections_per_source_max);
+    if (!is_full && connections_.size() < share) return true;
+    // Of the same source, when that has its share, else of any.
+    std::vector<Candidate> near;
+    std::vector<Candidate> all;
+    std::size_t count = 0;
+    for (const auto& [id, connection] : connections_) {
+      const Precedence precedence = connection->precedence();
+      const bool is_near = source != "unix" && connection->address() == source;
+      if (is_near && precedence != Precedence::kProven) ++count;
+      if (precedence == Precedence::kBusy || precedence == Precedence::kProven) continue;
+      all.push_back({precedence, connection->since(), id});
+      if (is_near) near.push_back(all.back());
+    }
+    const bool has_share = count >= share;
     if (!is_full && !has_share) return true;
-    const std::span<Candidate> all(candidates_);
-    HttpConnection* victim = WhoGoes(has_share ? all.first(near) : all, now);
-    if (victim == nullptr) return false;
-    context_.Count(HttpRejection::kConnections);
-    victim->Evict();
+    const std::uint64_t victim = WhoGoes(has_share ? near : all);
+    if (victim == 0) return false;
+    shared_.Count(HttpRejection::kConnections);
+    Remove(victim);
     return true;
   }
 
-  // Were it always the oldest, then whoever connects faster than a handshake takes would see none
-  // finished: so the older half of the unfinished may go on for a while, and the others give way.
-  HttpConnection* WhoGoes(std::span<Candidate> candidates, Deadline now) const {
-    const auto unfinished_end = std::partition(
-        candidates.begin(), candidates.end(),
-        [](const Candidate& each) { return each.rank.first == Precedence::kUnfinished; });
-    const std::span unfinished(candidates.begin(), unfinished_end);
-    const std::span others(unfinished_end, candidates.end());
-    if (!unfinished.empty()) {
-      const auto oldest = std::min_element(unfinished.begin(), unfinished.end());
-      if (oldest->rank.second <= now - context_.options.limits.unfinished_time_min) {
-        return oldest->connection;
-      }
-      const auto younger = unfinished.begin() + std::ssize(unfinished) / 2;
-      std::nth_element(unfinished.begin(), younger, unfinished.end());
-      return younger->connection;
-    }
-    const auto next = std::min_element(others.begin(), others.end());
-    return next == others.end() ? nullptr : next->connection;
-  }
+  // A connection that may give way to another one; the lowest goes first.
+  struct Candidate {
+    Precedence precedence;
+    Deadline since;
+    std::uint64_t id;
 
-  // A free seat, newly made if need be; null when all are taken. Only under the lock of
-  // listening_.
-  HttpConnection* FreeSeat() {
-    HttpConnection* seat = free_.With([](std::vector<HttpConnection*>& free) -> HttpConnection* {
-      if (free.empty()) return nullptr;
-      HttpConnection* last = free.back();
-      free.pop_back();
-      return last;
-    });
-    if (seat != nullptr) return seat;
-    const size_t count = seat_count_.load(std::memory_order_relaxed);
-    if (count == seats_.size()) return nullptr;
-    seats_[count] = std::make_unique<HttpConnection>(context_);
-    seat = seats_[count].get();
-    seat_count_.store(count + 1, std::memory_order_release);
-    return seat;
-  }
+    auto operator<=>(const Candidate&) const = default;
+  };
 
-  void TakeBack(HttpConnection& connection) {
-    free_.With([&](std::vector<HttpConnection*>& free) { free.push_back(&connection); });
-    if (accept_again_.load()) loop_->Post(*this, Report::kReady);
-    const std::lock_guard<std::mutex> lock(closed_mutex_);
-    closed_.notify_all();
-  }
-
-  template <typename F>
-  void ForEach(F&& visit) {
-    const size_t count = seat_count_.load(std::memory_order_acquire);
-    for (size_t i = 0; i < count; ++i) visit(*seats_[i]);
-  }
-
-  void Tick() {
+  // 0: none. Were it always the oldest, then whoever connects faster than a handshake takes would
+  // see none finished: so the older half of the unfinished may go on for a while, and the others
+  // give way.
+  std::uint64_t WhoGoes(std::vector<Candidate>& candidates) const {
+    std::sort(candidates.begin(), candidates.end());
     const Deadline now = std::chrono::steady_clock::now();
-    ForEach([now](HttpConnection& connection) { connection.Sweep(now); });
-    if (accept_again_.load()) OnEvent(Report::kReady);
+    const auto idle = std::find_if(candidates.begin(), candidates.end(), [](const Candidate& each) {
+      return each.precedence == Precedence::kIdle;
+    });
+    if (idle != candidates.begin()) {
+      const Candidate& oldest = candidates.front();
+      if (oldest.since <= now - shared_.options.limits.unfinished_time_min) return oldest.id;
+      return candidates[static_cast<std::size_t>(idle - candidates.begin()) / 2].id;
+    }
+    // Not one whose next request has come already.
+    const auto next = std::find_if(idle, candidates.end(), [&](const Candidate& each) {
+      return each.since <= now - kEvictAfter && !connections_.at(each.id)->HasInput();
+    });
+    return next == candidates.end() ? 0 : next->id;
   }
 
-  bool WaitForClose(Deadline deadline) {
-    std::unique_lock<std::mutex> lock(closed_mutex_);
-    closed_.wait_until(lock, deadline, [this] { return context_.connections_open.load() == 0; });
-    return context_.unanswered.load() == 0;
-  }
-
-  const HttpEngine engine_;
-  ConnectionContext context_;
+  HttpShared shared_;
   const int port_;
-  std::optional<TlsContextSource> tls_;
-  Guarded<std::unique_ptr<ListeningSocket>> listening_;
-  Guarded<std::vector<HttpConnection*>> free_;
-  std::vector<std::unique_ptr<HttpConnection>> seats_;  // the first seat_count_ are there, and stay
-  std::atomic<size_t> seat_count_ = 0;
-  std::vector<Candidate> candidates_;  // of MakeRoom, kept for its memory
-  std::atomic<bool> accept_again_ = false;
-  std::atomic<std::uint64_t> accept_calls_ = 0;
-  std::mutex closed_mutex_;
-  std::condition_variable closed_;
+  std::unique_ptr<ListeningSocket> listening_;
+  bool accept_again_ = false;   // there was no descriptor
+  bool accept_posted_ = false;  // the loop will call kListenerId
+  std::uint64_t last_id_ = kStopId;
+  std::unordered_map<std::uint64_t, std::unique_ptr<HttpConnection>> connections_;
+  std::shared_ptr<const TlsContext> tls_;
+
+  std::mutex mutex_;
+  std::condition_variable emptied_;
+  bool is_empty_ = false;  // guarded by mutex_; no connection is left, and none will come
+
   std::unique_ptr<EventLoop> loop_;
-  std::unique_ptr<EventLoop> large_loop_;  // null: no large bodies here
 };
 
 Result<std::unique_ptr<HttpServer>> HttpServer::Start(HttpServerOptions options,
                                                       std::vector<HttpRoute> routes) {
   TRUCE_RETURN_IF_ERROR(CheckOptions(options));
+  if (options.limits.large_bodies_max == 0) {
+    const int processors = static_cast<int>(std::thread::hardware_concurrency());
+    options.limits.large_bodies_max = std::clamp(processors, 1, kLargeBodiesMax);
+  }
   TRUCE_ASSIGN_OR_RETURN(Router router, Router::Make(std::move(routes)));
   TRUCE_ASSIGN_OR_RETURN(auto socket, ListeningSocket::Open(options.address));
   auto impl = std::make_unique<Impl>(std::move(options), std::move(router), std::move(socket));

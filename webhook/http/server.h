@@ -26,7 +26,7 @@ struct HttpLimits {
   // 503.
   size_t body_bytes_in_flight_max = 64 * 1024 * 1024;
   // Bodies over kSmallBodyBytes inside handlers at once; further ones wait, in their order, until
-  // handler_timeout (503). 0: as many as threads compute at once.
+  // handler_timeout (503). 0: one per processor, at most 4.
   int large_bodies_max = 0;
   // Beyond, and where the process can open no more files: an unfinished handshake or head gives way
   // (see unfinished_time_min), then the oldest unfinished body, then what has been idle for
@@ -71,9 +71,6 @@ struct HttpServerOptions {
   const CertificateStore* certificates = nullptr;  // null: plain HTTP; else must outlive the server
   ClientAuth client_auth = ClientAuth::kNone;  // other than kNone needs a client CA in the store
   HandlerKind handler_kind = HandlerKind::kBlocking;
-  // Threads that compute at once; those that wait in a handler come on top. 0: one per processor
-  // that the process may use, at most 4.
-  int threads_running_max = 0;
   HttpLimits limits;
 };
 

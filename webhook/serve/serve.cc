@@ -23,7 +23,7 @@
 #include "webhook/config/policy.h"
 #include "webhook/config/reload.h"
 #include "webhook/findings/texts/report_quotas.h"
-#include "webhook/http/refused_callers.h"
+#include "webhook/http/http.h"
 #include "webhook/kube/kube_config.h"
 #include "webhook/log/log.h"
 #include "webhook/page/page_routes.h"

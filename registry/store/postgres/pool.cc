@@ -4,6 +4,7 @@
 #include <optional>
 #include <utility>
 
+#include "registry/base/threads.h"
 #include "registry/store/postgres/observer.h"
 
 namespace truce {
@@ -45,6 +46,7 @@ Result<std::unique_ptr<PgPool::Loan>> PgPool::Borrow(Deadline deadline) {
 }
 
 Result<void> PgPool::Read(const LinkFn& read, Deadline deadline) {
+  const BlockingRegion blocking;
   for (int reads = 1;; ++reads) {
     TRUCE_ASSIGN_OR_RETURN(const auto loan, Borrow(deadline));
     Result<void> done = read(loan->link());

@@ -10,7 +10,7 @@
 #include "registry/catalogue/explain.h"
 #include "webhook/api/described.h"
 #include "webhook/api/rest/openapi.h"
-#include "webhook/http/refused_callers.h"
+#include "webhook/http/http.h"
 
 namespace truce {
 namespace {

@@ -1,11 +1,10 @@
-#include "webhook/http/tls.h"
+#include "webhook/http/stream.h"
 
 #include <openssl/bio.h>
 #include <openssl/err.h>
 #include <openssl/ssl.h>
 #include <poll.h>
 #include <sys/socket.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <array>
@@ -27,6 +26,10 @@ constexpr const char* kCiphers13 =
     "TLS_AES_128_GCM_SHA256:TLS_AES_256_GCM_SHA384:TLS_CHACHA20_POLY1305_SHA256";
 // What a system call reads at most: a body of several records, and what allocators keep at hand.
 constexpr size_t kReadBytes = 32 * 1024 - 64;
+// Records in a row that bring no data: no honest client sends more between two pieces of it.
+constexpr int kEmptyRecordsMax = 32;
+// What a session may want to send on its own account, handshake included.
+constexpr size_t kOwnOutputBytesMax = 64 * 1024;
 constexpr const char* kGroups = "X25519:P-256:P-384";
 
 // Any OpenSSL error text; it describes our own configuration here, never a peer's bytes.
@@ -91,81 +94,42 @@ bool SetPolicy(SSL_CTX* context) {
 
 }  // namespace
 
-Socket::~Socket() { ::close(descriptor_); }
-
-IoResult Socket::Receive(std::span<char> buffer) {
-  ssize_t count = 0;
-  do {
-    count = ::recv(descriptor_, buffer.data(), buffer.size(), 0);
-  } while (count < 0 && errno == EINTR);
-  // A short read leaves the socket empty, as epoll(7) promises for streams: what comes later is a
-  // new edge. This spares the second read that would only return EAGAIN. The end of the stream has
-  // no bytes and must be read for itself.
-  drained_ = count < 0 || (count > 0 && !hung_up_ && static_cast<size_t>(count) < buffer.size());
-  if (count > 0) return {IoStatus::kDone, static_cast<size_t>(count)};
-  if (count == 0) return {IoStatus::kClosed};
-  return {errno == EAGAIN ? IoStatus::kWouldBlock : IoStatus::kFailed};
-}
-
-IoStatus Socket::Peek() {
-  char byte = 0;
-  ssize_t count = 0;
-  do {
-    count = ::recv(descriptor_, &byte, 1, MSG_PEEK);
-  } while (count < 0 && errno == EINTR);
-  drained_ = count < 0;
-  if (count > 0) return IoStatus::kDone;
-  if (count == 0) return IoStatus::kClosed;
-  return errno == EAGAIN ? IoStatus::kWouldBlock : IoStatus::kFailed;
-}
-
-bool Socket::HungUp() const {
-  pollfd asked{.fd = descriptor_, .events = POLLRDHUP, .revents = 0};
-  return ::poll(&asked, 1, 0) > 0;
-}
-
-IoStatus Socket::Send(std::string& pending, size_t& sent) {
-  while (sent < pending.size()) {
-    const ssize_t count =
-        ::send(descriptor_, pending.data() + sent, pending.size() - sent, MSG_NOSIGNAL);
-    if (count < 0 && errno == EINTR) continue;
-    if (count < 0) {
-      return errno == EAGAIN ? IoStatus::kWouldBlock : IoStatus::kFailed;
-    }
-    sent += static_cast<size_t>(count);
+Result<std::shared_ptr<const TlsContext>> TlsContext::Make(const CertificateSnapshot& certificates,
+                                                           ClientAuth client_auth) {
+  if (client_auth != ClientAuth::kNone && certificates.client == nullptr) {
+    return Error{ErrorCode::kInvalidArgument, "client certificates need a client CA"};
   }
-  pending.clear();
-  sent = 0;
-  return IoStatus::kDone;
+  auto made = std::make_shared<TlsContext>(
+      TlsContext{certificates, {SSL_CTX_new(TLS_server_method()), &SSL_CTX_free}});
+  SSL_CTX* settings = made->settings.get();
+  if (settings == nullptr || !SetPolicy(settings) ||
+      !UseCertificates(settings, certificates, client_auth)) {
+    return OpenSslError("set up TLS");
+  }
+  return std::shared_ptr<const TlsContext>(std::move(made));
 }
 
-void Socket::ShutDownWriting() { ::shutdown(descriptor_, SHUT_WR); }
-
-// The methods by which OpenSSL reaches a TlsSession's socket and output.
-struct TlsBio {
-  static TlsSession& Owner(BIO* bio) { return *static_cast<TlsSession*>(BIO_get_data(bio)); }
+// The methods by which OpenSSL reaches a stream's socket and output.
+struct StreamBio {
+  static HttpStream& Owner(BIO* bio) { return *static_cast<HttpStream*>(BIO_get_data(bio)); }
 
   static int Read(BIO* bio, char* data, int size) noexcept {
-    TlsSession& owner = Owner(bio);
+    HttpStream& owner = Owner(bio);
     BIO_clear_retry_flags(bio);
     if (owner.IsFlooded()) return -1;
-    if (owner.socket_.drained()) {  // known to hold nothing: spare the system call
-      BIO_set_retry_read(bio);
-      return -1;
-    }
-    const IoResult result = owner.socket_.Receive({data, static_cast<size_t>(size)});
+    const IoResult result = owner.ReadRaw({data, static_cast<size_t>(size)});
     switch (result.status) {
       case IoStatus::kDone: return static_cast<int>(result.bytes);
       case IoStatus::kWouldBlock: BIO_set_retry_read(bio); return -1;
       case IoStatus::kClosed: owner.peer_closed_ = true; return 0;
-      case IoStatus::kFailed: return -1;
+      case IoStatus::kFailed: break;
     }
     return -1;
   }
 
   static int Write(BIO* bio, const char* data, int size) noexcept {
     BIO_clear_retry_flags(bio);
-    TlsSession& owner = Owner(bio);
+    HttpStream& owner = Owner(bio);
     const auto bytes = static_cast<size_t>(size);
     const bool too_much = owner.output_.size() + bytes > kOwnOutputBytesMax;
     if (!owner.writing_ && (too_much || owner.IsFlooded())) return -1;
@@ -181,7 +145,7 @@ struct TlsBio {
   // NOLINTNEXTLINE(readability-function-size): the library gives the parameters
   static void OnMessage(int sent, int /*version*/, int type, const void* /*bytes*/, size_t /*size*/,
                         SSL* /*session*/, void* owner) noexcept {
-    if (sent == 0 && type == SSL3_RT_HEADER) ++static_cast<TlsSession*>(owner)->empty_records_;
+    if (sent == 0 && type == SSL3_RT_HEADER) ++static_cast<HttpStream*>(owner)->empty_records_;
   }
 
   static const BIO_METHOD* Methods() {
@@ -190,57 +154,39 @@ struct TlsBio {
   }
 };
 
-Result<std::shared_ptr<const TlsContext>> TlsContext::Make(const CertificateSnapshot& certificates,
-                                                           ClientAuth client_auth) {
-  if (client_auth != ClientAuth::kNone && certificates.client == nullptr) {
-    return Error{ErrorCode::kInvalidArgument, "client certificates need a client CA"};
-  }
-  SSL_CTX* context = SSL_CTX_new(TLS_server_method());
-  if (context == nullptr) return OpenSslError("set up TLS");
-  std::shared_ptr<const TlsContext> made(new TlsContext(certificates, context));
-  if (!SetPolicy(context) || !UseCertificates(context, certificates, client_auth)) {
-    return OpenSslError("set up TLS");
-  }
-  return made;
+HttpStream::HttpStream(int descriptor, std::shared_ptr<const TlsContext> tls)
+    : descriptor_(descriptor), tls_(std::move(tls)) {}
+
+HttpStream::~HttpStream() { SSL_free(session_); }
+
+bool HttpStream::HasInput() const {
+  pollfd asked{.fd = descriptor_.get(), .events = POLLIN | POLLRDHUP, .revents = 0};
+  return ::poll(&asked, 1, 0) > 0;
 }
 
-TlsContext::~TlsContext() { SSL_CTX_free(context_); }
+bool HttpStream::IsFlooded() const { return !in_handshake_ && empty_records_ > kEmptyRecordsMax; }
 
-Result<std::shared_ptr<const TlsContext>> TlsContextSource::Current() {
-  const CertificateSnapshot certificates = store_.Current();
-  return cached_.With([&](Cached& cached) -> Result<std::shared_ptr<const TlsContext>> {
-    if (cached.context == nullptr || cached.certificates != certificates) {
-      TRUCE_ASSIGN_OR_RETURN(cached.context, TlsContext::Make(certificates, client_auth_));
-      cached.certificates = certificates;
-    }
-    return cached.context;
-  });
-}
-
-std::unique_ptr<TlsSession> TlsSession::Make(std::shared_ptr<const TlsContext> context,
-                                             Socket& socket, std::string& output) {
-  std::unique_ptr<TlsSession> made(new TlsSession(std::move(context), socket, output));
-  made->session_ = SSL_new(made->context_->context());
-  BIO* bio = BIO_new(TlsBio::Methods());
-  if (made->session_ == nullptr || bio == nullptr) {
+// False when memory is short.
+bool HttpStream::BeginSession() {
+  session_ = SSL_new(tls_->settings.get());
+  BIO* bio = BIO_new(StreamBio::Methods());
+  if (session_ == nullptr || bio == nullptr) {
     BIO_free(bio);
-    return nullptr;
+    return false;
   }
-  BIO_set_data(bio, made.get());
+  BIO_set_data(bio, this);
   BIO_set_init(bio, 1);
-  SSL_set_bio(made->session_, bio, bio);
-  SSL_set_msg_callback(made->session_, TlsBio::OnMessage);
-  SSL_set_msg_callback_arg(made->session_, made.get());
-  SSL_set_accept_state(made->session_);
-  return made;
+  SSL_set_bio(session_, bio, bio);
+  SSL_set_msg_callback(session_, StreamBio::OnMessage);
+  SSL_set_msg_callback_arg(session_, this);
+  SSL_set_accept_state(session_);
+  return true;
 }
-
-TlsSession::~TlsSession() { SSL_free(session_); }
 
 // Why a call failed. Not by the thread's list of errors, as SSL_get_error tells it: what others
 // left there would be taken for this call's, and to look whether it is empty before each call is a
 // hundredth of a review.
-IoStatus TlsSession::Failure() {
+IoStatus HttpStream::Failure() {
   if (SSL_want_read(session_) && BIO_should_read(SSL_get_rbio(session_))) {
     return IoStatus::kWouldBlock;
   }
@@ -248,16 +194,49 @@ IoStatus TlsSession::Failure() {
   return peer_closed_ ? IoStatus::kClosed : IoStatus::kFailed;
 }
 
-IoStatus TlsSession::Handshake() {
-  if (SSL_do_handshake(session_) != 1) return Failure();
+IoStatus HttpStream::Handshake() {
+  // A session costs much more than a connection that says nothing.
+  if (session_ == nullptr && drained_) return IoStatus::kWouldBlock;
+  if (session_ == nullptr && !BeginSession()) return IoStatus::kFailed;
+  if (SSL_do_handshake(session_) != 1) {
+    const IoStatus status = Failure();
+    return status == IoStatus::kWouldBlock && Flush() == IoStatus::kFailed ? IoStatus::kFailed
+                                                                           : status;
+  }
   in_handshake_ = false;
   empty_records_ = 0;
-  return IoStatus::kDone;
+  return Flush();
 }
 
-IoResult TlsSession::Read(std::span<char> buffer) {
+std::optional<std::string> HttpStream::ClientName() const {
+  const ClientAuthority* authority = tls_->certificates.client.get();
+  if (authority == nullptr) return std::nullopt;
+  X509* certificate = SSL_get0_peer_certificate(session_);
+  if (certificate == nullptr || SSL_get_verify_result(session_) != X509_V_OK) return std::nullopt;
+  std::string name = authority->AllowedName(certificate);
+  if (name.empty()) return std::nullopt;
+  return name;
+}
+
+IoResult HttpStream::ReadRaw(std::span<char> buffer) {
+  if (drained_) return {IoStatus::kWouldBlock};  // spare the system call
+  ssize_t count = 0;
+  do {
+    count = ::recv(descriptor_.get(), buffer.data(), buffer.size(), 0);
+  } while (count < 0 && errno == EINTR);
+  // A short read leaves the socket empty, as epoll(7) promises for streams: what comes later is a
+  // new edge. This spares the second read that would only return EAGAIN. The end of the stream has
+  // no bytes and must be read for itself.
+  drained_ = count < 0 || (count > 0 && !hung_up_ && static_cast<size_t>(count) < buffer.size());
+  if (count > 0) return {IoStatus::kDone, static_cast<size_t>(count)};
+  if (count == 0) return {IoStatus::kClosed};
+  return {errno == EAGAIN ? IoStatus::kWouldBlock : IoStatus::kFailed};
+}
+
+IoResult HttpStream::Read(std::span<char> buffer) {
+  if (tls_ == nullptr) return ReadRaw(buffer);
   // As after each reply: nothing has come, and nothing is left of what came.
-  if (socket_.drained() && SSL_has_pending(session_) == 0) return {IoStatus::kWouldBlock};
+  if (drained_ && SSL_has_pending(session_) == 0) return {IoStatus::kWouldBlock};
   size_t count = 0;
   if (SSL_read_ex(session_, buffer.data(), buffer.size(), &count) == 1) {
     // The last of them brought the data.
@@ -270,30 +249,51 @@ IoResult TlsSession::Read(std::span<char> buffer) {
   return {said_so ? IoStatus::kClosed : Failure()};
 }
 
-bool TlsSession::Write(std::string_view data) {
+bool HttpStream::Write(std::string& bytes) {
+  std::string_view left = bytes;
+  if (tls_ == nullptr && output_.empty()) {
+    output_.swap(bytes);
+    left = {};
+  } else if (tls_ == nullptr) {
+    output_.append(std::exchange(left, {}));
+  }
   writing_ = true;
-  while (!data.empty()) {
+  while (!left.empty()) {
     size_t count = 0;
-    if (SSL_write_ex(session_, data.data(), data.size(), &count) != 1) break;
-    data.remove_prefix(count);
+    if (SSL_write_ex(session_, left.data(), left.size(), &count) != 1) break;
+    left.remove_prefix(count);
   }
   writing_ = false;
-  return data.empty();
+  const bool is_whole = left.empty();
+  bytes.clear();
+  return is_whole;
 }
 
-void TlsSession::Close() {
+void HttpStream::Close() {
+  if (session_ == nullptr || in_handshake_) return;
   writing_ = true;
   SSL_shutdown(session_);
   writing_ = false;
 }
 
-std::optional<std::string> TlsSession::ClientName() const {
-  if (context_->client() == nullptr) return std::nullopt;
-  X509* certificate = SSL_get0_peer_certificate(session_);
-  if (certificate == nullptr || SSL_get_verify_result(session_) != X509_V_OK) return std::nullopt;
-  std::string name = context_->client()->AllowedName(certificate);
-  if (name.empty()) return std::nullopt;
-  return name;
+IoStatus HttpStream::Flush() {
+  while (sent_ < output_.size()) {
+    const ssize_t count =
+        ::send(descriptor_.get(), output_.data() + sent_, output_.size() - sent_, MSG_NOSIGNAL);
+    if (count < 0 && errno == EINTR) continue;
+    if (count < 0) return errno == EAGAIN ? IoStatus::kWouldBlock : IoStatus::kFailed;
+    sent_ += static_cast<size_t>(count);
+  }
+  output_.clear();
+  sent_ = 0;
+  return IoStatus::kDone;
+}
+
+void HttpStream::ShutDownWriting() { ::shutdown(descriptor_.get(), SHUT_WR); }
+
+// Assigning an empty string would keep the memory.
+void HttpStream::Shrink(std::size_t bytes_max) {
+  if (output_.empty() && output_.capacity() > bytes_max) std::string().swap(output_);
 }
 
 }  // namespace truce

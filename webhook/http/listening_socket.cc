@@ -1,6 +1,5 @@
-#include "webhook/http/socket_address.h"
+#include "webhook/http/listening_socket.h"
 
-#include <arpa/inet.h>
 #include <netdb.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
@@ -15,13 +14,11 @@
 #include <cstring>
 #include <system_error>
 
-#include "registry/base/descriptor.h"
-
 namespace truce {
 namespace {
 
-constexpr int kBacklog =
-    1024;  // a burst of new connections waits here and not for a SYN retry of 1 s
+// A burst of new connections waits here and not for a SYN retry of 1 s.
+constexpr int kBacklog = 1024;
 constexpr std::string_view kUnixPrefix = "unix:";
 
 Error SystemError(std::string_view address, int code) {
@@ -102,16 +99,12 @@ bool IsAlive(const sockaddr_un& address) {
   return ::connect(probe.get(), generic, sizeof address) == 0 || errno != ECONNREFUSED;
 }
 
-}  // namespace
-
-Result<std::unique_ptr<ListeningSocket>> ListeningSocket::Open(std::string_view address) {
-  if (address.substr(0, kUnixPrefix.size()) == kUnixPrefix) {
-    return OpenUnix(address.substr(kUnixPrefix.size()));
-  }
-  return OpenTcp(address);
+std::unique_ptr<ListeningSocket> Made(int descriptor, int port, std::string path) {
+  return std::unique_ptr<ListeningSocket>(
+      new ListeningSocket{Descriptor(descriptor), port, std::move(path)});
 }
 
-Result<std::unique_ptr<ListeningSocket>> ListeningSocket::OpenTcp(std::string_view address) {
+Result<std::unique_ptr<ListeningSocket>> OpenTcp(std::string_view address) {
   TRUCE_ASSIGN_OR_RETURN(const HostPort split, SplitAddress(address));
   addrinfo hints{};
   hints.ai_socktype = SOCK_STREAM;
@@ -124,16 +117,15 @@ Result<std::unique_ptr<ListeningSocket>> ListeningSocket::OpenTcp(std::string_vi
   const std::unique_ptr<addrinfo, decltype(&::freeaddrinfo)> owner(found, &::freeaddrinfo);
   int last_error = EADDRNOTAVAIL;
   // For all addresses IPv6 comes first: its socket takes IPv4 too.
-  for (const int pass : {0, 1}) {
+  for (const bool is_second : {false, true}) {
     for (const addrinfo* target = found; target != nullptr; target = target->ai_next) {
-      const bool first = host != nullptr || target->ai_family == AF_INET6;
-      if (first != (pass == 0)) continue;
+      if (is_second != (host == nullptr && target->ai_family != AF_INET6)) continue;
       const int type = target->ai_socktype | SOCK_NONBLOCK | SOCK_CLOEXEC;
       Descriptor made(::socket(target->ai_family, type, target->ai_protocol));
       last_error = made.get() < 0 ? errno : BindAndListen(made.get(), *target, host == nullptr);
       if (last_error == 0) {
         const int port = BoundPort(made.get());
-        return std::unique_ptr<ListeningSocket>(new ListeningSocket(made.Release(), port, {}));
+        return Made(made.Release(), port, {});
       }
       if (last_error == EADDRINUSE) return SystemError(address, last_error);
     }
@@ -141,7 +133,7 @@ Result<std::unique_ptr<ListeningSocket>> ListeningSocket::OpenTcp(std::string_vi
   return SystemError(address, last_error);
 }
 
-Result<std::unique_ptr<ListeningSocket>> ListeningSocket::OpenUnix(std::string_view path) {
+Result<std::unique_ptr<ListeningSocket>> OpenUnix(std::string_view path) {
   sockaddr_un address{};
   address.sun_family = AF_UNIX;
   const std::string shown = std::string(kUnixPrefix) + std::string(path);
@@ -163,50 +155,37 @@ Result<std::unique_ptr<ListeningSocket>> ListeningSocket::OpenUnix(std::string_v
     bound = ::bind(made.get(), generic, sizeof address);
   }
   if (bound != 0) return SystemError(shown, errno);
-  std::unique_ptr<ListeningSocket> socket(
-      new ListeningSocket(made.Release(), 0, std::string(path)));
+  auto socket = Made(made.Release(), 0, std::string(path));
   if (::chmod(address.sun_path, 0600) != 0) return SystemError(shown, errno);
-  if (::listen(socket->descriptor(), kBacklog) != 0) return SystemError(shown, errno);
+  if (::listen(socket->descriptor.get(), kBacklog) != 0) return SystemError(shown, errno);
   return socket;
 }
 
-ListeningSocket::~ListeningSocket() {
-  ::close(descriptor_);
-  if (!path_.empty()) ::unlink(path_.c_str());
+}  // namespace
+
+Result<std::unique_ptr<ListeningSocket>> ListeningSocket::Open(std::string_view address) {
+  const bool is_unix = address.starts_with(kUnixPrefix);
+  return is_unix ? OpenUnix(address.substr(kUnixPrefix.size())) : OpenTcp(address);
 }
 
-std::array<std::uint64_t, 2> AddressBits(const sockaddr_storage& address) {
-  std::array<std::uint64_t, 2> bits{};
-  if (address.ss_family == AF_INET) {
-    const auto& v4 = reinterpret_cast<const sockaddr_in&>(address);
-    in6_addr mapped{};
-    mapped.s6_addr[10] = mapped.s6_addr[11] = 0xff;
-    std::memcpy(mapped.s6_addr + 12, &v4.sin_addr, sizeof v4.sin_addr);
-    std::memcpy(bits.data(), &mapped, sizeof bits);
-  }
-  if (address.ss_family == AF_INET6) {
-    const auto& v6 = reinterpret_cast<const sockaddr_in6&>(address);
-    std::memcpy(bits.data(), &v6.sin6_addr, sizeof bits);
-  }
-  return bits;
+ListeningSocket::~ListeningSocket() {
+  if (!path.empty()) ::unlink(path.c_str());
 }
 
 std::string AddressText(const sockaddr_storage& address) {
-  std::array<char, INET6_ADDRSTRLEN> text{};
-  if (address.ss_family == AF_INET) {
-    const auto& v4 = reinterpret_cast<const sockaddr_in&>(address);
-    ::inet_ntop(AF_INET, &v4.sin_addr, text.data(), text.size());
-    return text.data();
+  std::array<char, NI_MAXHOST> text{};
+  const auto* generic = reinterpret_cast<const sockaddr*>(&address);
+  const socklen_t size = address.ss_family == AF_INET ? sizeof(sockaddr_in) : sizeof(sockaddr_in6);
+  if (address.ss_family == AF_UNIX ||
+      ::getnameinfo(generic, size, text.data(), text.size(), nullptr, 0, NI_NUMERICHOST) != 0) {
+    return "unix";
   }
-  if (address.ss_family == AF_INET6) {
-    const auto& v6 = reinterpret_cast<const sockaddr_in6&>(address);
-    const bool mapped = IN6_IS_ADDR_V4MAPPED(&v6.sin6_addr);
-    const void* bytes =
-        mapped ? static_cast<const void*>(v6.sin6_addr.s6_addr + 12) : &v6.sin6_addr;
-    ::inet_ntop(mapped ? AF_INET : AF_INET6, bytes, text.data(), text.size());
-    return text.data();
+  std::string_view shown(text.data());
+  constexpr std::string_view kMapped = "::ffff:";
+  if (shown.starts_with(kMapped) && shown.find('.') != shown.npos) {
+    shown.remove_prefix(kMapped.size());
   }
-  return "unix";
+  return std::string(shown.substr(0, shown.find('%')));
 }
 
 }  // namespace truce
