@@ -7,6 +7,8 @@
 #include <map>
 #include <utility>
 
+#include "registry/base/text.h"
+
 namespace truce {
 namespace {
 

@@ -186,7 +186,7 @@ class Credentials::SelfManagement final {
   InstallationKeeper keeper_;  // last: its thread uses everything above
 };
 
-Credentials::Credentials(CredentialPorts ports) : ports_(ports) {}
+Credentials::Credentials(CredentialPorts ports) : ports_(std::move(ports)) {}
 
 Credentials::~Credentials() = default;
 

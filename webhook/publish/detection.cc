@@ -29,8 +29,8 @@ std::optional<std::string> ReportGroup(PolicyReports reports) {
 }  // namespace
 
 Detection::Detection(DetectionPorts ports)
-    : ports_(ports),
-      report_group_(ReportGroup(ports.config.Current()->policy_reports)),
+    : ports_(std::move(ports)),
+      report_group_(ReportGroup(ports_.config.Current()->policy_reports)),
       mutes_(ports_.store, ports_.clock),
       events_(ports_.watch.api(), ports_.clock,
               {.on_trouble =
@@ -38,9 +38,9 @@ Detection::Detection(DetectionPorts ports)
                      LogTrouble("events cannot be written", trouble);
                    }}),
       objects_{ports_.store, [this](const GroupKind& kind) { return KindOf(kind); }},
-      refusals_(ports.config.Current()->cluster_id, objects_, events_),
-      denials_(ports.config.Current()->cluster_id, objects_, events_),
-      detectors_({ports_.store, ports_.clock, book_, ports.config.Current()->cluster_id,
+      refusals_(ports_.config.Current()->cluster_id, objects_, events_),
+      denials_(ports_.config.Current()->cluster_id, objects_, events_),
+      detectors_({ports_.store, ports_.clock, book_, ports_.config.Current()->cluster_id,
                   [this] { return Around(); },
                   [this](const FindingChange& change) { OnChange(change); }}) {
   if (!report_group_) return;
