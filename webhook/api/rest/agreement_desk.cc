@@ -197,17 +197,18 @@ std::vector<HttpRoute> DeskRoutes(const OperationPorts& ports, AgreementKind kin
                                   const std::string& path, const DeskActions& actions) {
   const auto desk = std::make_shared<const AgreementDesk>(ports, kind);
   const auto at = [&](const char* method, const std::string& place, DeskAction action) {
-    return ports.rest.Routed(
-        {method, place, {}, {}, [desk, action](RestCall& call) { return action(*desk, call); }});
+    RestApi::Operation act = [desk, action](RestCall& call) { return action(*desk, call); };
+    return ports.rest.Routed({method, place, {}, {}, std::move(act)});
   };
-  const auto change = [desk, actions](RestCall& call) { return actions.change(*desk, call); };
-  return {ports.rest.Routed({"GET",
-                             path,
-                             {"namespace", "to", "resource", "limit", "cursor"},
-                             {},
-                             Calling(desk, &AgreementDesk::List)}),
+  RestApi::Operation change = [desk, actions](RestCall& call) {
+    return actions.change(*desk, call);
+  };
+  RestApi::Operation list = Calling(desk, &AgreementDesk::List);
+  std::vector<std::string_view> takes{"namespace", "to", "resource", "limit", "cursor"};
+  return {ports.rest.Routed({"GET", path, std::move(takes), {}, std::move(list)}),
           at("POST", path, actions.add), at("GET", path + "/", actions.get),
-          ports.rest.Routed({actions.change_method, path + "/", actions.change_takes, {}, change})};
+          ports.rest.Routed(
+              {actions.change_method, path + "/", actions.change_takes, {}, std::move(change)})};
 }
 
 }  // namespace truce

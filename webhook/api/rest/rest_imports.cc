@@ -381,8 +381,10 @@ std::vector<HttpRoute> ImportRoutes(const OperationPorts& ports) {
   const RestApi& rest = ports.rest;
   const auto shared = std::make_shared<const Imports>(ports);
   const std::string path = "/api/v1/imports";
-  return {rest.Routed({"GET", path, {}, {}, Calling(shared, &Imports::List)}),
-          rest.Routed({"POST", path, {}, {}, Calling(shared, &Imports::Take)})};
+  RestApi::Operation list = Calling(shared, &Imports::List);
+  RestApi::Operation take = Calling(shared, &Imports::Take);
+  return {rest.Routed({"GET", path, {}, {}, std::move(list)}),
+          rest.Routed({"POST", path, {}, {}, std::move(take)})};
 }
 
 }  // namespace truce
