@@ -219,7 +219,13 @@ std::optional<NameReading> ReadForm(std::string_view text, const TypeSpec& type)
 std::optional<NameReading> ReadTemplate(std::string_view text, const TypeSpec& type) {
   if (type.arn_template.empty() || !text.starts_with("arn:")) return std::nullopt;
   const Result<NameForm> form = NameForm::Parse(type.arn_template);
-  return form.ok() ? form.value().Read(text) : std::nullopt;
+  if (!form.ok()) return std::nullopt;
+  auto reading = form.value().Read(text);
+  if (!reading) return reading;
+  // The form ends here, and the type goes on: the names are parts of its template.
+  const std::string_view names = type.arn_template;
+  for (auto& [name, value] : reading->parts) name = names.substr(names.find(name), name.size());
+  return reading;
 }
 
 std::optional<std::string> ToldOf(const KeyPart& part, const NameReading& reading) {
