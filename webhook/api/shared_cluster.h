@@ -87,7 +87,7 @@ class SharedCluster final : public ClusterReports, public WatchControls {
   MuteBook& Mutes() override { return ports_.mutes; }
   CoverageReport Coverage() const override { return Fresh()->coverage; }
   Result<BaselineReport> Baseline() const override;
-  Result<NameReport> Names() override { return ports_.server.NamesIn(Latest()->inhabited); }
+  Result<NameReport> Names() override { return ports_.server.NamesIn(Fresh()->inhabited); }
   std::optional<Timestamp> AsOf() const override;
 
   Result<RecoveryView> Recovery() const override;

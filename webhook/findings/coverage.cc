@@ -333,9 +333,7 @@ class Coverage final {
 }  // namespace
 
 std::string_view Name(GapReason reason) { return kGapReasons.Of(reason); }
-std::optional<GapReason> GapReasonFromName(std::string_view name) {
-  return kGapReasons.Find(name);
-}
+std::optional<GapReason> GapReasonFromName(std::string_view name) { return kGapReasons.Find(name); }
 
 bool IsProviderKind(std::string_view group) {
   constexpr std::array<std::string_view, 3> kProviders = {".aws.upbound.io", ".aws.m.upbound.io",

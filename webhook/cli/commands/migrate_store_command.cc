@@ -12,8 +12,8 @@
 #include "webhook/cli/command.h"
 #include "webhook/cli/command_line.h"
 #include "webhook/cli/config_flags.h"
-#include "webhook/upkeep/store_access.h"
 #include "webhook/upkeep/migrate_store.h"
+#include "webhook/upkeep/store_access.h"
 
 namespace truce {
 namespace {
