@@ -132,6 +132,19 @@ TEST_F(SharedClusterTest, OldReportsSayOfWhenTheyAre) {
   EXPECT_EQ(other_.shared.Findings().size(), 1U) << "better old than none";
 }
 
+// Reports that people wait for are no older than the question, at the leader.
+TEST_F(SharedClusterTest, ALeaderTellsCoverageBaselineAndNamesAsTheyAreNow) {
+  leader_.shared.Step();
+  leader_.gathered.coverage.kinds = 9;
+  EXPECT_EQ(leader_.shared.Coverage().kinds, 9U);
+  leader_.gathered.watched.kinds = 10;
+  EXPECT_EQ(leader_.shared.Baseline().value().kinds, 10U);
+  leader_.gathered.inhabited.emplace_back().selection.kind.kind = "Queue";
+  EXPECT_TRUE(leader_.shared.Names().ok());
+  EXPECT_EQ(leader_.surveyed.size(), 2U);
+  EXPECT_EQ(other_.shared.Coverage().kinds, 9U);
+}
+
 // Its own watch is not whole yet.
 TEST_F(SharedClusterTest, ANewLeaderKeepsTheReportsOfTheFormerOneUntilItHasLooked) {
   leader_.shared.Step();

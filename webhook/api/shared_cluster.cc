@@ -24,7 +24,7 @@ void SharedCluster::Stop() {
 }
 
 void SharedCluster::Step() {
-  // What cannot be read now is with the next; the detection tells of it.
+  // Mutes that cannot be read now are read a second later; the detection logs the failure.
   static_cast<void>(ports_.mutes.Load(In(kStoreTime)).ok());
   if (Store* store = ports_.server.LeadingStore()) {
     Lead(*store);
@@ -33,7 +33,7 @@ void SharedCluster::Step() {
   }
 }
 
-// What cannot be told now is told with the next, as far as there is room.
+// News that cannot be written now go with the next, as far as there is room.
 void SharedCluster::TellLeader() {
   ReviewNews news;
   news.reviews = ports_.reviews.Take();

@@ -61,7 +61,7 @@ struct SharedClusterPorts {
 class SharedCluster final : public ClusterReports, public WatchControls {
  public:
   static constexpr std::chrono::seconds kEvery{1};
-  // So often the sign alone is written, so that others know that nothing changed.
+  // The leader writes the sign alone so often, so that others know that nothing changed.
   static constexpr std::chrono::seconds kSignEvery{20};
   static constexpr std::chrono::seconds kReportsEvery{2};
   // The more rows were written, the longer until the next time: a second for so many.

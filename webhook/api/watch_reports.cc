@@ -1,7 +1,6 @@
 #include "webhook/api/watch_reports.h"
 
 #include <algorithm>
-#include <array>
 #include <chrono>
 #include <cmath>
 #include <map>

@@ -23,7 +23,7 @@ class Argument final {
  public:
   explicit Argument(CLI::Option* option) : option_(option) {}
 
-  // What its value is called in the help; default the last word of the flag's name, as FILE of
+  // The name of its value in the help; default the last word of the flag's name, as FILE of
   // --token-file. Completion offers each of "one|other", and the catalogue's types for TYPE.
   Argument& Type(const std::string& name);
   // Only these, and whatever begins with one that ends with "=".

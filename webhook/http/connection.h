@@ -24,7 +24,7 @@ namespace truce {
 
 class HttpConnection;
 
-// What all connections of a server share. Thread-safe are the constants and atomics; the rest is
+// State that all connections of a server share. Constants and atomics are thread-safe; the rest is
 // the leader's.
 struct HttpShared {
   const HttpServerOptions options;

@@ -106,7 +106,7 @@ void AppendReply(const HttpResponse& response, const RequestHead& head, WrittenR
   reply.pieces_left = size;
 }
 
-// What a handler answers, or that it failed.
+// The answer of a handler, or that it failed.
 template <typename Handler>
 std::optional<HttpResponse> AnswerOrFailure(const Handler& handler, WrittenReply& reply) {
   reply.bytes.clear();

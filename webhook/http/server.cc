@@ -36,7 +36,7 @@ constexpr std::chrono::milliseconds kAcceptAgain{50};
 // some sixty times before it polls.
 constexpr int kAcceptMax = 4;
 
-// What the loop calls; connections have the numbers behind.
+// Ids that the loop calls; connections have the numbers behind.
 constexpr std::uint64_t kListenerId = 1;
 constexpr std::uint64_t kStopId = 2;
 

@@ -28,7 +28,7 @@ constexpr const char* kCiphers13 =
 constexpr size_t kReadBytes = 32 * 1024 - 64;
 // Records in a row that bring no data: no honest client sends more between two pieces of it.
 constexpr int kEmptyRecordsMax = 32;
-// What a session may want to send on its own account, handshake included.
+// Room for the bytes that a session sends by itself, handshake included.
 constexpr size_t kOwnOutputBytesMax = 64 * 1024;
 constexpr const char* kGroups = "X25519:P-256:P-384";
 

@@ -88,7 +88,7 @@ inline constexpr auto kDefinitionsTable = MakeTable<DefinedKind>(
     StoredColumn(
         "composite_kind", [](auto& defined) -> auto& { return defined.claims.kind; }));
 
-// Whatever keeps the watch from being sure.
+// One thing that the watch is not sure of.
 struct WatchGap {
   enum class Sort : std::uint8_t {
     kRecovery,            // recovery mode; text: why

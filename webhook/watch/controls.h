@@ -27,7 +27,7 @@ struct RecoveryView {
   std::vector<Wait> waits;  // until then: the kinds that it waits for
 };
 
-// Whose word it is, for the audit log, and why.
+// The actor of a command and the reason, for the audit log.
 struct OperatorWord {
   std::string actor;
   std::string reason = {};

@@ -65,11 +65,11 @@ std::vector<HttpRoute> FindingRoutes(const RestApi& rest, ClusterReports* report
 // the routes.
 std::vector<HttpRoute> DenialRoutes(const OperationPorts& ports, const DenialBook& denials);
 
-// What a matrix shows at most, those with the most ownerships.
+// The most rows and columns of a matrix; those with the most ownerships stay.
 inline constexpr std::size_t kMatrixRowsMax = 1000;
 inline constexpr std::size_t kMatrixColumnsMax = 100;
 
-// What the watch of this server's cluster shows.
+// Whether the watch of this server's cluster shows an object.
 IsShown ShownTo(const AdmissionPolicy& policy);
 // Why what `owner` has was not released, and what ends that.
 Problem WhyNotReleased(const Owner& owner, const ReleaseOutcome& release);

@@ -41,7 +41,7 @@ OrderedJson PartsOf(std::string_view text, char separator) {
   return out;
 }
 
-// What a setting may be, as JSON Schema says it.
+// The values of a setting, as JSON Schema says it.
 OrderedJson PropertyOf(const Key& key) {
   OrderedJson out = {{"description", key.help}};
   if (key.IsStructured()) {
