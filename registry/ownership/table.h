@@ -251,6 +251,14 @@ class TableOf final {
     }
     return values;
   }
+  // Those that can be read: a later version wrote the others, which are not for this one.
+  std::vector<T> Readable(const std::vector<TableRow>& rows) const {
+    std::vector<T> values;
+    for (const TableRow& row : rows) {
+      if (auto value = Value(row)) values.push_back(*std::move(value));
+    }
+    return values;
+  }
 
  private:
   template <typename Member>

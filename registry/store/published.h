@@ -69,16 +69,11 @@ class PublishedTables final {
   // As read last; nothing: nobody has written yet.
   const std::optional<PublishedVersion>& version() const { return version_; }
 
-  // The values of `table`; rows that cannot be read, which a later version wrote, are left out.
+  // The values of `table` that can be read (TableOf::Readable).
   template <typename T, typename... Members>
   std::vector<T> Values(const TableOf<T, Members...>& table) const {
-    std::vector<T> values;
     const auto found = contents_.find(table);
-    if (found == contents_.end()) return values;
-    for (const TableRow& row : found->second) {
-      if (auto value = table.Value(row)) values.push_back(*std::move(value));
-    }
-    return values;
+    return found == contents_.end() ? std::vector<T>() : table.Readable(found->second);
   }
 
  private:

@@ -113,6 +113,7 @@ def test_every_command_has_help_with_examples(cli):
         (["config", "--api-address", "127.0.0.1:8443", "--admission-address", "127.0.0.1:8443"],
          "--api-address: apiAddress: is 127.0.0.1:8443, as admissionAddress is; give each a port of its own"),
         (["config", "--mode"], "--mode: needs a value"),
+        (["list", "--shared=maybe"], '--shared: "maybe" is neither true nor false'),
         (["config", "--mode", "off", "--mode", "warn"], "--mode: is given more than once; keep one"),
         (["types", "--output", "xml"],
          '--output: "xml" is not one of table, wide, json, yaml, csv, ndjson, name, custom-columns=, jsonpath='),

@@ -27,15 +27,6 @@ constexpr std::array<ErrorCode, 8> kCodes = {
     ErrorCode::kResourceExhausted, ErrorCode::kUnavailable, ErrorCode::kDeadlineExceeded,
     ErrorCode::kDataLoss,          ErrorCode::kInternal};
 
-// Rows that a later version wrote are not for this one.
-std::vector<Order> OrdersIn(const std::vector<TableRow>& rows) {
-  std::vector<Order> orders;
-  for (const TableRow& row : rows) {
-    if (auto order = kOrdersTable.Value(row)) orders.push_back(*std::move(order));
-  }
-  return orders;
-}
-
 Result<std::uint64_t> OutcomeOf(const Order& order) {
   for (const ErrorCode code : kCodes) {
     if (order.error == Name(code)) return Error{code, order.message};
@@ -52,7 +43,7 @@ Result<std::optional<Result<std::uint64_t>>> ReadAnswer(const Store& store, cons
     rows = facts.TableRows(kOrdersTable, {TableValue(id)});
   };
   TRUCE_RETURN_IF_ERROR(store.Read({.tables = {kOrdersTable}}, read, deadline));
-  for (const Order& order : OrdersIn(rows)) {
+  for (const Order& order : kOrdersTable.Readable(rows)) {
     if (order.state == OrderState::kAnswered) return std::optional(OutcomeOf(order));
   }
   return std::optional<Result<std::uint64_t>>();
@@ -72,7 +63,7 @@ Result<void> Orders::Change(Store& store, const std::function<void(std::vector<O
                             Deadline deadline) const {
   const Timestamp now = clock_.Now();
   return Administer(store, Timestamp(), deadline, [&](Administration& books) {
-    std::vector<Order> orders = OrdersIn(books.TableRows(kOrdersTable));
+    std::vector<Order> orders = kOrdersTable.Readable(books.TableRows(kOrdersTable));
     std::erase_if(orders, [&](const Order& order) { return order.at + kOrderLife < now; });
     change(orders);
     books.SetTableRows(kOrdersTable, kOrdersTable.Rows(orders));

@@ -4,7 +4,6 @@
 #include <chrono>
 #include <cstdint>
 #include <optional>
-#include <type_traits>
 
 #include "registry/base/random_id.h"
 #include "registry/store/administration.h"
@@ -23,10 +22,7 @@ constexpr std::size_t kTrialNameBytesMax = 253;
 // The entries in `rows`, the latest last.
 template <typename Latest, typename Rows>
 Latest LatestFrom(const Rows& table, const std::vector<TableRow>& rows) {
-  std::vector<std::decay_t<decltype(*table.Value({}))>> entries;
-  for (const TableRow& row : rows) {
-    if (auto entry = table.Value(row)) entries.push_back(*std::move(entry));
-  }
+  auto entries = table.Readable(rows);
   std::ranges::stable_sort(entries, {}, [](const auto& entry) { return entry.last; });
   Latest latest;
   for (auto& entry : entries) latest.Enter(std::move(entry));

@@ -3,6 +3,7 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <charconv>
+#include <exception>
 #include <system_error>
 #include <type_traits>
 #include <utility>
@@ -51,6 +52,18 @@ std::string WrongIn(const CLI::ParseError& error) {
   if (dynamic_cast<const CLI::ArgumentMismatch*>(&error) == nullptr) return text;
   return text.substr(0, text.find(':')) +
          (text.ends_with(" missing") ? ": needs a value" : ": is given more than once; keep one");
+}
+
+// The library throws std::invalid_argument, which is none of its errors, for `--flag=maybe`.
+CLI::Option* OfTruth(CLI::Option* flag) {
+  return flag->check([](const std::string& given) {
+    try {
+      CLI::detail::to_flag_value(given);
+      return std::string();
+    } catch (const std::exception&) {
+      return Quoted(given) + " is neither true nor false";
+    }
+  });
 }
 
 }  // namespace
@@ -141,13 +154,13 @@ Argument CommandLine::AddOption(const std::string& names,
 }
 
 Argument CommandLine::AddFlag(const std::string& names, bool& value, const std::string& help) {
-  return Argument(app_->add_flag(names, value, help));
+  return Argument(OfTruth(app_->add_flag(names, value, help)));
 }
 
 Argument CommandLine::AddFlag(const std::string& names, const std::function<void(bool)>& take,
                               const std::string& help) {
   const auto count = [take](std::int64_t times) { take(times > 0); };
-  return Argument(app_->add_flag_function(names, count, help));
+  return Argument(OfTruth(app_->add_flag_function(names, count, help)));
 }
 
 void CommandLine::Footer(const std::string& text) { app_->footer(text); }

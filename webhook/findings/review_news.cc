@@ -70,9 +70,7 @@ void AddItem(NewsItem item, ReviewNews& news) {
 // Rows that cannot be read are left out: to lose some does no harm.
 ReviewNews NewsIn(const std::vector<TableRow>& rows) {
   ReviewNews news;
-  for (const TableRow& row : rows) {
-    if (auto item = kReviewNewsTable.Value(row)) AddItem(*std::move(item), news);
-  }
+  for (NewsItem& item : kReviewNewsTable.Readable(rows)) AddItem(std::move(item), news);
   return news;
 }
 

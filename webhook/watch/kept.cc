@@ -16,9 +16,7 @@ Result<void> ReadEach(const Rows& table, const ReconcileStore& store, const Take
   std::vector<TableRow> rows;
   TRUCE_RETURN_IF_ERROR(store.Read(
       [&](const Facts& facts) { rows = facts.TableRows(table, {TableValue(store.cluster())}); }));
-  for (const TableRow& row : rows) {
-    if (auto value = table.Value(row)) take(*std::move(value));
-  }
+  for (auto& value : table.Readable(rows)) take(std::move(value));
   return {};
 }
 
@@ -87,9 +85,8 @@ Result<void> ChangeConfigs(const std::function<void(KeptConfigs&)>& change, Reco
   return store.Write([&](Ledger& ledger) {
     const TableRow of_cluster = {TableValue(store.cluster())};
     KeptConfigs configs;
-    for (const TableRow& row : ledger.TableRows(kProviderConfigsTable, of_cluster)) {
-      if (auto kept = kProviderConfigsTable.Value(row)) AddTo(configs, *std::move(kept));
-    }
+    const auto rows = ledger.TableRows(kProviderConfigsTable, of_cluster);
+    for (KeptConfig& kept : kProviderConfigsTable.Readable(rows)) AddTo(configs, std::move(kept));
     change(configs);
     ledger.SetTableRows(kProviderConfigsTable, of_cluster, RowsOf(configs, store.cluster()));
   });
