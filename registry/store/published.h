@@ -71,7 +71,7 @@ class PublishedTables final {
 
   // The values of `table` that can be read (TableOf::Readable).
   template <typename T, typename... Members>
-  std::vector<T> Values(const TableOf<T, Members...>& table) const {
+  std::vector<T> Readable(const TableOf<T, Members...>& table) const {
     const auto found = contents_.find(table);
     return found == contents_.end() ? std::vector<T>() : table.Readable(found->second);
   }

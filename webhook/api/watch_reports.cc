@@ -132,18 +132,18 @@ TableContents ContentsOf(const WatchReports& reports) {
 
 WatchReports ReportsOf(const PublishedTables& tables) {
   WatchReports reports;
-  for (KeptSummary& summary : tables.Values(kWatchSummaryTable)) Add(std::move(summary), reports);
-  for (KeptWar& kept : tables.Values(kTagWarsTable)) {
+  for (KeptSummary& summary : tables.Readable(kWatchSummaryTable)) Add(std::move(summary), reports);
+  for (KeptWar& kept : tables.Readable(kTagWarsTable)) {
     kept.war.writes_per_minute = static_cast<double>(kept.writes_per_hour) / kMinutesOfHour;
     reports.wars.push_back(std::move(kept.war));
   }
-  for (KeptWatchedKind& kept : tables.Values(kWatchedKindsTable)) Add(std::move(kept), reports);
+  for (KeptWatchedKind& kept : tables.Readable(kWatchedKindsTable)) Add(std::move(kept), reports);
   // Rows come in the order of their texts, lists in that of detectors and reasons.
-  reports.findings = tables.Values(kFindingsTable);
+  reports.findings = tables.Readable(kFindingsTable);
   std::stable_sort(
       reports.findings.begin(), reports.findings.end(),
       [](const LiveFinding& a, const LiveFinding& b) { return a.detector < b.detector; });
-  reports.coverage.gaps = tables.Values(kCoverageGapsTable);
+  reports.coverage.gaps = tables.Readable(kCoverageGapsTable);
   SortGaps(reports.coverage.gaps);
   return reports;
 }

@@ -2,8 +2,9 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <array>
 #include <charconv>
-#include <exception>
+#include <string_view>
 #include <system_error>
 #include <type_traits>
 #include <utility>
@@ -54,15 +55,15 @@ std::string WrongIn(const CLI::ParseError& error) {
          (text.ends_with(" missing") ? ": needs a value" : ": is given more than once; keep one");
 }
 
-// The library throws std::invalid_argument, which is none of its errors, for `--flag=maybe`.
+// The library throws std::invalid_argument, which is none of its errors, for `--flag=maybe`, and
+// takes any number.
 CLI::Option* OfTruth(CLI::Option* flag) {
   return flag->check([](const std::string& given) {
-    try {
-      CLI::detail::to_flag_value(given);
-      return std::string();
-    } catch (const std::exception&) {
-      return Quoted(given) + " is neither true nor false";
-    }
+    static constexpr std::array<std::string_view, 8> kTruths = {"true",  "yes", "on",  "1",
+                                                                "false", "no",  "off", "0"};
+    return std::ranges::find(kTruths, given) != kTruths.end()
+               ? std::string()
+               : Quoted(given) + " is neither true nor false";
   });
 }
 

@@ -123,7 +123,7 @@ bool Detection::Restore() {
     LogTrouble("findings of before the start cannot be read", read.error().message);
     return false;
   }
-  book_.Restore(tables.Values(kFindingsTable));
+  book_.Restore(tables.Readable(kFindingsTable));
   is_restored_ = unseen_due_ = true;
   return true;
 }
