@@ -172,6 +172,7 @@ Result<ReviewCase> QuestionOf(const AskedObject& asked, const AdmissionPolicy& p
   review.requester = RequesterOf(asked.user, policy);
   if (is_check) {
     TRUCE_ASSIGN_OR_RETURN(review.object, ReadOwnershipCheck(asked.object, policy));
+    out.question->source = asked.object.Child("spec").Child("source").text();
   } else {
     review.object = Identify(asked.object, kind, policy.identity, asked.ns);
     // Whoever writes a manifest can claim any parent.

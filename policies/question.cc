@@ -46,6 +46,8 @@ void Settle(const RuleCase& c, Decision& decision) {
     }
   }
   const auto is_own = [&](const Clash& clash) {
+    const std::string& source = c.question->source;
+    if (!source.empty() && SourceOf(clash.holder) == source) return true;
     return c.question->for_party && OneParty(clash.holder.party, PartyOf(own), c.policy->parties);
   };
   std::vector<Clash> denied;

@@ -245,6 +245,40 @@ TEST(Csv, ABadLineIsAProblemOfItsOwn) {
             "its name is no line of text");
 }
 
+// The tags of Crossplane's providers, ACK's controllers and CloudFormation; then the configured
+// one.
+TEST(AwsLists, TagsTellTheDeclarer) {
+  const auto address = [](const std::string& tags) {
+    const ImportFile file =
+        Read(R"({"ResourceTagMappingList":[{"ResourceARN":"arn:aws:s3:::prod-a","Tags":[)" + tags +
+                 "]}]}",
+             ImportDefaults{.declarer_tag = "terraform"});
+    return file.entries.size() == 1 ? file.entries.front().address : "";
+  };
+  const auto tag = [](const std::string& key, const std::string& value) {
+    return R"({"Key":")" + key + R"(","Value":")" + value + R"("})";
+  };
+  const std::string crossplane = tag("crossplane-kind", "bucket.s3.aws.upbound.io") + "," +
+                                 tag("crossplane-name", "prod-a-x7k2q");
+  EXPECT_EQ(address(crossplane), "Crossplane bucket.s3.aws.upbound.io/prod-a-x7k2q");
+  EXPECT_EQ(address(tag("crossplane-name", "x")), "Crossplane x");
+  EXPECT_EQ(address(tag("services.k8s.aws/namespace", "team-a")), "ACK namespace team-a");
+  EXPECT_EQ(address(tag("aws:cloudformation:stack-name", "base") + "," +
+                    tag("aws:cloudformation:logical-id", "Logs")),
+            "CloudFormation base/Logs");
+  EXPECT_EQ(address(tag("terraform", "network/logs")), "network/logs");
+  EXPECT_EQ(address(tag("terraform", "network/logs") + "," + crossplane),
+            "Crossplane bucket.s3.aws.upbound.io/prod-a-x7k2q");
+  EXPECT_EQ(address(tag("team", "payments")), "arn:aws:s3:::prod-a");
+}
+
+// A plan says what will be: it is asked about before the apply, and its state imported after it.
+TEST(BadLists, APlanIsNoState) {
+  EXPECT_EQ(ErrorOf(R"({"format_version":"1.2","planned_values":{},"resource_changes":[]})")
+                .rfind("it is a plan", 0),
+            0U);
+}
+
 TEST(BadLists, AreRefusedWithTheirPlace) {
   EXPECT_EQ(ErrorOf(""), "the file is of no known format; name it with --format");
   EXPECT_EQ(ErrorOf("[1]"), "the file is of no known format; name it with --format");

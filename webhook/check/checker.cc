@@ -190,6 +190,7 @@ struct Checker::Impl {
 
   Result<void> AddObject(const YamlNode& object, const CheckLocation& location);
   Result<void> AddReadValues(const YamlNode& values, const MappingRule& rule, Subject subject);
+  Result<void> AddPlanned(const PlannedResource& planned, const std::string& file);
   void JudgeHere(const YamlNode& object, const ObjectFacts& facts, Subject& subject) const;
   Result<void> Enqueue(std::size_t subject, YamlNode object, std::string json);
   Result<void> Flush();
@@ -577,6 +578,57 @@ Result<void> Checker::Impl::AddReadValues(const YamlNode& values, const MappingR
   std::string json = CheckItem(subject.slot, SpecOfDeclared(service, facts.resources));
   subjects.push_back(std::move(subject));
   return Enqueue(subjects.size() - 1, values, std::move(json));
+}
+
+// A resource that is no object of Kubernetes: only its names are asked about.
+Result<void> Checker::Impl::AddPlanned(const PlannedResource& planned, const std::string& file) {
+  Subject subject;
+  subject.location = {file, {}, planned.at};
+  subject.object = planned.address;
+  subject.known_kind = planned.known_kind;
+  subject.slot.kind = planned.kind;
+  subject.slot.name = planned.address;
+  if (!planned.unclear.empty()) {
+    CheckFinding unclear;
+    unclear.severity = CheckSeverity::kWarning;
+    unclear.rule = Name(Rule::kUnclearDeclaration);
+    unclear.location = subject.location;
+    unclear.object = subject.object;
+    unclear.cause =
+        OneLine("Truce cannot tell what " + planned.address + " declares: " + planned.unclear,
+                kFindingTextMax);
+    unclear.remedy = "Nothing says whether another owns it already.";
+    subject.own.push_back(std::move(unclear));
+  }
+  ObjectFacts facts;
+  facts.slot = {{}, std::string(kCheckGroup), std::string(kCheckKind), settings.ns, "planned"};
+  facts.service = settings.service;
+  facts.known_kind = true;
+  for (const DeclaredResource& resource : planned.declares) {
+    facts.resources.push_back(resource);
+    subject.declared.push_back(DeclaredAt(resource, nullptr, planned.at, nullptr));
+  }
+  if (planned.declares.empty()) {
+    subjects.push_back(std::move(subject));
+    return {};
+  }
+  YamlNode nothing;
+  nothing.kind = YamlNode::Kind::kMapping;
+  JudgeHere(nothing, facts, subject);
+  subject.slot.ns = settings.ns;
+  std::string json =
+      CheckItem(facts.slot, SpecOfDeclared(settings.service, facts.resources, settings.source));
+  subjects.push_back(std::move(subject));
+  return Enqueue(subjects.size() - 1, std::move(nothing), std::move(json));
+}
+
+Result<void> Checker::AddPlanned(const Planned& planned, const std::string& file) {
+  ++impl_->report.documents;
+  for (const std::string& note : planned.notes) AddNote(file, note);
+  for (const PlannedResource& each : planned.resources) {
+    TRUCE_RETURN_IF_ERROR(impl_->AddPlanned(each, file));
+  }
+  return {};
 }
 
 void Checker::AddNote(const std::string& file, const std::string& text) {

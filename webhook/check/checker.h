@@ -1,4 +1,5 @@
-// Checker: manifests and charts' values in, a report out. Nothing is written anywhere.
+// Checker: manifests, charts' values, plans and templates in, a report out. Nothing is written
+// anywhere.
 //
 // The registry judges every object as its admission would; the input is compared with itself here,
 // so that two documents that name one resource are found whoever is asked.
@@ -14,6 +15,7 @@
 #include "registry/base/result.h"
 #include "webhook/check/manifest_reader.h"
 #include "webhook/check/report.h"
+#include "webhook/imports/planned.h"
 
 namespace truce {
 
@@ -31,9 +33,10 @@ class CheckRegistry {
 
 struct CheckSettings {
   std::string ns;            // of objects that name none; the check acts for its party
-  std::string service;       // that the values belong to; empty: what the mapping rule says
+  std::string service;       // of values, plans and templates; empty: what the mapping rule says
   std::string mapping = {};  // the registry's rule of the values, by name; empty: the rule of
                              // `policy`, else the registry's own
+  std::string source = {};   // of plans and templates: what is imported from it is their own
 };
 
 // Objects are judged in order of their Add. External synchronization.
@@ -57,6 +60,9 @@ class Checker final {
   // sent all of them.
   // Errors: kInvalidArgument: no such rule; the values are no mapping.
   Result<void> AddValues(const YamlNode& values, const std::string& file);
+
+  // What a plan or a template of `file` is about to create. Blocks as Add does.
+  Result<void> AddPlanned(const Planned& planned, const std::string& file);
 
   // A note about the input that decides nothing.
   void AddNote(const std::string& file, const std::string& text);

@@ -55,7 +55,8 @@ std::string RequestItem(const YamlNode& object, const Slot& slot) {
 }
 
 std::string SpecOfDeclared(const std::string& service,
-                           const std::vector<DeclaredResource>& declared) {
+                           const std::vector<DeclaredResource>& declared,
+                           const std::string& source) {
   std::string list = "[";
   for (const DeclaredResource& each : declared) {
     const ResourceIdentity& identity = each.identity;
@@ -73,6 +74,7 @@ std::string SpecOfDeclared(const std::string& service,
   }
   std::string spec = "{";
   if (!service.empty()) AppendMember("service", JsonOf(service), spec);
+  if (!source.empty()) AppendMember("source", JsonOf(source), spec);
   AppendMember("declarations", list + "]", spec);
   return spec + "}";
 }

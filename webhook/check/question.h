@@ -15,9 +15,11 @@ std::string RequestItem(const YamlNode& object, const Slot& slot);
 
 // An OwnershipCheck of that namespace and name.
 std::string CheckItem(const Slot& slot, const std::string& spec);
-// Its spec about values whose declarations are known: those of `declared` that have a key.
+// Its spec about declarations that are known: those of `declared` that have a key. `source`: of a
+// plan or a template; what the registry has imported from it is its own.
 std::string SpecOfDeclared(const std::string& service,
-                           const std::vector<DeclaredResource>& declared);
+                           const std::vector<DeclaredResource>& declared,
+                           const std::string& source = {});
 // Its spec about values that a rule of the registry reads: `mapping`, empty for the registry's own.
 std::string SpecOfValues(const YamlNode& values, const std::string& service,
                          const std::string& mapping);

@@ -90,7 +90,8 @@ std::string Element(const TestCase& test) {
 // What stands for itself in a path of a URI (RFC 3986).
 constexpr ByteSet kInUriPath = AlnumAnd("-._~/!$&'()*+,;=@");
 
-void WriteLocation(const CheckLocation& location, JsonWriter& json) {
+void WriteLocation(const CheckFinding& finding, JsonWriter& json) {
+  const CheckLocation& location = finding.in_repository;
   std::string uri;
   AppendPercentEncoded<kInUriPath>(location.file, uri);
   const auto write = [&](JsonWriter& out) {
@@ -101,14 +102,20 @@ void WriteLocation(const CheckLocation& location, JsonWriter& json) {
     }
     out.EndObject();
   };
-  json.Object("physicalLocation", write);
+  json.BeginObject().Fields("physicalLocation", write);
+  if (!finding.object.empty()) {
+    json.Key("logicalLocations").BeginArray();
+    json.Object("fullyQualifiedName", finding.object);
+    json.EndArray();
+  }
+  json.EndObject();
 }
 
 void WriteResult(const CheckFinding& finding, JsonWriter& json) {
   json.BeginObject().Fields("ruleId", finding.rule, "level", Name(finding.severity), "message",
                             ObjectOf("text", BodyOf(finding)));
   json.Key("locations").BeginArray();
-  if (!finding.in_repository.file.empty()) WriteLocation(finding.in_repository, json);
+  if (!finding.in_repository.file.empty()) WriteLocation(finding, json);
   json.EndArray();
   if (!finding.key.empty()) {
     json.Fields("partialFingerprints", ObjectOf("resourceKey/v1", finding.key));

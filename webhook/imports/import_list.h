@@ -34,7 +34,7 @@ enum class ImportFormat {
   kTerraformShow,   // terraform show -json
   kTerraformState,  // a state file, version 4
   kCloudFormation,  // aws cloudformation describe-stack-resources, list-stack-resources
-  kTagging,         // aws resourcegroupstaggingapi get-resources
+  kTagging,         // aws resourcegroupstaggingapi get-resources; its tags tell who declares
   kConfig,          // AWS Config: list-discovered-resources, select-resource-config, items
   kCsv,             // a header row with type, name, region, account, arn, service, contact,
                     // address, part:NAME
@@ -49,6 +49,9 @@ struct ImportDefaults {
   std::string service;
   std::string contact;
   std::string service_tag;  // a tag whose value is the service; wins over `service`
+  // A tag whose value names who declares it, where none of Crossplane, ACK and CloudFormation does:
+  // one of Terraform's default_tags. For kTagging.
+  std::string declarer_tag = {};
 };
 
 struct ImportFile {

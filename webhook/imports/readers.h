@@ -1,19 +1,48 @@
-// The reader of each format, for import_list.cc.
+// The reader of each format, for import_list.cc, and what the readers share.
 #ifndef TRUCE_WEBHOOK_IMPORTS_READERS_H_
 #define TRUCE_WEBHOOK_IMPORTS_READERS_H_
 
 #include <map>
+#include <nlohmann/json_fwd.hpp>
 #include <string>
 #include <string_view>
+#include <vector>
 
+#include "registry/identity/identity.h"
 #include "webhook/imports/import_list.h"
+#include "webhook/imports/planned.h"
 
 namespace truce {
 
+// The rows of a table that is built in, without remarks.
+std::vector<std::string_view> TableLines(std::string_view text);
+
 // schema/terraform-types.tsv, as built in.
 std::string_view TerraformTypesText();
-// "s3/Bucket" of "aws_s3_bucket"; empty when there is none.
-std::string_view TypeOfTerraform(std::string_view name);
+// A row of it. `name`: the attribute that names the resource.
+struct TerraformType {
+  std::string_view type;
+  std::string_view name;
+};
+// Of "aws_s3_bucket"; null when there is none.
+const TerraformType* FindTerraformType(std::string_view name);
+
+// schema/cloudformation-types.tsv, as built in.
+std::string_view CloudFormationTypesText();
+// A row of it: where the parts of the key stand in a template.
+struct CloudFormationType {
+  struct Part {
+    std::string_view name;
+    std::vector<std::string_view> sources;
+  };
+  std::string_view type;
+  std::string_view each;
+  std::vector<Part> parts;
+  bool ref_is_name = false;
+  std::vector<std::string_view> others;  // properties that declare what has no type
+};
+// Of "AWS::S3::Bucket"; null when there is none.
+const CloudFormationType* FindCloudFormationType(std::string_view name);
 // "s3/Bucket" of "AWS::S3::Bucket", as CloudFormation and AWS Config write it; empty: none.
 std::string TypeOfCloudFormation(std::string_view name, const Catalogue& catalogue);
 
@@ -25,6 +54,22 @@ struct ReadContext {
   const ImportDefaults& defaults;
   const Catalogue& catalogue;
 };
+
+// What a resource of Terraform's with these attributes declares, under that external name.
+std::vector<DeclaredResource> DeclaredByAttributes(const TypeSpec& spec,
+                                                   const nlohmann::json& attributes,
+                                                   const std::string& external_name,
+                                                   const ReadContext& context);
+// "bucketPrefix" of "bucket_prefix".
+std::string CamelCase(std::string_view name);
+
+// Parts of the key by name, with "region" and "account".
+using PartValues = std::map<std::string, std::string, std::less<>>;
+// Adds to `out` what `values` declare; if place or name make no key, that is unclear.
+void AddDeclared(const TypeSpec& spec, const PartValues& values, const Catalogue& catalogue,
+                 PlannedResource& out);
+// Whether nobody but AWS names resources of this type.
+bool IsGivenByAws(const TypeSpec& spec);
 
 // Each fills `file`. Errors: kInvalidArgument: not of that format.
 Result<void> ReadTerraform(std::string_view text, const ReadContext& context, ImportFile& file);

@@ -1,6 +1,4 @@
 // CloudFormation, the Resource Groups Tagging API and AWS Config: lists of names and ARNs.
-#include <algorithm>
-#include <array>
 #include <nlohmann/json.hpp>
 #include <utility>
 
@@ -21,51 +19,6 @@ std::string FirstOf(const Json& json, std::initializer_list<const char*> names) 
   }
   return {};
 }
-
-// Where CloudFormation's words are not the catalogue's. An inline policy is one of a role, not a
-// managed one; of a table of several regions the stack names the one of its own.
-constexpr std::array<std::pair<std::string_view, std::string_view>, 40> kOtherWords = {{
-    {"AWS::RDS::DBInstance", "rds/Instance"},
-    {"AWS::RDS::DBCluster", "rds/Cluster"},
-    {"AWS::RDS::DBClusterParameterGroup", "rds/ClusterParameterGroup"},
-    {"AWS::RDS::DBSubnetGroup", "rds/SubnetGroup"},
-    {"AWS::RDS::DBParameterGroup", "rds/ParameterGroup"},
-    {"AWS::DocDB::DBCluster", "docdb/Cluster"},
-    {"AWS::Neptune::DBCluster", "neptune/Cluster"},
-    {"AWS::Logs::LogGroup", "cloudwatchlogs/Group"},
-    {"AWS::CloudWatch::Alarm", "cloudwatch/MetricAlarm"},
-    {"AWS::ElasticLoadBalancing::LoadBalancer", "elb/ELB"},
-    {"AWS::ElasticLoadBalancingV2::LoadBalancer", "elbv2/LB"},
-    {"AWS::ElasticLoadBalancingV2::Listener", "elbv2/LBListener"},
-    {"AWS::ElasticLoadBalancingV2::TargetGroup", "elbv2/LBTargetGroup"},
-    {"AWS::EC2::SecurityGroupIngress", "ec2/SecurityGroupRule"},
-    {"AWS::EC2::SecurityGroupEgress", "ec2/SecurityGroupRule"},
-    {"AWS::Route53::HostedZone", "route53/Zone"},
-    {"AWS::Route53::RecordSet", "route53/Record"},
-    {"AWS::Route53::RecordSetGroup", "route53/Record"},
-    {"AWS::IAM::ManagedPolicy", "iam/Policy"},
-    {"AWS::IAM::Policy", "iam/RolePolicy"},
-    {"AWS::IAM::OIDCProvider", "iam/OpenIDConnectProvider"},
-    {"AWS::StepFunctions::StateMachine", "sfn/StateMachine"},
-    {"AWS::Events::EventBus", "cloudwatchevents/Bus"},
-    {"AWS::Events::Rule", "cloudwatchevents/Rule"},
-    {"AWS::ElastiCache::CacheCluster", "elasticache/Cluster"},
-    {"AWS::ElastiCache::SubnetGroup", "elasticache/SubnetGroup"},
-    {"AWS::DynamoDB::GlobalTable", "dynamodb/Table"},
-    {"AWS::Backup::BackupVault", "backup/Vault"},
-    {"AWS::Backup::LogicallyAirGappedBackupVault", "backup/Vault"},
-    {"AWS::CodePipeline::Pipeline", "codepipeline/Codepipeline"},
-    {"AWS::Cognito::IdentityPool", "cognitoidentity/Pool"},
-    {"AWS::Cognito::UserPool", "cognitoidp/UserPool"},
-    {"AWS::Cognito::UserPoolClient", "cognitoidp/UserPoolClient"},
-    {"AWS::KinesisFirehose::DeliveryStream", "firehose/DeliveryStream"},
-    {"AWS::MSK::Cluster", "kafka/Cluster"},
-    {"AWS::MSK::Configuration", "kafka/Configuration"},
-    {"AWS::MSK::ServerlessCluster", "kafka/ServerlessCluster"},
-    {"AWS::OpenSearchService::Domain", "opensearch/Domain"},
-    {"AWS::Glue::Database", "glue/CatalogDatabase"},
-    {"AWS::SNS::Subscription", "sns/TopicSubscription"},
-}};
 
 // The list below one of `members`; null when none of them is one.
 const Json* ListOf(const Json& json, std::initializer_list<const char*> members) {
@@ -95,6 +48,27 @@ Tags TagsOf(const Json& json) {
   return tags;
 }
 
+// Who made a resource, as the tools' own tags tell, or the tag that is configured; empty: nobody
+// knows.
+std::string DeclarerOf(const Tags& tags, const ImportDefaults& defaults) {
+  const auto tag = [&](std::string_view name) {
+    const auto found = tags.find(name);
+    return found == tags.end() ? std::string() : found->second;
+  };
+  if (const std::string name = tag("crossplane-name"); !name.empty()) {
+    const std::string kind = tag("crossplane-kind");
+    return "Crossplane " + (kind.empty() ? name : kind + "/" + name);
+  }
+  if (const std::string ns = tag("services.k8s.aws/namespace"); !ns.empty()) {
+    return "ACK namespace " + ns;
+  }
+  if (const std::string stack = tag("aws:cloudformation:stack-name"); !stack.empty()) {
+    const std::string id = tag("aws:cloudformation:logical-id");
+    return "CloudFormation " + (id.empty() ? stack : stack + "/" + id);
+  }
+  return defaults.declarer_tag.empty() ? std::string() : tag(defaults.declarer_tag);
+}
+
 void AddConfigItem(const Json& item, const ReadContext& context, ImportFile& file) {
   const std::string type = TextIn(item, "resourceType");
   ListedResource named;
@@ -119,21 +93,6 @@ std::string ArnField(std::string_view arn, int colons) {
     arn.remove_prefix(at + 1);
   }
   return std::string(arn.substr(0, arn.find(':')));
-}
-
-std::string TypeOfCloudFormation(std::string_view name, const Catalogue& catalogue) {
-  for (const auto& [theirs, ours] : kOtherWords) {
-    if (theirs == name) return catalogue.FindType(ours) == nullptr ? "" : std::string(ours);
-  }
-  constexpr std::string_view kPrefix = "AWS::";
-  const std::size_t kind = name.rfind("::");
-  if (!name.starts_with(kPrefix) || kind <= kPrefix.size()) return {};
-  const std::string wanted = LowerOf(name.substr(kPrefix.size(), kind - kPrefix.size())) + "/" +
-                             LowerOf(name.substr(kind + 2));
-  for (const TypeSpec& spec : catalogue.types()) {
-    if (LowerOf(spec.name) == wanted) return spec.name;
-  }
-  return {};
 }
 
 void Describe(const Tags& tags, const ReadContext& context, ImportEntry& entry) {
@@ -244,7 +203,11 @@ Result<void> ReadTagging(std::string_view text, const ReadContext& context, Impo
     named.arn = TextIn(item, "ResourceARN");
     named.address = named.arn;
     ImportEntry entry = EntryOfNamed(named, context);
-    Describe(TagsOf(item), context, entry);
+    const Tags tags = TagsOf(item);
+    Describe(tags, context, entry);
+    if (std::string declarer = DeclarerOf(tags, context.defaults); !declarer.empty()) {
+      entry.address = std::move(declarer);
+    }
     file.entries.push_back(std::move(entry));
   }
   return {};

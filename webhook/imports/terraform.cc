@@ -2,6 +2,7 @@
 // of Terraform's, so a resource's attributes, in camelCase, are the fields of spec.forProvider: the
 // same identity reads both.
 #include <algorithm>
+#include <map>
 #include <nlohmann/json.hpp>
 #include <utility>
 
@@ -18,21 +19,6 @@ using Json = nlohmann::json;
 
 constexpr int kNestingMax = 32;
 constexpr std::size_t kModulesMax = 10'000;
-
-// "bucket_prefix" -> "bucketPrefix".
-std::string CamelCase(std::string_view name) {
-  std::string out;
-  bool upper = false;
-  for (const char c : name) {
-    if (c == '_') {
-      upper = true;
-      continue;
-    }
-    out += upper ? Upper(c) : c;
-    upper = false;
-  }
-  return out;
-}
 
 void Copy(const Json& json, std::string_view key, int depth, Builder& builder) {
   using Kind = Document::Kind;
@@ -94,17 +80,15 @@ Document ObjectOf(const Json& attributes, const std::string& external_name,
 
 class TerraformReader {
  public:
-  TerraformReader(const ReadContext& context, ImportFile& file) : context_(context), file_(file) {
-    rules_.cluster = "import";
-    rules_.catalogue = &context.catalogue;
-    if (context.defaults.account.empty()) return;
-    for (const char* group : {"aws.upbound.io", "aws.m.upbound.io"}) {
-      rules_.accounts[{group, "ProviderConfig", "", "default"}] = context.defaults.account;
-    }
-  }
+  TerraformReader(const ReadContext& context, ImportFile& file) : context_(context), file_(file) {}
 
   Result<void> ReadShow(const Json& json) {
     const auto values = json.find("values");
+    if (values == json.end() && json.contains("resource_changes")) {
+      return InvalidArgument(
+          "it is a plan, which says what will be: `truce check` asks about it before the apply; "
+          "import the state, `terraform show -json`, after it");
+    }
     if (values == json.end() || !values->is_object()) {
       return InvalidArgument(
           "the state is empty: \"values\" is missing; was it made by `terraform show -json`?");
@@ -167,7 +151,8 @@ class TerraformReader {
     }
     ImportEntry entry;
     entry.address = address;
-    entry.type = TypeOfTerraform(terraform_type);
+    const TerraformType* const row = FindTerraformType(terraform_type);
+    if (row != nullptr) entry.type = row->type;
     if (attributes.is_object()) {
       Tags tags;
       for (const char* member : {"tags", "tags_all"}) {
@@ -180,29 +165,31 @@ class TerraformReader {
       Describe(tags, context_, entry);
       entry.arn = TextIn(attributes, "arn");
     }
-    const TypeSpec* spec = context_.catalogue.FindType(entry.type);
+    const TypeSpec* spec = row == nullptr ? nullptr : context_.catalogue.FindType(row->type);
     if (spec == nullptr || !attributes.is_object()) {
       entry.problem = spec == nullptr ? "the catalogue has no type for " + terraform_type
                                       : "the state holds no attributes of it";
       file_.entries.push_back(std::move(entry));
       return;
     }
-    AddKnown(*spec, attributes, std::move(entry));
+    AddKnown(*spec, TextIn(attributes, std::string(row->name).c_str()), attributes,
+             std::move(entry));
   }
 
   // Under which external name the provider knows it is not told: the one whose ARN is the right one
   // wins, else the first that makes a key.
-  void AddKnown(const TypeSpec& spec, const Json& attributes, ImportEntry entry) {
+  void AddKnown(const TypeSpec& spec, const std::string& given, const Json& attributes,
+                ImportEntry entry) {
     const std::string id = TextIn(attributes, "id");
     std::vector<std::string> names;
     if (!id.starts_with("arn:")) names.push_back(id);
-    names.push_back(TextIn(attributes, "name"));
+    names.push_back(given);
     names.push_back(id.substr(id.find_last_of("/:") + 1));
     std::vector<DeclaredResource> best;
     std::string missing = "the state does not say its name";
     for (const std::string& name : names) {
       if (name.empty()) continue;
-      std::vector<DeclaredResource> found = Declared(spec, attributes, name);
+      std::vector<DeclaredResource> found = DeclaredByAttributes(spec, attributes, name, context_);
       if (!found.empty() && found.front().key().empty() && !found.front().missing.empty()) {
         missing = found.front().missing.front();
       }
@@ -241,39 +228,58 @@ class TerraformReader {
     }
   }
 
-  std::vector<DeclaredResource> Declared(const TypeSpec& spec, const Json& attributes,
-                                         const std::string& name) const {
-    for (const KindSpec& kind : spec.kinds) {
-      if (kind.flavour != Flavour::kUpjetCluster) continue;
-      const Document object = ObjectOf(attributes, name, context_.defaults);
-      return Identify(object.root(), {kind.group, kind.kind}, rules_).resources;
-    }
-    return {};
-  }
-
   const ReadContext& context_;
   ImportFile& file_;
-  IdentityRules rules_;
   std::size_t modules_ = 0;
 };
 
 }  // namespace
 
-std::string_view TypeOfTerraform(std::string_view name) {
+std::string CamelCase(std::string_view name) {
+  std::string out;
+  bool upper = false;
+  for (const char c : name) {
+    if (c == '_') {
+      upper = true;
+      continue;
+    }
+    out += upper ? Upper(c) : c;
+    upper = false;
+  }
+  return out;
+}
+
+std::vector<DeclaredResource> DeclaredByAttributes(const TypeSpec& spec, const Json& attributes,
+                                                   const std::string& external_name,
+                                                   const ReadContext& context) {
+  IdentityRules rules;
+  rules.cluster = "import";
+  rules.catalogue = &context.catalogue;
+  if (!context.defaults.account.empty()) {
+    for (const char* group : {"aws.upbound.io", "aws.m.upbound.io"}) {
+      rules.accounts[{group, "ProviderConfig", "", "default"}] = context.defaults.account;
+    }
+  }
+  for (const KindSpec& kind : spec.kinds) {
+    if (kind.flavour != Flavour::kUpjetCluster) continue;
+    const Document object = ObjectOf(attributes, external_name, context.defaults);
+    return Identify(object.root(), {kind.group, kind.kind}, rules).resources;
+  }
+  return {};
+}
+
+const TerraformType* FindTerraformType(std::string_view name) {
   static const auto kTypes = [] {
-    std::map<std::string_view, std::string_view> types;
-    std::string_view text = TerraformTypesText();
-    while (!text.empty()) {
-      const std::string_view line = text.substr(0, text.find('\n'));
-      text.remove_prefix(std::min(line.size() + 1, text.size()));
-      const std::size_t tab = line.find('\t');
-      if (line.starts_with('#') || tab == std::string_view::npos) continue;
-      types.emplace(line.substr(0, tab), line.substr(tab + 1));
+    std::map<std::string_view, TerraformType> types;
+    for (std::string_view line : TableLines(TerraformTypesText())) {
+      const std::string_view theirs = TakeUntil(line, '\t');
+      const std::string_view ours = TakeUntil(line, '\t');
+      types.emplace(theirs, TerraformType{ours, line.empty() ? "name" : line});
     }
     return types;
   }();
   const auto found = kTypes.find(name);
-  return found == kTypes.end() ? std::string_view() : found->second;
+  return found == kTypes.end() ? nullptr : &found->second;
 }
 
 Result<void> ReadTerraform(std::string_view text, const ReadContext& context, ImportFile& file) {

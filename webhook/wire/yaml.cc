@@ -180,6 +180,7 @@ class Composer final {
     const std::string anchor(events_.anchor());
     YamlNode node;
     node.location = events_.Location();
+    if (events_.tag().starts_with('!')) node.tag = events_.tag();
     if (events_.Is(YAML_SCALAR_EVENT)) {
       TRUCE_RETURN_IF_ERROR(ReadScalar(node));
     } else if (events_.Is(YAML_SEQUENCE_START_EVENT)) {

@@ -35,6 +35,7 @@ struct YamlNode {
   YamlLocation location;
   std::string scalar;         // kScalar
   bool quoted = false;        // kScalar: in quotes or a block, so it is text whatever it looks like
+  std::string tag;            // of YamlDocuments: "!Ref", which says nothing to Kubernetes
   std::vector<YamlKey> keys;  // kMapping: keys[i] names children[i]
   std::vector<YamlNode> children;  // kSequence and kMapping
 

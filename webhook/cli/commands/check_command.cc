@@ -34,10 +34,15 @@ struct CheckArguments {
   std::string service;
   std::string mapping;
   std::string ns;
+  std::string source;
+  std::string account;
+  std::string region;
+  std::vector<std::string> parameters;  // K=V
   std::vector<std::string> outputs;
   std::string on_unreachable = "fail";
   std::string termination_log;
   std::size_t timeout = 60;
+  bool is_plan = false;
   bool offline = false;
   bool admission = false;
   bool fail_on_warn = false;
@@ -184,9 +189,20 @@ void TakeFaults(const std::vector<CheckInput::Fault>& faults, CheckReport& repor
   report.findings.insert(report.findings.begin(), unread.begin(), unread.end());
 }
 
+CheckInput::Reading ReadingOf(const CheckArguments& arguments) {
+  CheckInput::Reading reading{
+      arguments.skipped, {arguments.account, arguments.region, {}}, arguments.is_plan};
+  for (const std::string& each : arguments.parameters) {
+    const std::size_t at = each.find('=');
+    reading.defaults.parameters[each.substr(0, at)] = each.substr(at + 1);
+  }
+  return reading;
+}
+
 // Reads everything, and asks.
-ExitCode Run(const CheckArguments& arguments, Checker& checker, CommandIo& io) {
-  CheckInput input(checker, arguments.skipped);
+ExitCode Run(const CheckArguments& arguments, const Catalogue& catalogue, Checker& checker,
+             CommandIo& io) {
+  CheckInput input(checker, ReadingOf(arguments), catalogue);
   if (!arguments.values.empty()) input.ReadValues(arguments.values);
   for (const std::string& file : arguments.files) input.Read(file);
   const bool nothing_given = arguments.values.empty() && arguments.files.empty();
@@ -232,6 +248,11 @@ ExitCode RunCheck(const CheckArguments& arguments, CommandIo& io) {
   if (const std::string trouble = TroubleWith(arguments.outputs); !trouble.empty()) {
     return Complain(io, trouble, ExitCode::kUsage);
   }
+  for (const std::string& each : arguments.parameters) {
+    if (each.find('=') != std::string::npos && each.front() != '=') continue;
+    return Complain(io, "--parameter " + Quoted(each) + " is not of the form NAME=VALUE",
+                    ExitCode::kUsage);
+  }
   if (!arguments.mapping.empty() && (arguments.offline || arguments.values.empty())) {
     return Refuse(arguments,
                   "--mapping names a rule of the registry for --values; without the registry "
@@ -262,9 +283,26 @@ ExitCode RunCheck(const CheckArguments& arguments, CommandIo& io) {
     if (arguments.verbose || io.err_is_terminal) patience.tell = TellerOf(io);
     registry.emplace(*api, std::move(patience));
   }
-  Checker checker({Namespace(arguments, io), arguments.service, arguments.mapping}, *policy.value(),
-                  registry.has_value() ? &*registry : nullptr, SystemClock().Now());
-  return Run(arguments, checker, io);
+  Checker checker(
+      {Namespace(arguments, io), arguments.service, arguments.mapping, arguments.source},
+      *policy.value(), registry.has_value() ? &*registry : nullptr, SystemClock().Now());
+  return Run(arguments, *policy.value()->catalogue, checker, io);
+}
+
+void AddPlanFlags(CommandLine& app, CheckArguments& given) {
+  app.AddFlag("--plan", given.is_plan,
+              "The files are plans, of `terraform show -json PLAN`; else their content tells");
+  app.AddOption("--source", given.source,
+                "Of plans and templates: what `truce import --source` recorded of it is its own")
+      .Type("NAME");
+  app.AddOption("--account", given.account,
+                "Account of plans and templates that do not say their own")
+      .Type("ACCOUNT");
+  app.AddOption("--region", given.region, "Region of plans and templates that do not say theirs")
+      .Type("REGION");
+  app.AddOption("--parameter", given.parameters,
+                "Parameter of templates, also AWS::StackName; may be given several times")
+      .Type("NAME=VALUE");
 }
 
 }  // namespace
@@ -273,9 +311,10 @@ CommandAction DeclareCheck(CommandLine& app) {
   const auto given = std::make_shared<CheckArguments>();
   given->api =
       AddApiFlags(app, {"dataDir", "types", "clusterId", "mode", "unsureTypes", "serviceLabels"});
-  app.AddOption("-f,--file,FILE", given->files,
-                "Manifests: a file, a folder, or - for standard input, which is the default; may "
-                "be given several times")
+  app.AddOption(
+         "-f,--file,FILE", given->files,
+         "Manifests, plans of Terraform, templates of CloudFormation: a file, a folder, or - "
+         "for standard input, which is the default; may be given several times")
       .Type("FILE");
   app.AddOption("--skip", given->skipped,
                 "File or folder to leave out, such as a chart that is rendered and checked apart; "
@@ -287,7 +326,9 @@ CommandAction DeclareCheck(CommandLine& app) {
       .Type("FILE");
   app.AddOption("--mapping", given->mapping, "The registry's DeclarationMapping for --values")
       .Type("NAME");
-  app.AddOption("--service", given->service, "Service that the values belong to").Type("NAME");
+  app.AddOption("--service", given->service, "Service that values, plans and templates belong to")
+      .Type("NAME");
+  AddPlanFlags(app, *given);
   app.AddOption("-n,--namespace", given->ns,
                 "Namespace of objects that name none; the check acts for its party; also "
                 "TRUCE_NAMESPACE; default that of the kubeconfig's context, else default")
@@ -326,6 +367,9 @@ CommandAction DeclareCheck(CommandLine& app) {
       "  helm template . | truce check --server https://truce.example.org -n team-a\n"
       "  helm template . | truce check --admission -n team-a\n"
       "  truce check deploy/ --offline\n"
+      "  terraform show -json PLAN | truce check --account 123456789012 --source "
+      "terraform:network\n"
+      "  truce check template.yaml --region eu-west-1 --parameter Stage=prod\n"
       "  truce check --values values.yaml --mapping charts -n team-a\n"
       "  truce check --values values.yaml --config truce.yaml --offline -o sarif\n"
       "  helm template . | truce check -n team-a -o github -o markdown=comment.md\n\n"

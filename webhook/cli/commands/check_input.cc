@@ -3,12 +3,15 @@
 #include <algorithm>
 #include <array>
 #include <filesystem>
+#include <istream>
+#include <streambuf>
 #include <string_view>
 #include <system_error>
 #include <utility>
 
 #include "policies/people.h"
-#include "webhook/cli/commands/manifest_file.h"
+#include "registry/base/text.h"
+#include "webhook/check/locations.h"
 
 namespace truce {
 namespace {
@@ -69,6 +72,56 @@ bool IsKustomization(const YamlNode& node) {
   return version != nullptr && version->scalar.starts_with(kKustomizationGroup);
 }
 
+Error TooMany(const std::string& name) {
+  return InvalidArgument(name + ": more than " + std::to_string(kCheckDocumentsMax) + " documents");
+}
+
+// A file, for readers of streams.
+class FileBuffer final : public std::streambuf {
+ public:
+  explicit FileBuffer(ManifestFile& file) : file_(file), bytes_(std::size_t{1} << 16U) {}
+
+ protected:
+  int_type underflow() override {
+    const std::size_t got = file_.Read(bytes_.data(), bytes_.size());
+    if (got == 0) return traits_type::eof();
+    setg(bytes_.data(), bytes_.data(), bytes_.data() + got);
+    return traits_type::to_int_type(bytes_.front());
+  }
+
+ private:
+  ManifestFile& file_;
+  std::vector<char> bytes_;
+};
+
+// Account and region of a template of CDK's, which manifest.json beside it tells:
+// "environment": "aws://123456789012/eu-west-1". Flags are stronger.
+void EnvironmentOf(const fs::path& path, PlanDefaults& defaults) {
+  std::size_t bytes = 0;
+  std::error_code ignored;
+  const fs::path beside = path.parent_path() / "manifest.json";
+  if (path == "-" || !fs::is_regular_file(beside, ignored)) return;
+  ManifestFile file(beside.string(), bytes);
+  const Result<std::optional<Manifest>> manifest = file.Next();
+  if (!manifest.ok() || !manifest.value()) return;
+  const YamlNode& root = manifest.value()->root;
+  const YamlNode* const artifacts =
+      root.kind == YamlNode::Kind::kMapping ? root.Find("artifacts") : nullptr;
+  if (artifacts == nullptr) return;
+  for (const YamlNode& artifact : artifacts->children) {
+    const YamlNode* const at = FindNode(artifact, {"environment"});
+    const YamlNode* const file_name = FindNode(artifact, {"properties", "templateFile"});
+    if (at == nullptr || file_name == nullptr || file_name->scalar != path.filename()) continue;
+    std::string_view place = at->scalar;
+    constexpr std::string_view kScheme = "aws://";
+    if (!place.starts_with(kScheme)) continue;
+    place.remove_prefix(kScheme.size());
+    const std::string_view account = TakeUntil(place, '/');
+    if (defaults.account.empty() && AllDigits(account)) defaults.account = account;
+    if (defaults.region.empty() && place != "unknown-region") defaults.region = place;
+  }
+}
+
 // The folder of the chart whose template `path` is, or lies in; empty: it is none.
 fs::path ChartOf(fs::path path) {
   std::error_code ignored;
@@ -82,9 +135,9 @@ fs::path ChartOf(fs::path path) {
 
 }  // namespace
 
-CheckInput::CheckInput(Checker& checker, const std::vector<std::string>& skipped)
-    : checker_(checker) {
-  for (const std::string& path : skipped) skipped_.push_back(Plain(path));
+CheckInput::CheckInput(Checker& checker, Reading reading, const Catalogue& catalogue)
+    : checker_(checker), reading_(std::move(reading)), catalogue_(catalogue) {
+  for (const std::string& path : reading_.skipped) skipped_.push_back(Plain(path));
 }
 
 bool CheckInput::IsSkipped(const fs::path& path) {
@@ -155,15 +208,47 @@ void CheckInput::ReadFolder(const std::string& path) {
   for (const std::string& file : files) Note(file, ReadFile(file, true));
 }
 
+Result<void> CheckInput::ReadPlan(ManifestFile& file) {
+  if (++documents_ > kCheckDocumentsMax) return TooMany(file.name());
+  FileBuffer buffer(file);
+  std::istream in(&buffer);
+  Result<Planned> planned = ReadTerraformPlan(in, reading_.defaults, catalogue_);
+  TRUCE_RETURN_IF_ERROR(file.Verdict());
+  if (!planned.ok()) return InvalidArgument(file.name() + ": " + planned.error().message);
+  return checker_.AddPlanned(planned.value(), file.name());
+}
+
+Result<void> CheckInput::ReadCloudFormation(const YamlNode& root, const std::string& path,
+                                            const std::string& name) {
+  const fs::path folder = path == "-" ? fs::path() : fs::path(path).parent_path();
+  const auto nested = [&](const std::string& file) -> Result<YamlNode> {
+    const std::string at = (folder / file).lexically_normal().string();
+    ManifestFile inner(at, bytes_);
+    TRUCE_ASSIGN_OR_RETURN(std::optional<Manifest> document, inner.Next());
+    if (!document || !IsTemplate(document->root)) {
+      return InvalidArgument(at + ": is no template of CloudFormation, but nested as one");
+    }
+    return std::move(document->root);
+  };
+  PlanDefaults defaults = reading_.defaults;
+  EnvironmentOf(path, defaults);
+  const Result<Planned> planned = ReadTemplate(root, defaults, catalogue_, nested);
+  if (!planned.ok()) return InvalidArgument(name + ":" + planned.error().message);
+  return checker_.AddPlanned(planned.value(), name);
+}
+
 Result<void> CheckInput::ReadFile(const std::string& path, bool in_folder) {
   ManifestFile file(path, bytes_);
+  if (BeginsTerraform(file.Begin()) || reading_.is_plan) return ReadPlan(file);
   while (true) {
     TRUCE_ASSIGN_OR_RETURN(const std::optional<Manifest> manifest, file.Next());
     if (!manifest) return {};
-    if (++documents_ > kCheckDocumentsMax) {
-      return Error{
-          ErrorCode::kInvalidArgument,
-          file.name() + ": more than " + std::to_string(kCheckDocumentsMax) + " documents"};
+    if (++documents_ > kCheckDocumentsMax) return TooMany(file.name());
+    if (IsTemplate(manifest->root)) {
+      // The template that nests it is read with what it is given.
+      if (in_folder && path.find(".nested.template.") != std::string::npos) continue;
+      TRUCE_RETURN_IF_ERROR(ReadCloudFormation(manifest->root, path, file.name()));
+      continue;
     }
     if (IsKustomization(manifest->root)) {
       return InvalidArgument(file.name() + ":" + std::to_string(manifest->root.location.line) +

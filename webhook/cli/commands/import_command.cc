@@ -194,6 +194,10 @@ CommandAction DeclareImport(CommandLine& app) {
   app.AddOption("--region", given->defaults.region, "Region of what does not say its own");
   app.AddOption("--service", given->defaults.service, "Service that owns it");
   app.AddOption("--service-tag", given->defaults.service_tag, "Tag that holds the service");
+  app.AddOption("--declarer-tag", given->defaults.declarer_tag,
+                "Tag that tells who declares a resource of the tagging API, where Crossplane's, "
+                "ACK's and CloudFormation's own tags do not")
+      .Type("TAG");
   app.AddOption("--contact", given->defaults.contact, "Whom to ask about it");
   app.AddOption("--types", given->types, "File with further types, as the server's setting types");
   app.AddFlag("--retire", given->retire,

@@ -15,8 +15,28 @@ ManifestFile::ManifestFile(const std::string& path, std::size_t& bytes)
       bytes_(bytes),
       reader_([this](char* buffer, std::size_t size) { return Read(buffer, size); }, name_) {}
 
-// Nothing more after an error, which Verdict tells.
+std::string_view ManifestFile::Begin() {
+  constexpr std::size_t kBeginBytes = 1024;
+  begin_.resize(kBeginBytes);
+  std::size_t count = 0;
+  while (count < kBeginBytes) {
+    const std::size_t got = ReadOn(begin_.data() + count, kBeginBytes - count);
+    if (got == 0) break;
+    count += got;
+  }
+  begin_.resize(count);
+  return begin_;
+}
+
 std::size_t ManifestFile::Read(char* buffer, std::size_t size) {
+  if (begin_.empty()) return ReadOn(buffer, size);
+  const std::size_t count = begin_.copy(buffer, size);
+  begin_.erase(0, count);
+  return count;
+}
+
+// Nothing more after an error.
+std::size_t ManifestFile::ReadOn(char* buffer, std::size_t size) {
   if (error_ != 0) return 0;
   ssize_t got = -1;
   do {

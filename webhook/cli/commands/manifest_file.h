@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <optional>
 #include <string>
+#include <string_view>
 
 #include "registry/base/descriptor.h"
 #include "registry/base/result.h"
@@ -26,18 +27,25 @@ class ManifestFile final {
   // For messages.
   const std::string& name() const { return name_; }
 
+  // The first bytes, at most 1 KiB: they tell a plan from a manifest. Before anything is read.
+  std::string_view Begin();
+  // Up to `size` bytes into `buffer`; 0: the end, or an error, which Verdict tells.
+  std::size_t Read(char* buffer, std::size_t size);
+  // Errors: kInvalidArgument: the file cannot be read; too many bytes.
+  Result<void> Verdict() const;
+
   // The next document; nothing at the end. Errors: kInvalidArgument: as ManifestReader::Next; the
   // file cannot be read; too many bytes.
   Result<std::optional<Manifest>> Next();
 
  private:
-  std::size_t Read(char* buffer, std::size_t size);
-  Result<void> Verdict() const;
+  std::size_t ReadOn(char* buffer, std::size_t size);
 
   const std::string name_;
   const Descriptor file_;
   int error_ = 0;
   std::size_t& bytes_;
+  std::string begin_;  // read ahead
   ManifestReader reader_;
 };
 
