@@ -335,6 +335,33 @@ def test_the_command_line_asks_through_the_api_server(cluster, start, user):
     assert done.returncode == 3 and "does not ask Truce about OwnershipChecks" in done.stderr
 
 
+def test_a_plan_is_asked_about_through_the_api_server(cluster, start, user):
+    """What its source imported is its own; the kind's schema takes what the command line sends."""
+    truce = start({"mode": "enforce", "mappings": OBJECT_STORAGE_MAPPINGS})
+    user("team-a").create(claim("files", "team-a", "reports")).expect(201)
+    imported = truce.command("import", "-", "--source", "terraform:logs", "--apply",
+                             stdin="type,name\ns3/Bucket,flow-logs\n")
+    assert imported.returncode == 0, imported.stderr
+
+    def asked(name: str, *more: str):
+        plan = {"format_version": "1.2", "resource_changes": [
+            {"address": "aws_s3_bucket.this", "mode": "managed", "type": "aws_s3_bucket", "name": "this",
+             "change": {"actions": ["create"], "after": {"bucket": name, "region": "eu-west-1"}}}]}
+        return subprocess.run(
+            [BINARY, "check", "--admission", "--kubeconfig", cluster.kubeconfig("team-b"), "-n", "team-b", *more],
+            input=json.dumps(plan), capture_output=True, text=True, timeout=60)
+
+    free = asked("free-bucket")
+    assert free.returncode == 0, (free.stdout, free.stderr)
+    for name, more in (("reports", ("--source", "terraform:logs")), ("flow-logs", ()),
+                       ("flow-logs", ("--source", "terraform:other"))):
+        refused = asked(name, *more)
+        assert refused.returncode == 1 and f'S3 bucket "{name}" is ' in refused.stdout, refused
+        assert "in aws_s3_bucket.this" in refused.stdout, refused.stdout
+    own = asked("flow-logs", "--source", "terraform:logs")
+    assert (own.returncode, own.stderr) == (0, ""), (own.stdout, own.stderr)
+
+
 def test_the_command_line_asks_as_kubectl_would(cluster, start, user, grant, tmp_path):
     """Namespace of the context, and --as; what nobody owns is free, and a refusal names the owner."""
     start({"mode": "enforce", "mappings": OBJECT_STORAGE_MAPPINGS})
