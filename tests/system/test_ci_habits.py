@@ -135,6 +135,21 @@ def test_the_action_passes_what_is_right_and_names_what_is_missing(action, tmp_p
     assert not (tmp_path / "bad").exists()
 
 
+def test_the_action_takes_plans_and_templates(action, tmp_path):
+    (tmp_path / "plan.json").write_text(json.dumps({"format_version": "1.2", "resource_changes": [
+        {"address": "aws_sqs_queue.jobs", "mode": "managed", "type": "aws_sqs_queue", "name": "jobs",
+         "change": {"actions": ["create"], "after": {"name": "prod-jobs"}}}]}))
+    (tmp_path / "stack.yaml").write_text(
+        "Resources: {Jobs: {Type: AWS::SQS::Queue, Properties: {QueueName: !Sub '${Stage}-${Name}'}}}\n"
+        "Parameters: {Stage: {Type: String}, Name: {Type: String}}\n")
+    given = {"files": "plan.json\nstack.yaml", "account": "123456789012", "region": "eu-west-1",
+             "source": "terraform:jobs", "offline": "true", "binary": str(BINARY)}
+    assert action(**given, parameters="Stage=dev\nName=jobs\n") == 0, action.log
+    assert action(**given, parameters="Stage=prod\nName=jobs\n") == 1, action.log
+    (annotation,) = [line for line in action.log.splitlines() if line.startswith("::error ")]
+    assert annotation.startswith("::error file=stack.yaml,line=1,") and "first by aws_sqs_queue.jobs" in annotation
+
+
 def test_the_action_reports_bad_input(action, tmp_path):
     """The manual's step comments on the pull request with this file, whatever was wrong."""
     (tmp_path / "bad.yaml").write_text("a: [\n")
