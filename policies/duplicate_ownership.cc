@@ -147,7 +147,13 @@ class Words final {
         break;
       case ClashReason::kOwned: AppendOwnedRemedy(out); break;
       case ClashReason::kOrphaned: AppendRelease("If it is gone", out); break;
-      case ClashReason::kImported: AppendRelease("If they have given it up", out); break;
+      case ClashReason::kImported:
+        if (clash_.holder.until) {
+          AppendWait(out);
+        } else {
+          AppendRelease("If they have given it up", out);
+        }
+        break;
     }
     return out;
   }
@@ -255,8 +261,8 @@ class Words final {
   void AppendManaged(std::string& out) const {
     const bool full = level_ == Disclosure::kFull;
     const std::string_view manager = full ? ManagerOf(SourceOf(clash_.holder)) : std::string_view();
-    out.append(" is managed ").append(manager.empty() ? "outside Kubernetes" : "by ");
-    out += manager;
+    out.append(clash_.holder.until ? " is reserved " : " is managed ");
+    out.append(manager.empty() ? "outside Kubernetes" : "by ").append(manager);
   }
 
   void AppendImported(std::string& out) const {
@@ -268,9 +274,15 @@ class Words final {
       AppendLine(holder.record_reason, kReasonBytesMax, out);
       out += ')';
     }
-    out += " for ";
-    AppendService(out);
-    if (full) out.append(", imported ").append(FormatTimestamp(holder.since).substr(0, kDateBytes));
+    if (!holder.service.empty()) {
+      out += " for ";
+      AppendService(out);
+    }
+    if (holder.until) {
+      out.append(", until ").append(FormatTimestamp(*holder.until));
+    } else if (full) {
+      out.append(", imported ").append(FormatTimestamp(holder.since).substr(0, kDateBytes));
+    }
     out += '.';
   }
 
@@ -400,6 +412,13 @@ class Words final {
       AppendNewKind(out);
       out += " Otherwise ";
       AppendRename(out);
+    } else if (!SourceOf(*wording_.root).empty()) {
+      // No object of the cluster hands over to a list.
+      AppendRenameFirst(out);
+      out += ", or ask ";
+      AppendContact(out);
+      out += " to give it up.";
+      return;
     } else {
       AppendRenameFirst(out);
       out += ". To take it over, ask ";
@@ -479,6 +498,14 @@ class Words final {
     if (!named || wording_.other_name.empty()) return;
     out += ", for example ";
     AppendQuoted(wording_.other_name, out);
+  }
+
+  // Of what is reserved: it is free at its time, unless it is created.
+  void AppendWait(std::string& out) const {
+    AppendRenameFirst(out);
+    out += ", or ask ";
+    AppendContact(out);
+    out += " for it. Unless it is imported by then, the name is free at that time.";
   }
 
   // Whom to ask, and what an operator does `when`.

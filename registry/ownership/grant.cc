@@ -70,6 +70,7 @@ bool PutUnder(const Slot& root, Owner& owner, const Ledger& ledger) {
   owner.root = root;
   owner.record = Record::kNone;
   owner.record_reason.clear();
+  owner.until.reset();
   DescribeRoot(root, owner, ledger);
   return is_handed_over;
 }

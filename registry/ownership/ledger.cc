@@ -324,7 +324,7 @@ void Ledger::EndWhatIsDone(const Owner& stored, const Owner& owner) {
 // A list owns by its record alone: what it claimed beside another owner is that now.
 void Ledger::OwnByRecord(Owner& owner) {
   owner.record = Record::kImported;
-  owner.real = true;
+  owner.real = !owner.until;
   if (owner.record_reason.empty()) owner.record_reason = owner.root.name;
   for (const Row& row : RowsOf(owner.id)) {
     if (row.root != owner.root) continue;

@@ -60,6 +60,10 @@ std::string Since(Timestamp time) { return " since " + FormatTimestamp(time); }
 std::string WhyOnRecord(const Owner& owner) {
   switch (owner.record) {
     case Record::kImported:
+      if (owner.until) {
+        return "reserved until " + FormatTimestamp(*owner.until) + " by " +
+               std::string(SourceOf(owner));
+      }
       return "owned outside of Kubernetes, by " + std::string(SourceOf(owner));
     case Record::kTransferring:
       return "orphaned" + Since(owner.since) + ", and waits for " + owner.successor +

@@ -113,6 +113,9 @@ struct Owner {
   // Slots of the root's chain whose declarations ended, the newest last, at most kLeftMax: a
   // restorer may bring them back (R2).
   std::vector<Slot> left;
+  // Of what a list only reserves (record kImported, not real): first moment at which it no longer
+  // holds (lists/import.h).
+  std::optional<Timestamp> until;
 
   bool operator==(const Owner&) const = default;
 };
@@ -138,6 +141,7 @@ enum class OwnerList : std::uint8_t {
   kContested,  // Owner::contested
   kOrphaned,   // records kOrphaned and kTransferring
   kImported,
+  kEnding,  // Owner::until
 };
 
 // A reviewed or seen object of a watched kind, whether it declares anything or not.

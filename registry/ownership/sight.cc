@@ -632,6 +632,12 @@ ReleaseOutcome ReleaseByOperator(const ResourceId& id, const ByWhom& by, const I
   return {.done = true, .mark = {}, .living = {}};
 }
 
+void Unreserve(Owner owner, const std::string& cause, const std::string& actor, Ledger& ledger) {
+  TRUCE_ASSERT(owner.until);
+  ledger.Audit(EntryOf(AuditAction::kReleased, owner, cause, actor));
+  Free(std::move(owner), cause, ledger);
+}
+
 bool Import(const KeyText& name, Owner imported, const std::string& actor, Ledger& ledger) {
   const auto named = ledger.Named(name);
   // A list takes nothing from an owner, by whichever of its names; what is only observed it takes.
@@ -645,10 +651,12 @@ bool Import(const KeyText& name, Owner imported, const std::string& actor, Ledge
   }
   imported.key = name;
   imported.record = Record::kImported;
-  imported.real = true;
+  imported.real = !imported.until;
   imported.since = ledger.now();
+  const std::string how =
+      imported.until ? "reserved until " + FormatTimestamp(*imported.until) : "imported";
   ledger.Audit(
-      EntryOf(AuditAction::kAdministered, imported, "imported: " + imported.record_reason, actor));
+      EntryOf(AuditAction::kAdministered, imported, how + ": " + imported.record_reason, actor));
   ledger.PutOwner(std::move(imported));
   return true;
 }

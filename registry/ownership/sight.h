@@ -144,7 +144,11 @@ struct ReleaseOutcome {
 ReleaseOutcome ReleaseByOperator(const ResourceId& id, const ByWhom& by, const IsShown& is_shown,
                                  Ledger& ledger);
 
-// Records that what `name` names is owned outside (Terraform, by hand). `imported.id` may be empty.
+// Ends the reservation `owner` of a list: nothing shows that the resource was ever there.
+void Unreserve(Owner owner, const std::string& cause, const std::string& actor, Ledger& ledger);
+
+// Records that what `name` names is owned outside (Terraform, by hand), or with `imported.until`
+// that it is reserved there. `imported.id` may be empty.
 // Returns false when it has an owner, or declarations by others.
 bool Import(const KeyText& name, Owner imported, const std::string& actor, Ledger& ledger);
 

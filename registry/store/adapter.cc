@@ -54,6 +54,7 @@ bool IsIn(OwnerList list, const Owner& owner) {
     case OwnerList::kOrphaned:
       return owner.record == Record::kOrphaned || owner.record == Record::kTransferring;
     case OwnerList::kImported: return owner.record == Record::kImported;
+    case OwnerList::kEnding: return owner.until.has_value();
   }
   return false;
 }

@@ -129,6 +129,11 @@ inline std::optional<std::int64_t> AsBits(const std::optional<std::uint64_t>& nu
   return std::bit_cast<std::int64_t>(*number);
 }
 
+inline std::optional<std::int64_t> OptionalTime(const std::optional<Timestamp>& time) {
+  if (!time) return std::nullopt;
+  return Milliseconds(*time);
+}
+
 // One a line, as Owner::left.
 inline std::string SlotLines(const std::vector<Slot>& slots) {
   std::string lines;
@@ -161,7 +166,8 @@ template <typename Columns>
 Result<Owner> OwnerFrom(const Columns& columns) {
   ColumnReader reader("owners");
   Owner owner;
-  owner.key.text = reader.NotEmpty(columns.Text(0));  // column 1: whether it is owned
+  owner.key.text = reader.NotEmpty(columns.Text(0));
+  if (!columns.IsNull(1)) owner.until = TimeFrom(columns.Integer(1));
   owner.id.text = reader.NotEmpty(columns.Text(2));
   reader.FillSlot(columns.Text(3), owner.root);
   owner.party.text = columns.Text(4);

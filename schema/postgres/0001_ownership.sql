@@ -53,7 +53,8 @@ CREATE TABLE truce.owners (
   leaf          text,  -- '': the root
   contested     boolean NOT NULL,
   managed_once  boolean NOT NULL,
-  left_slots    text    NOT NULL  -- one a line
+  left_slots    text    NOT NULL,  -- one a line
+  until         bigint             -- of what a list only reserves
 );
 
 CREATE INDEX owners_by_shape ON truce.owners (shape) WHERE shape <> '';
@@ -68,6 +69,7 @@ CREATE INDEX owners_by_arn ON truce.owners USING hash (arn) WHERE arn <> '';
 CREATE INDEX owners_by_service ON truce.owners (left(service, 500) COLLATE "C");
 CREATE INDEX owners_by_namespace ON truce.owners ((split_part(root, '/', 4) COLLATE "C"));  -- of the root
 CREATE INDEX owners_contested ON truce.owners (resource) WHERE contested;
+CREATE INDEX owners_ending ON truce.owners (resource) WHERE until IS NOT NULL;
 CREATE INDEX owners_recorded ON truce.owners (record) WHERE record <> 'none';
 
 CREATE TABLE truce.objects (
@@ -733,7 +735,7 @@ BEGIN
         SELECT m.* FROM truce.resources m WHERE m.public_id = a.id OFFSET 0) AS r
       JOIN truce.names n ON n.resource = r.id;
     RETURN QUERY
-      SELECT 2, 0, r.key, '1', r.public_id, o.root, o.party, o.service, o.contact, o.arn, o.name, o.identity, o.shape,
+      SELECT 2, 0, r.key, o.until::text, r.public_id, o.root, o.party, o.service, o.contact, o.arn, o.name, o.identity, o.shape,
              o.since::text, o.real::integer::text, o.record, o.record_reason, o.successor, o.state, o.leaf,
              o.contested::integer::text, o.managed_once::integer::text, o.left_slots
       FROM unnest(a_resources) AS a (id) CROSS JOIN LATERAL (
@@ -804,7 +806,7 @@ BEGIN
     RETURN QUERY
       SELECT 12, i / 2, f.*
       FROM generate_series(1, cardinality(a_shapes), 2) AS i CROSS JOIN LATERAL (
-        SELECT r.key, '1', r.public_id, o.root, o.party, o.service, o.contact, o.arn, o.name, o.identity, o.shape,
+        SELECT r.key, o.until::text, r.public_id, o.root, o.party, o.service, o.contact, o.arn, o.name, o.identity, o.shape,
                o.since::text, o.real::integer::text, o.record, o.record_reason, o.successor, o.state, o.leaf,
                o.contested::integer::text, o.managed_once::integer::text, o.left_slots
         FROM (SELECT s.* FROM truce.owners s WHERE s.shape = a_shapes[i] AND s.shape <> '' OFFSET 0) AS o
@@ -877,20 +879,20 @@ BEGIN
   END IF;
   IF cardinality(put_owners) > 0 THEN
     INSERT INTO truce.resources AS r (public_id, key)
-    SELECT put_owners[i], put_owners[i + 1] FROM generate_series(1, cardinality(put_owners), 20) AS i
+    SELECT put_owners[i], put_owners[i + 1] FROM generate_series(1, cardinality(put_owners), 21) AS i
     ON CONFLICT (public_id) DO UPDATE SET key = excluded.key WHERE r.key <> excluded.key;
     INSERT INTO truce.owners AS o (resource, root, party, service, contact, arn, name, identity, shape, since, real,
-      record, record_reason, successor, state, leaf, contested, managed_once, left_slots)
+      record, record_reason, successor, state, leaf, contested, managed_once, left_slots, until)
     SELECT (SELECT r.id FROM truce.resources r WHERE r.public_id = p[i]), p[i + 2], p[i + 3], p[i + 4], p[i + 5],
       p[i + 6], p[i + 7], p[i + 8], p[i + 9], p[i + 10]::bigint, p[i + 11]::boolean, p[i + 12], p[i + 13], p[i + 14],
-      p[i + 15], p[i + 16], p[i + 17]::boolean, p[i + 18]::boolean, p[i + 19]
-    FROM (SELECT put_owners) AS a (p), generate_series(1, cardinality(p), 20) AS i
+      p[i + 15], p[i + 16], p[i + 17]::boolean, p[i + 18]::boolean, p[i + 19], p[i + 20]::bigint
+    FROM (SELECT put_owners) AS a (p), generate_series(1, cardinality(p), 21) AS i
     ON CONFLICT (resource) DO UPDATE SET root = excluded.root, party = excluded.party,
       service = excluded.service, contact = excluded.contact, arn = excluded.arn, name = excluded.name,
       identity = excluded.identity, shape = excluded.shape, since = excluded.since, real = excluded.real,
       record = excluded.record, record_reason = excluded.record_reason, successor = excluded.successor,
       state = excluded.state, leaf = excluded.leaf, contested = excluded.contested,
-      managed_once = excluded.managed_once, left_slots = excluded.left_slots;
+      managed_once = excluded.managed_once, left_slots = excluded.left_slots, until = excluded.until;
   END IF;
   IF cardinality(put_rows) > 0 THEN
     INSERT INTO truce.declarations AS d (resource, uid, state, slot, namespace, root, intent, terminating, managed,

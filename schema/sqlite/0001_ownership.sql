@@ -50,6 +50,7 @@ CREATE TABLE resources (
   contested     INTEGER NOT NULL CHECK (contested IN (0, 1)),
   managed_once  INTEGER NOT NULL CHECK (managed_once IN (0, 1)),
   left_slots    TEXT    NOT NULL,  -- one a line
+  until         INTEGER,           -- of what a list only reserves
   CHECK (owned = (place IS NOT NULL))
 ) STRICT;
 
@@ -61,6 +62,7 @@ CREATE INDEX resources_by_place   ON resources (place)               WHERE place
 CREATE INDEX resources_contested  ON resources (key)                 WHERE contested = 1;
 CREATE INDEX resources_orphaned   ON resources (key)                 WHERE record = 'orphaned' OR record = 'transferring';
 CREATE INDEX resources_imported   ON resources (key)                 WHERE record = 'imported';
+CREATE INDEX resources_ending     ON resources (key)                 WHERE until IS NOT NULL;
 CREATE INDEX resources_reserved   ON resources (id)                  WHERE state = 'reserved' AND record = 'none'
                                                                        AND owned = 1;
 

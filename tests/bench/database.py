@@ -35,7 +35,7 @@ START_SECONDS = 120.0
 NAME = "n.name, n.spelling, r.public_id, n.sort, n.observed::integer, n.at"
 OWNER = ("r.public_id, r.key, o.root, o.party, o.service, o.contact, o.arn, o.name, o.identity, o.shape, o.since, "
          "o.real::integer, o.record, o.record_reason, o.successor, o.state, o.leaf, o.contested::integer, "
-         "o.managed_once::integer, o.left_slots")
+         "o.managed_once::integer, o.left_slots, o.until")
 ROW = ('r.public_id, d.uid, d.state, d.slot, d.namespace, d.root, d.intent, d.terminating::integer, d.managed::integer, '
        'd.identity, d.review, d.digest, d.base, d."user", d.at, d.created, d.account_fields')
 OBJECT = ("b.uid, b.kind, b.namespace, b.name, b.parent, b.parent_uid, b.root, b.link, b.names, b.service, b.contact, "

@@ -113,6 +113,29 @@ TEST_P(ActsContract, AResourceIsReleasedAListImportedTheRegistryExported) {
   EXPECT_EQ(kept.at("items").size(), 2U) << kept;
 }
 
+TEST_P(ActsContract, ANameIsReservedRenewedImportedAndLetGo) {
+  const auto reserve = [&](const char* name, json more) {
+    more.update({{"source", "terraform:net"}, {"type", "s3/Bucket"}, {"name", name}});
+    return Post("/api/v1/reservations", more, 200).at("action").get<std::string>();
+  };
+  EXPECT_EQ(reserve("prod-a", {{"minutes", 60}}), "reserved");
+  EXPECT_EQ(reserve("prod-b", {{"minutes", 60}}), "reserved");
+  clock_.Advance(std::chrono::minutes(1));
+  EXPECT_EQ(reserve("prod-a", {{"minutes", 60}}), "renewed");
+  EXPECT_EQ(reserve("prod-b", {{"release", true}}), "released");
+  EXPECT_EQ(reserve("prod-b", {{"release", true}}), "free");
+  Post("/api/v1/imports",
+       {{"source", "terraform:net"},
+        {"resources", {{{"type", "s3/Bucket"}, {"name", "prod-a"}}}},
+        {"apply", true}},
+       200);
+  EXPECT_EQ(reserve("prod-a", {{"minutes", 60}}), "owned");
+  const StoreContents contents = ContentsOf(kind_->store()).value();
+  ASSERT_EQ(contents.owners.size(), 1U);
+  EXPECT_FALSE(contents.owners[0].until);
+  EXPECT_TRUE(contents.owners[0].real);
+}
+
 TEST_P(ActsContract, AnOwnershipGrantIsCarriedOutAndTakenBack) {
   Declare("team-a", "artifacts");
   OwnObject object;

@@ -486,7 +486,7 @@ TEST_P(FactsContract, ListsOwnersByWhatPeopleAskFor) {
   };
   add("g", Record::kTransferring, HolderState::kHeld);
   add("f", Record::kOrphaned, HolderState::kReserved);
-  add("e", Record::kImported, HolderState::kReserved);
+  add("e", Record::kImported, HolderState::kReserved).until = Timestamp(std::chrono::seconds(5));
   add("d", Record::kImported, HolderState::kHeld).contested = true;
   add("c", Record::kNone, HolderState::kTerminating);
   add("b", Record::kNone, HolderState::kHeld).contested = true;
@@ -502,6 +502,8 @@ TEST_P(FactsContract, ListsOwnersByWhatPeopleAskFor) {
     EXPECT_EQ(names(OwnerList::kContested, {}, 9), "bd");
     EXPECT_EQ(names(OwnerList::kOrphaned, {}, 9), "fg");
     EXPECT_EQ(names(OwnerList::kImported, {}, 9), "de");
+    EXPECT_EQ(names(OwnerList::kEnding, {}, 9), "e");
+    EXPECT_EQ(names(OwnerList::kEnding, SampleKey("e"), 9), "");
     EXPECT_EQ(names(OwnerList::kAll, SampleKey("b"), 2), "cd");
     EXPECT_EQ(names(OwnerList::kContested, SampleKey("b"), 9), "d");
     EXPECT_EQ(names(OwnerList::kOrphaned, SampleKey("f"), 9), "g");

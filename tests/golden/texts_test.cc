@@ -345,6 +345,24 @@ TEST_F(Texts, Imported) {
   Expect("imported-service-only");
 }
 
+TEST_F(Texts, Reserved) {
+  clash.reason = ClashReason::kImported;
+  clash.holder.record = Record::kImported;
+  clash.holder.root = ImportRoot("terraform:network");
+  clash.holder.record_reason = "terraform:network aws_s3_bucket.artifacts";
+  clash.holder.until = ParseTimestamp("2026-11-21T09:00:00Z");
+  Expect("reserved");
+  disclosure = Disclosure::kService;
+  Expect("reserved-service-only");
+}
+
+// Told to a source that reserves the name.
+TEST_F(Texts, OwnedToldToASource) {
+  root = object.slot = ImportRoot("terraform:network");
+  object.managed = false;
+  Expect("owned-reserved-for");
+}
+
 // A source of whatever name: only what begins as a known tool does is called by it.
 TEST_F(Texts, ImportedFromASourceThatNamesNoTool) {
   clash.reason = ClashReason::kImported;

@@ -7,6 +7,7 @@
 
 #include "registry/ownership/brake.h"
 #include "registry/ownership/ledger.h"
+#include "registry/ownership/lists/import.h"
 #include "tests/model/scene.h"
 #include "tests/support/strict_store.h"
 
@@ -662,6 +663,29 @@ TEST_F(Histories, AnImportedResourceIsRefusedToEverybody) {
   const Decision decision = registry_.Create(ManagedBucket(a_, "u1", "k", Intent::kDeletes, 1));
   ASSERT_FALSE(decision.allowed);
   EXPECT_EQ(decision.denied[0].reason, ClashReason::kImported);
+}
+
+TEST_F(Histories, ALivingManagerInheritsWhatAListOnlyReserved) {
+  Owner reserved;
+  reserved.root = ImportRoot("terraform:net");
+  reserved.party = PartyOf(reserved.root);
+  reserved.record_reason = "terraform:net";
+  reserved.until = Timestamp::max();
+  registry_.Run(
+      [&](Ledger& ledger) { EXPECT_TRUE(Import(scene::BucketKey("k"), reserved, "ci", ledger)); });
+  EXPECT_FALSE(registry_.OwnerOf("k")->real);
+  EXPECT_FALSE(registry_.Create(ManagedBucket(a_, "u1", "k", Intent::kDeletes, 1)).allowed);
+  registry_.See(ManagedBucket(a_, "u1", "k", Intent::kDeletes, 1));
+  const ResourceId id = registry_.OwnerOf("k")->id;
+  EXPECT_EQ(registry_.OwnerOf("k")->root, reserved.root) << "what is seen takes nothing";
+  registry_.Run([&](Ledger& ledger) {
+    EXPECT_FALSE(EndReservation(id, ledger)) << "before its time";
+    EXPECT_FALSE(EndReservation(id, "cdk:other", "ci", ledger)) << "another source's";
+    EXPECT_TRUE(EndReservation(id, "terraform:net", "ci", ledger));
+  });
+  EXPECT_EQ(registry_.OwnerOf("k")->root, a_);
+  EXPECT_TRUE(registry_.OwnerOf("k")->real);
+  EXPECT_FALSE(registry_.OwnerOf("k")->until);
 }
 
 }  // namespace histories_test

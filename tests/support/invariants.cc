@@ -111,6 +111,9 @@ void CheckAudit(const StoreContents& contents, Breaches& breaches) {
     if (Grants(entry.action)) granted.emplace(entry.id, entry.root);
   }
   for (const Owner& owner : contents.owners) {
+    if (owner.until && (owner.record != Record::kImported || owner.real)) {
+      breaches.push_back("reserved for a time, but no list's, or real: " + owner.key.text);
+    }
     if (!granted.contains({owner.id, owner.root})) {
       breaches.push_back("I12: ownership without audited grant: " + owner.key.text);
     }

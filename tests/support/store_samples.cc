@@ -69,6 +69,7 @@ Owner RandomOwner(std::mt19937_64& random) {
   }
   if (OneIn(random, 2)) owner.identity.account = OneIn(random, 2) ? "123456789012" : "?p|c";
   if (OneIn(random, 3)) owner.identity.region = "odd | region";
+  if (OneIn(random, 3)) owner.until = At(kEpoch + static_cast<std::int64_t>(Below(random, 9)));
   if (OneIn(random, 3)) owner.root.ns = "team-" + std::to_string(Below(random, 2));
   if (OneIn(random, 4)) owner.identity = ResourceIdentity{};
   return owner;

@@ -226,6 +226,10 @@ def test_every_operation_answers_as_described(api):
     assert api.call("POST", "/api/v1/imports", outside).status == 428
     assert api.call("POST", "/api/v1/imports", outside, {"If-Match": plan.headers["ETag"]}).json["applied"]
     assert api.get("/api/v1/imports").json["items"] == [{"source": "terraform:net", "resources": 1}]
+    reserved = {"source": "terraform:net", "type": "s3/Bucket", "name": "prod-next", "minutes": 10}
+    assert api.call("POST", "/api/v1/reservations", reserved).json["action"] == "reserved"
+    del reserved["minutes"]
+    assert api.call("POST", "/api/v1/reservations", reserved | {"release": True}).json["action"] == "released"
     whole = api.get("/api/v1/registry", limit=3).json["items"]
     whole += api.get("/api/v1/registry", cursor=api.get("/api/v1/registry", limit=3).json["nextCursor"]).json["items"]
     assert [item["resource"]["name"] for item in whole] == ["outside", "prod-one", "prod-three", "prod-two"]

@@ -82,7 +82,7 @@ def test_each_list_has_each_form(api):  # noqa: F811
     template = 'jsonpath={range .items[*]}{.name}{"\\n"}{end}'
     assert truce.command("list", "-A", "--sort-by", "name", "-o", template).stdout == "prod-one\nprod-three\nprod-two\n"
     rows = truce.command("list", "-A", "-o", "csv", "--sort-by", "name").stdout.splitlines()
-    assert rows[0] == "type,name,account,region,service,root,state,since,contact,contested,id,arn"
+    assert rows[0] == "type,name,account,region,service,root,state,since,contact,contested,until,id,arn"
     assert rows[1].startswith("s3/Bucket,prod-one,")
     for bad in (["-o", "custom-columns=name"], ["-o", "jsonpath={.x"], ["-o", "nonsense"], ["--sort-by", "nothing"]):
         assert truce.command("list", "-A", *bad).returncode == USAGE, bad

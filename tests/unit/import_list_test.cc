@@ -221,6 +221,16 @@ TEST(Csv, NamesEveryType) {
   }
 }
 
+TEST(Csv, WhatWasOnlyReservedIsNoResource) {
+  const ImportFile file = Read(
+      "type,name,state,until\n"
+      "s3/Bucket,a,imported,\n"
+      "s3/Bucket,b,imported,2026-11-29T10:00:00Z\n");
+  ASSERT_EQ(file.entries.size(), 2U);
+  EXPECT_EQ(file.entries[0].problem, "");
+  EXPECT_EQ(file.entries[1].problem, "it was only reserved");
+}
+
 TEST(Csv, ABadLineIsAProblemOfItsOwn) {
   const ImportFile file = Read(
       "type,name,service\n"

@@ -61,14 +61,17 @@ Columns<Owner> ColumnsOf(const Owner* /*thing*/) {
       {"service", [](const Owner& o) -> Datum { return o.service; }},
       {"contact", [](const Owner& o) -> Datum { return o.contact; }},
       {"root", [](const Owner& o) -> Datum { return o.root; }, "OWNER", Look::kOwner},
-      {"state", [](const Owner& o) -> Datum { return StateOf(o); }},
+      {"state", [](const Owner& o) -> Datum { return StateOf(o); }, "", Look::kUntil},
       {"since", [](const Owner& o) -> Datum { return o.since; }},
       {"contested", [](const Owner& o) -> Datum { return o.contested; }},
       {"real", [](const Owner& o) -> Datum { return o.real; }},
       {"reason", [](const Owner& o) -> Datum { return o.record_reason; }},
       {"successor", [](const Owner& o) -> Datum { return o.successor; }},
+      {"until",
+       [](const Owner& o) -> Datum { return o.until ? FormatTimestamp(*o.until) : std::string(); }},
   };
-  return {kColumns, "type name account region service root state since + contact contested id arn"};
+  return {kColumns,
+          "type name account region service root state since + contact contested until id arn"};
 }
 
 Columns<Row> ColumnsOf(const Row* /*thing*/) {

@@ -137,7 +137,7 @@ std::span<const Command> Commands() {
   constexpr std::string_view kAgree = "Agree with other teams";
   constexpr std::string_view kCluster = "See what is wrong and roll out";
   constexpr std::string_view kOperate = "Run it";
-  static constexpr std::array<Command, 36> kCommands = {{
+  static constexpr std::array<Command, 37> kCommands = {{
       {"who-owns", "find the owner of a resource, or that it is free", &DeclareWhoOwns, kAsk},
       {"list", "list resources and their owners", &DeclareList, kAsk},
       {"describe", "show one resource with everything known of it", &DeclareDescribe, kAsk},
@@ -150,6 +150,8 @@ std::span<const Command> Commands() {
       {"explain", "explain a type, or with --policy which rule applies to an object",
        &DeclareExplain, kDeploy},
       {"types", "list the known types of cloud resources", &DeclareTypes, kDeploy},
+      {"reserve", "take a name for another tool, for a time, before it creates the resource",
+       &DeclareReserve, kDeploy},
       {"share", "let another team observe a resource or attach to it, for a time", &DeclareShare,
        kAgree},
       {"transfer", "hand an ownership over: its steps, and which are done", &DeclareTransfer,

@@ -67,6 +67,7 @@ CommandAction DeclareResolve(CommandLine& app);
 CommandAction DeclareDoctor(CommandLine& app);
 CommandAction DeclareCompletion(CommandLine& app);
 CommandAction DeclareImport(CommandLine& app);
+CommandAction DeclareReserve(CommandLine& app);
 CommandAction DeclareBackup(CommandLine& app);
 CommandAction DeclareRestore(CommandLine& app);
 CommandAction DeclarePrepareStore(CommandLine& app);

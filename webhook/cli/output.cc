@@ -125,6 +125,10 @@ std::string CellOf(const Heading& heading, const Json& item) {
     case Look::kResource: return ResourceOfKey(TextIn(item, "key"));
     case Look::kSource: return SourceOf(item);
     case Look::kAudited: return WhatIsAudited(item);
+    case Look::kUntil: {
+      const std::string until = TextIn(item, "until");
+      return until.empty() ? text : text + " until " + until;
+    }
     case Look::kMaker: break;
   }
   return text.empty() ? "configuration" : text;

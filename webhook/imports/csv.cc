@@ -95,13 +95,14 @@ struct Row {
   std::map<std::string, std::string> parts;
   std::string service;
   std::string contact;
-  std::string key;  // as `truce export` writes it
+  std::string key;    // as `truce export` writes it
+  std::string until;  // the same: not empty: it was only reserved
 };
 
 constexpr std::string_view kPart = "part:";
 
 std::string* CellFor(const std::string& column, Row& row) {
-  const std::array<std::pair<std::string_view, std::string*>, 9> places = {{
+  const std::array<std::pair<std::string_view, std::string*>, 10> places = {{
       {"type", &row.named.type},
       {"name", &row.named.name},
       {"region", &row.named.region},
@@ -111,6 +112,7 @@ std::string* CellFor(const std::string& column, Row& row) {
       {"contact", &row.contact},
       {"address", &row.named.address},
       {"key", &row.key},
+      {"until", &row.until},
   }};
   for (const auto& [name, place] : places) {
     if (name == column) return place;
@@ -157,6 +159,7 @@ ImportEntry EntryOf(Row row, const ReadContext& context) {
   entry.service = std::move(row.service);
   entry.contact = std::move(row.contact);
   Describe({}, context, entry);
+  if (!row.until.empty()) entry.problem = "it was only reserved";
   return entry;
 }
 

@@ -233,7 +233,7 @@ class Server final {
                                 : !api.ok()  ? api.error().message
                                              : std::string();
     if (refused_.ReportCredentials(problem)) TellRefused(problem);
-    registry_->Step(*config);
+    registry_->Step(*config, admission_->policy()->parties);
   }
 
   // What cannot be brought now is brought with the next; until then reviews look it up where it is.

@@ -185,10 +185,10 @@ class Bytes {
   void Add(const TablePut& put) { All(put.table.name, put.row); }
   void Add(const Owner& owner) {
     const auto& [id, key, root, party, service, contact, arn, name, identity, shape, since, real,
-                 managed_once, record, record_reason, successor, state, leaf, contested, left] =
-        owner;
+                 managed_once, record, record_reason, successor, state, leaf, contested, left,
+                 until] = owner;
     All(id, key, root, party, service, contact, arn, name, identity, shape, since, real,
-        managed_once, record, record_reason, successor, state, leaf, contested, left);
+        managed_once, record, record_reason, successor, state, leaf, contested, left, until);
   }
   void Add(const ObservedResource& observed) {
     const auto& [id, key] = observed;

@@ -9,6 +9,8 @@
 #include "policies/policy.h"
 #include "registry/base/file.h"
 #include "registry/base/threads.h"
+#include "registry/ownership/ledger.h"
+#include "registry/ownership/lists/import.h"
 #include "registry/store/administration.h"
 #include "registry/store/catalogue_change.h"
 #include "registry/store/memory/memory_store.h"
@@ -37,6 +39,9 @@ constexpr std::chrono::seconds kNumbersTime{5};
 constexpr std::string_view kThisServer = "this server";
 constexpr std::string_view kOpened = "store/opened";  // the setting: when
 constexpr std::chrono::seconds kNumbersEvery{60};
+constexpr std::chrono::seconds kReservationsEvery{10};
+constexpr std::chrono::seconds kReservationsTime{5};
+constexpr std::size_t kReservationsAtOnce = 100;
 
 // Where clocks differ by more, what ends by one clock ends too early by the other.
 constexpr std::chrono::milliseconds kClocksApartMax{2000};
@@ -318,7 +323,7 @@ Result<RegistryCopy> RegistryPart::Copy() const {
   return RegistryCopy{std::make_shared<CopyBody>(std::move(copy)), ownerships};
 }
 
-void RegistryPart::Step(const Config& config) {
+void RegistryPart::Step(const Config& config, const PartyRules& parties) {
   if (!is_open()) return;
   if (!StandsAside().empty()) {
     watched_ = watched_ || watches_;
@@ -329,6 +334,7 @@ void RegistryPart::Step(const Config& config) {
   if (std::chrono::steady_clock::now() >= witness_due_) KeepWitness();
   CompareClocks();
   KeepAudit(config);
+  if (std::chrono::steady_clock::now() >= reservations_due_) EndReservations(parties);
   if (std::chrono::steady_clock::now() >= books_due_) KeepBooks();
   if (std::chrono::steady_clock::now() >= numbers_due_) CountNumbers(config);
 }
@@ -464,6 +470,29 @@ void RegistryPart::KeepAudit(const Config& config) {
                 {{"message", std::string_view(problem)}});
   }
   audit_problem_ = problem;
+}
+
+// Each server does it, also where none watches: each is decided on what is in the registry then, so
+// one server ends it. What fails is due with the next step.
+void RegistryPart::EndReservations(const PartyRules& parties) {
+  reservations_due_ = In(kReservationsEvery);
+  std::vector<ResourceId> due;
+  const auto look = [&](const AllFacts& facts) {
+    due = DueReservations(facts, clock_.Now(), kReservationsAtOnce);
+  };
+  if (!store_.Read(look, In(kReservationsTime)).ok() || due.empty()) return;
+  Locks locks;
+  locks.resources = due;
+  const IdSource fresh = RandomIds();
+  DecisionIds decision_ids;
+  const auto decide = [&](const AllFacts& facts) {
+    const IdSource ids = decision_ids.Run(fresh);
+    Ledger ledger(facts, clock_.Now(), ids, parties);
+    for (const ResourceId& id : due) EndReservation(id, ledger);
+    return ledger.Take();
+  };
+  const bool ended = store_.Apply(locks, decide, In(kReservationsTime)).ok();
+  if (ended && due.size() == kReservationsAtOnce) reservations_due_ = {};
 }
 
 // What cannot be written now is written with the next.

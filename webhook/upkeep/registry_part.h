@@ -100,7 +100,7 @@ class RegistryPart final {
   void GiveWatchBack();
 
   // Does the periodic work that is due; to be called each second. Blocks for 20 s at most.
-  void Step(const Config& config);
+  void Step(const Config& config, const PartyRules& parties);
   // Why its database lacks acknowledged changes, as Step found; empty: it has everything.
   const std::string& loss() const { return loss_; }
   // True when the disk failed: the process must end and start anew; says so in the log.
@@ -123,6 +123,7 @@ class RegistryPart final {
   // Logs now and then how far the names follow the catalogue.
   std::function<void(std::size_t done, std::size_t all)> RespellProgress();
   void KeepAudit(const Config& config);
+  void EndReservations(const PartyRules& parties);
   void KeepBooks();
   void LookAtRoom();
   void TellMissing();
@@ -170,6 +171,7 @@ class RegistryPart final {
   RegistryNumbers numbers_{store_, clock_};
   Deadline numbers_due_{};
   std::string audit_problem_;  // the last one told
+  Deadline reservations_due_{};
 };
 
 }  // namespace truce

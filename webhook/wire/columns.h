@@ -75,6 +75,7 @@ enum class Look : std::uint8_t {
   kSource,    // how Truce knows a name
   kAudited,   // what an override names
   kMaker,     // "configuration" for nobody
+  kUntil,     // "imported until 2026-11-29T10:00:00Z" where the thing has an end
 };
 
 template <typename T>

@@ -21,6 +21,13 @@ void Describe(const ImportList& list, const ImportedResource& item, Owner& owner
   owner.arn = item.resource.arn;
   owner.name = item.resource.name;
   owner.record_reason = item.address.empty() ? list.source : list.source + " " + item.address;
+  owner.until = list.until;
+}
+
+// Why a record of `list` is written anew.
+std::string CauseOf(const ImportList& list, const Owner& before) {
+  if (list.until) return "reserved anew until " + FormatTimestamp(*list.until) + ": ";
+  return before.until ? "imported, as it was reserved: " : "imported again: ";
 }
 
 // An owner of the same name in an account that is not known yet; it may be the same resource.
@@ -87,9 +94,12 @@ ImportPlan::Line LineOf(const ImportList& list, const ImportedResource& item, co
   }
   Owner said = *line.holder;
   Describe(list, item, said);
-  line.action = SourceOf(said) != list.source ? ImportAction::kConflicting
-                : said == *line.holder        ? ImportAction::kOwned
-                                              : ImportAction::kChanged;
+  const bool is_own = SourceOf(said) == list.source;
+  // A reservation takes nothing back from what was imported.
+  const bool is_had = said == *line.holder || (list.until && !line.holder->until);
+  line.action = !is_own  ? ImportAction::kConflicting
+                : is_had ? ImportAction::kOwned
+                         : ImportAction::kChanged;
   return line;
 }
 
@@ -123,7 +133,8 @@ ImportPlan PlanImport(const ImportList& list, const AllFacts& facts) {
     const bool is_last = page.size() < kPage;
     if (!page.empty()) after = page.back().key;
     for (Owner& owner : page) {
-      if (SourceOf(owner) != list.source || ids.contains(owner.id)) continue;
+      // The resource may not be there yet for the list to name it.
+      if (SourceOf(owner) != list.source || ids.contains(owner.id) || owner.until) continue;
       const std::vector<Agreement> agreements = facts.AgreementsOf(owner.id);
       const bool is_protected = ProtectionIn(agreements) != nullptr;
       (is_protected ? plan.kept : plan.retired).push_back(std::move(owner));
@@ -150,7 +161,7 @@ void ApplyImport(const ImportList& list, const ImportPlan& plan, const std::stri
       case ImportAction::kOwned: break;
       case ImportAction::kChanged:
         ledger.Audit(EntryOf(AuditAction::kAdministered, owner,
-                             "imported again: " + owner.record_reason, actor));
+                             CauseOf(list, *line.holder) + owner.record_reason, actor));
         ledger.PutOwner(std::move(owner));
         break;
       case ImportAction::kConflicting: Claim(owner, *line.holder, actor, ledger); break;
@@ -167,6 +178,38 @@ void ApplyImport(const ImportList& list, const ImportPlan& plan, const std::stri
         owner.id, {actor, "no longer in " + list.source},
         [](const Slot& /*slot*/) { return false; }, ledger);
   }
+}
+
+std::vector<ResourceId> DueReservations(const AllFacts& facts, Timestamp now, std::size_t limit) {
+  constexpr std::size_t kPage = 500;
+  std::vector<ResourceId> due;
+  KeyText after;
+  while (true) {
+    const std::vector<Owner> page = facts.OwnersIn(OwnerList::kEnding, after, kPage);
+    for (const Owner& owner : page) {
+      if (*owner.until > now) continue;
+      if (due.size() == limit) return due;
+      due.push_back(owner.id);
+    }
+    if (page.size() < kPage) return due;
+    after = page.back().key;
+  }
+}
+
+bool EndReservation(const ResourceId& id, Ledger& ledger) {
+  const auto owner = ledger.OwnerOf(id);
+  if (!owner || !owner->until || *owner->until > ledger.now()) return false;
+  Unreserve(*owner, "reserved until " + FormatTimestamp(*owner->until) + ", and not imported",
+            "server", ledger);
+  return true;
+}
+
+bool EndReservation(const ResourceId& id, std::string_view source, const std::string& actor,
+                    Ledger& ledger) {
+  const auto owner = ledger.OwnerOf(id);
+  if (!owner || !owner->until || SourceOf(*owner) != source) return false;
+  Unreserve(*owner, "no longer reserved by " + owner->record_reason, actor, ledger);
+  return true;
 }
 
 }  // namespace truce

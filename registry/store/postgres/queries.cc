@@ -117,6 +117,7 @@ string ConditionOf(OwnerList list) {
     case OwnerList::kContested: return "o.contested AND r.key > $1";
     case OwnerList::kOrphaned: return "o.record IN ('orphaned', 'transferring') AND r.key > $1";
     case OwnerList::kImported: return "o.record = 'imported' AND r.key > $1";
+    case OwnerList::kEnding: return "o.until IS NOT NULL AND r.key > $1";
   }
   return "false";
 }

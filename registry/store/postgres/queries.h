@@ -70,7 +70,8 @@ Result<std::vector<T>> AllOf(const PgAnswer& answer, const Read& read) {
 // o (owners), d (declarations), g (agreements) and n (names), each with r (its resource); b
 // (objects), l (audit).
 inline constexpr const char* kOwnerColumns =
-    "r.key, '1', r.public_id, o.root, o.party, o.service, o.contact, o.arn, o.name, o.identity, "
+    "r.key, o.until, r.public_id, o.root, o.party, o.service, o.contact, o.arn, o.name, "
+    "o.identity, "
     "o.shape, o.since, o.real::integer, o.record, o.record_reason, o.successor, o.state, o.leaf, "
     "o.contested::integer, o.managed_once::integer, o.left_slots";
 inline constexpr const char* kRowColumns =

@@ -22,11 +22,6 @@ void OptionalNumber(TextArray& array, const std::optional<std::int64_t>& number)
   number ? array.Number(*number) : array.Null();
 }
 
-std::optional<std::int64_t> OptionalTime(const std::optional<Timestamp>& time) {
-  if (!time) return std::nullopt;
-  return Milliseconds(*time);
-}
-
 void Flag(TextArray& array, bool flag) { array.Number(flag ? 1 : 0); }
 
 void Add(TextArray& array, const RowId& id) {
@@ -74,6 +69,7 @@ void Add(TextArray& array, const Owner& owner) {
   Flag(array, owner.contested);
   Flag(array, owner.managed_once);
   array.Text(SlotLines(owner.left));
+  OptionalNumber(array, OptionalTime(owner.until));
 }
 
 void Add(TextArray& array, const ObservedResource& observed) {

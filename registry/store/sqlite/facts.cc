@@ -15,7 +15,7 @@ namespace {
 
 // The columns of each table in the order of their readers (columns.h).
 #define TRUCE_OWNER_COLUMNS                                                                 \
-  "r.key, r.owned, r.public_id, r.root, r.party, r.service, r.contact, r.arn, r.name, "     \
+  "r.key, r.until, r.public_id, r.root, r.party, r.service, r.contact, r.arn, r.name, "     \
   "r.identity, r.shape, r.since, r.real, r.record, r.record_reason, r.successor, r.state, " \
   "r.leaf, r.contested, r.managed_once, r.left_slots"
 #define TRUCE_ROW_COLUMNS                                                                         \
@@ -76,6 +76,8 @@ const char* OwnersAfter(OwnerList list) {
           "?2";
     case OwnerList::kImported:
       return TRUCE_OWNERS "WHERE record = 'imported' AND key > ?1 ORDER BY key LIMIT ?2";
+    case OwnerList::kEnding:
+      return TRUCE_OWNERS "WHERE until IS NOT NULL AND key > ?1 ORDER BY key LIMIT ?2";
   }
   return "SELECT " TRUCE_OWNER_COLUMNS
          " FROM names n CROSS JOIN resources r ON r.id = n.resource AND r.key = n.name WHERE "

@@ -94,24 +94,25 @@ Result<void> PutOwner(Connection& writer, const Owner& owner) {
   if (!number) {
     return writer.Run(
         "INSERT OR ROLLBACK INTO resources (root, party, contact, identity, since, real, record, "
-        "record_reason, successor, state, leaf, contested, managed_once, left_slots, key, name, "
-        "arn, shape, service, place, public_id, owned) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, "
-        "?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20, ?21, 1)",
+        "record_reason, successor, state, leaf, contested, managed_once, left_slots, until, key, "
+        "name, arn, shape, service, place, public_id, owned) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, "
+        "?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20, ?21, ?22, 1)",
         ToText(owner.root), owner.party.text, owner.contact, ToText(owner.identity),
         Milliseconds(owner.since), owner.real, kRecords.Of(owner.record), owner.record_reason,
         owner.successor, kHolderStates.Of(owner.state), LeafBeside(owner.root, owner.leaf),
-        owner.contested, owner.managed_once, SlotLines(owner.left), owner.key.text,
-        OrNull(owner.name), OrNull(owner.arn), OrNull(owner.shape), owner.service, place,
-        owner.id.text);
+        owner.contested, owner.managed_once, SlotLines(owner.left), OptionalTime(owner.until),
+        owner.key.text, OrNull(owner.name), OrNull(owner.arn), OrNull(owner.shape), owner.service,
+        place, owner.id.text);
   }
   TRUCE_RETURN_IF_ERROR(writer.Run(
       "UPDATE OR ROLLBACK resources SET (root, party, contact, identity, since, real, record, "
-      "record_reason, successor, state, leaf, contested, managed_once, left_slots) = (?1, ?2, ?3, "
-      "?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14) WHERE id = ?15",
+      "record_reason, successor, state, leaf, contested, managed_once, left_slots, until) = (?1, "
+      "?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15) WHERE id = ?16",
       ToText(owner.root), owner.party.text, owner.contact, ToText(owner.identity),
       Milliseconds(owner.since), owner.real, kRecords.Of(owner.record), owner.record_reason,
       owner.successor, kHolderStates.Of(owner.state), LeafBeside(owner.root, owner.leaf),
-      owner.contested, owner.managed_once, SlotLines(owner.left), *number));
+      owner.contested, owner.managed_once, SlotLines(owner.left), OptionalTime(owner.until),
+      *number));
   if (is_found_alike) return {};
   return writer.Run(
       "UPDATE OR ROLLBACK resources SET (key, name, arn, shape, service, place, owned) = "
@@ -125,8 +126,8 @@ Result<void> DropOwner(Connection& writer, const ResourceId& id) {
   return writer.Run(
       "UPDATE OR ROLLBACK resources SET (owned, root, party, service, contact, arn, name, "
       "identity, shape, place, since, real, record, record_reason, successor, state, leaf, "
-      "contested, managed_once, left_slots) = (0, '', '', '', '', NULL, NULL, '', NULL, NULL, 0, "
-      "0, 'none', '', '', 'reserved', NULL, 0, 0, '') WHERE public_id = ?1",
+      "contested, managed_once, left_slots, until) = (0, '', '', '', '', NULL, NULL, '', NULL, "
+      "NULL, 0, 0, 'none', '', '', 'reserved', NULL, 0, 0, '', NULL) WHERE public_id = ?1",
       id.text);
 }
 
@@ -168,8 +169,7 @@ Result<void> PutRow(Connection& writer, const Row& row) {
       read, row.id.resource.text, row.id.uid.text, state));
   if (!resource) return BrokenConstraint("a row has its resource", row.id.uid.text);
   if (!object) return BrokenConstraint("a row has its object", row.id.uid.text);
-  const std::optional<std::int64_t> created =
-      row.created ? std::optional(Milliseconds(*row.created)) : std::nullopt;
+  const std::optional<std::int64_t> created = OptionalTime(row.created);
   const char* const sql =
       is_found
           ? "UPDATE OR ROLLBACK declarations SET (slot, namespace, root, intent, terminating, "

@@ -1,18 +1,27 @@
-// Resources that are owned outside the cluster: GET and POST /api/v1/imports. Needs `imports` with
-// the verb list or create, and list on ownerships, in all namespaces.
+// Resources that are owned outside the cluster: GET and POST /api/v1/imports; names that are
+// reserved for them: POST /api/v1/reservations. Needs `imports` with the verb list or create, and
+// list on ownerships, in all namespaces.
 //
-// GET and POST /imports.
+// GET and POST /imports, POST /reservations.
 #include <algorithm>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <set>
 #include <utility>
 
+#include "policies/people.h"
+#include "policies/policy.h"
+#include "policies/quotas.h"
+#include "policies/rule_case.h"
+#include "policies/rules.h"
+#include "policies/sharing_rules.h"
 #include "registry/base/one_line.h"
 #include "registry/base/result.h"
 #include "registry/base/text.h"
 #include "registry/ownership/ledger.h"
 #include "registry/ownership/lists/import.h"
+#include "registry/ownership/names.h"
+#include "registry/ownership/review.h"
 #include "webhook/api/rest/operations.h"
 #include "webhook/wire/digest.h"
 #include "webhook/wire/json_text.h"
@@ -180,6 +189,14 @@ Result<void> ReadSkip(const Json& body, ImportRequest& request) {
   return {};
 }
 
+Result<std::string> ReadSource(const Json& body) {
+  TRUCE_ASSIGN_OR_RETURN(std::string source, LineOf(body, "source"));
+  if (!IsSource(source)) {
+    return InvalidArgument("\"source\" is not 1 to 128 of letters, digits, '-', '_', '.', ':'");
+  }
+  return source;
+}
+
 Result<ImportRequest> ReadImport(const HttpRequest& http, const Catalogue& catalogue) {
   if (NestsTooDeep(http.body)) return InvalidArgument(TooDeepText());
   const Json body = ParseJson(http.body);
@@ -187,10 +204,7 @@ Result<ImportRequest> ReadImport(const HttpRequest& http, const Catalogue& catal
   TRUCE_RETURN_IF_ERROR(
       OnlyMembers(body, {"source", "resources", "retire", "apply", "skip"}, "the body"));
   ImportRequest request;
-  TRUCE_ASSIGN_OR_RETURN(request.list.source, LineOf(body, "source"));
-  if (!IsSource(request.list.source)) {
-    return InvalidArgument("\"source\" is not 1 to 128 of letters, digits, '-', '_', '.', ':'");
-  }
+  TRUCE_ASSIGN_OR_RETURN(request.list.source, ReadSource(body));
   TRUCE_ASSIGN_OR_RETURN(request.list.retire, Flag(body, "retire"));
   TRUCE_ASSIGN_OR_RETURN(request.apply, Flag(body, "apply"));
   TRUCE_RETURN_IF_ERROR(ReadSkip(body, request));
@@ -207,6 +221,49 @@ Result<ImportRequest> ReadImport(const HttpRequest& http, const Catalogue& catal
     Result<void> read = ReadResource(each, i, catalogue, request);
     if (!read.ok()) return std::move(read).error().Within(PlaceOf(each, i));
   }
+  return request;
+}
+
+// A reservation of one name: a list of it alone, or its end.
+struct ReserveRequest {
+  ImportList list;
+  std::chrono::minutes minutes{};  // how long
+  bool release = false;
+};
+
+Result<void> ReadMinutes(const Json& body, ReserveRequest& request) {
+  const auto minutes = body.find("minutes");
+  if (request.release) {
+    if (minutes != body.end())
+      return InvalidArgument("\"minutes\" and \"release\" exclude each other");
+    return {};
+  }
+  const bool fits = minutes != body.end() && minutes->is_number_integer() &&
+                    *minutes >= kReservedMin.count() && *minutes <= kReservedMax.count();
+  if (!fits) {
+    return InvalidArgument("\"minutes\" is not a number from " +
+                           std::to_string(kReservedMin.count()) + " to " +
+                           std::to_string(kReservedMax.count()) + " (24 hours)");
+  }
+  request.minutes = std::chrono::minutes(minutes->get<std::int64_t>());
+  return {};
+}
+
+Result<ReserveRequest> ReadReserve(const HttpRequest& http, const Catalogue& catalogue) {
+  TRUCE_ASSIGN_OR_RETURN(Json body, ReadBody(http));
+  ReserveRequest request;
+  TRUCE_ASSIGN_OR_RETURN(request.list.source, ReadSource(body));
+  TRUCE_ASSIGN_OR_RETURN(request.release, Flag(body, "release"));
+  TRUCE_RETURN_IF_ERROR(ReadMinutes(body, request));
+  for (const char* own : {"source", "release", "minutes"}) body.erase(own);
+  ImportRequest one;
+  TRUCE_RETURN_IF_ERROR(ReadResource(body, 0, catalogue, one));
+  if (!one.unknown.empty()) {
+    const UnknownImport& unknown = one.unknown.front();
+    return InvalidArgument(unknown.type.empty() ? unknown.why
+                                                : InQuotes(unknown.type) + ": " + unknown.why);
+  }
+  request.list.resources = std::move(one.list.resources);
   return request;
 }
 
@@ -283,12 +340,42 @@ HttpResponse PlanResponse(const ImportRequest& request, const ImportPlan& plan, 
   return JsonResponse(json.Take(), TagOf(request, plan));
 }
 
+// What became of a name that a source reserves, or lets go of.
+struct ReserveAnswer {
+  std::string_view action;     // "reserved", "renewed", "owned", "released" or "free"
+  std::optional<Owner> owner;  // none: "free"
+  std::vector<std::string> warnings = {};
+  std::optional<Problem> refused = {};
+};
+
+// The refusal that a declaration of the same name would get, for a source.
+Problem TakenProblem(const ImportList& list, const Owner& holder, const RuleCase& rules) {
+  Clash clash;
+  clash.reason = holder.record == Record::kNone       ? ClashReason::kOwned
+                 : holder.record == Record::kImported ? ClashReason::kImported
+                                                      : ClashReason::kOrphaned;
+  clash.resource = list.resources.front().resource;
+  clash.holder = holder;
+  clash.unseen = holder.record == Record::kNone && holder.state == HolderState::kReserved;
+  Wording wording = WordingOf(rules);
+  wording.disclosure = Disclosure::kFull;  // the caller may list all ownerships
+  const Finding finding = DuplicateOwnership(clash, wording);
+  return {ProblemType::kConflict, finding.cause, finding.remedy};
+}
+
+// A response when `call` may not do `verb` with what sources own, else nothing.
+std::optional<HttpResponse> RefuseImports(const RestApi& rest, const RestCall& call,
+                                          std::string_view verb) {
+  if (auto refusal = rest.Refuse(call, {"imports", "", verb, ""})) return refusal;
+  return rest.Refuse(call, {"ownerships", "", "list", ""});
+}
+
 class Imports final {
  public:
   explicit Imports(OperationPorts ports) : ports_(std::move(ports)) {}
 
   Result<HttpResponse> List(RestCall& call) const {
-    if (auto refusal = Refuse(call, "list")) return *std::move(refusal);
+    if (auto refusal = RefuseImports(ports_.rest, call, "list")) return *std::move(refusal);
     std::map<std::string, std::int64_t, std::less<>> sources;
     KeyText after;
     bool is_last = false;
@@ -308,7 +395,7 @@ class Imports final {
   }
 
   Result<HttpResponse> Take(RestCall& call) const {
-    if (auto refusal = Refuse(call, "create")) return *std::move(refusal);
+    if (auto refusal = RefuseImports(ports_.rest, call, "create")) return *std::move(refusal);
     TRUCE_ASSIGN_OR_RETURN(const ImportRequest request,
                            ReadImport(call.request, *call.policy->catalogue));
     TRUCE_ASSIGN_OR_RETURN(const ImportPlan plan,
@@ -320,11 +407,6 @@ class Imports final {
   }
 
  private:
-  std::optional<HttpResponse> Refuse(const RestCall& call, std::string_view verb) const {
-    if (auto refusal = ports_.rest.Refuse(call, {"imports", "", verb, ""})) return refusal;
-    return ports_.rest.Refuse(call, {"ownerships", "", "list", ""});
-  }
-
   Result<HttpResponse> Apply(const RestCall& call, const ImportRequest& request,
                              const ImportPlan& planned) const {
     const std::string expected(call.request.Header("if-match"));
@@ -375,6 +457,107 @@ class Imports final {
   OperationPorts ports_;
 };
 
+class Reservations final {
+ public:
+  explicit Reservations(OperationPorts ports) : ports_(std::move(ports)) {}
+
+  Result<HttpResponse> Take(RestCall& call) const {
+    if (auto refusal = RefuseImports(ports_.rest, call, "create")) return *std::move(refusal);
+    TRUCE_ASSIGN_OR_RETURN(const ReserveRequest request,
+                           ReadReserve(call.request, *call.policy->catalogue));
+    const DeclaredResource& resource = request.list.resources.front().resource;
+    ObjectFacts object;
+    object.slot = ImportRoot(request.list.source);
+    object.resources.push_back(resource);
+    const RuleCase rules{.policy = call.policy.get(), .object = &object, .root = &object.slot};
+    Locks locks;
+    locks.names.push_back(resource.key());
+    if (call.policy->quotas != nullptr) locks.counts = call.policy->quotas->RangesOf(object);
+    ReserveAnswer answer;
+    DecisionIds decision_ids;
+    const auto decide = [&](const AllFacts& facts) {
+      const IdSource ids = decision_ids.Run(ports_.ids);
+      Ledger ledger(facts, ports_.clock.Now(), ids, call.policy->parties);
+      const SourceCase of{request, rules, ActorOf(call.caller), facts};
+      answer = request.release ? LetGo(of, ledger) : Reserve(of, ledger);
+      if (answer.refused) return Changes{};
+      Changes changes = ledger.Take();
+      if (answer.action == "reserved") JudgeQuotasOf(of, changes, answer);
+      return answer.refused ? Changes{} : changes;
+    };
+    TRUCE_RETURN_IF_ERROR(ports_.store.Apply(locks, decide, call.deadline));
+    if (answer.refused) return ProblemResponse(*answer.refused);
+    JsonWriter json;
+    json.BeginObject().Fields("source", request.list.source, "action", answer.action, "type",
+                              resource.identity.type, "name", resource.name, "key",
+                              resource.key().text, "until",
+                              answer.owner && answer.owner->until && !request.release
+                                  ? FormatTimestamp(*answer.owner->until)
+                                  : std::string());
+    json.Fields("warnings", answer.warnings).EndObject();
+    return JsonResponse(json.Take());
+  }
+
+ private:
+  struct SourceCase {
+    const ReserveRequest& request;
+    const RuleCase& rules;
+    std::string actor;
+    const AllFacts& facts;
+  };
+
+  static ReserveAnswer Reserve(const SourceCase& of, Ledger& ledger) {
+    ImportList list = of.request.list;
+    list.until = ledger.now() + of.request.minutes;
+    const ImportPlan plan = PlanImport(list, of.facts);
+    const std::optional<Owner>& holder = plan.lines.front().holder;
+    switch (plan.lines.front().action) {
+      case ImportAction::kConflicting:
+        return {.action = {}, .owner = {}, .refused = TakenProblem(list, *holder, of.rules)};
+      case ImportAction::kOwned: return {holder->until ? "renewed" : "owned", holder};
+      case ImportAction::kNew:
+      case ImportAction::kChanged: break;
+    }
+    ApplyImport(list, plan, of.actor, ledger);
+    const auto named = ledger.Named(list.resources.front().resource.key());
+    return {holder ? "renewed" : "reserved", ledger.OwnerOf(named->resource)};
+  }
+
+  static ReserveAnswer LetGo(const SourceCase& of, Ledger& ledger) {
+    const ImportList& list = of.request.list;
+    auto owner = OwnerByName(list.resources.front().resource.key(), of.facts);
+    if (!owner) return {"free", {}};
+    if (EndReservation(owner->id, list.source, of.actor, ledger)) return {"released", owner};
+    if (SourceOf(*owner) != list.source) {
+      return {.action = {}, .owner = {}, .refused = TakenProblem(list, *owner, of.rules)};
+    }
+    return {
+        .action = {},
+        .owner = {},
+        .refused = Problem{
+            ProblemType::kConflict, ResourceInWords(*owner) + " is imported, not only reserved",
+            "import the list without it, with retire, or run `" + ReleaseCommand(*owner) + "`"}};
+  }
+
+  // A reservation that a quota has no place for is refused as a declaration would be.
+  static void JudgeQuotasOf(const SourceCase& of, const Changes& changes, ReserveAnswer& answer) {
+    Decision decision;
+    decision.changes = changes;
+    RuleCase rules = of.rules;
+    rules.facts = &of.facts;
+    rules.decision = &decision;
+    for (const Finding& finding : JudgeQuotas(rules)) {
+      if (finding.mode == Mode::kEnforce) {
+        answer.refused = Problem{ProblemType::kConflict, finding.cause, finding.remedy};
+      } else if (finding.mode == Mode::kWarn) {
+        answer.warnings.push_back(finding.cause + " " + finding.remedy);
+      }
+    }
+  }
+
+  OperationPorts ports_;
+};
+
 }  // namespace
 
 std::vector<HttpRoute> ImportRoutes(const OperationPorts& ports) {
@@ -383,8 +566,11 @@ std::vector<HttpRoute> ImportRoutes(const OperationPorts& ports) {
   const std::string path = "/api/v1/imports";
   RestApi::Operation list = Calling(shared, &Imports::List);
   RestApi::Operation take = Calling(shared, &Imports::Take);
+  const auto reservations = std::make_shared<const Reservations>(ports);
+  RestApi::Operation reserve = Calling(reservations, &Reservations::Take);
   return {rest.Routed({"GET", path, {}, {}, std::move(list)}),
-          rest.Routed({"POST", path, {}, {}, std::move(take)})};
+          rest.Routed({"POST", path, {}, {}, std::move(take)}),
+          rest.Routed({"POST", "/api/v1/reservations", {}, {}, std::move(reserve)})};
 }
 
 }  // namespace truce

@@ -32,8 +32,9 @@ void WriteCopied(const Owner& owner, JsonWriter& json) {
       .Fields("identity", ToText(owner.identity), "since", Millis(owner.since))
       .Given("real", owner.real, "managedOnce", owner.managed_once, "left", left, "record",
              is_recorded ? Name(owner.record) : "", "reason", owner.record_reason, "successor",
-             owner.successor)
-      .EndObject();
+             owner.successor);
+  if (owner.until) json.Fields("until", Millis(*owner.until));
+  json.EndObject();
 }
 
 void WriteRow(const Row& row, JsonWriter& json) {

@@ -58,7 +58,7 @@ class Writer {
   std::ostream& out_;
   // `truce import` of each version reads these, and no other ones.
   const Headings columns_ =
-      HeadingsOf<Owner>("type name account region arn service contact state since id key root");
+      HeadingsOf<Owner>("type name account region arn service contact state since until id key root");
   bool is_first_ = true;
 };
 

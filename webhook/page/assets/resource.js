@@ -49,6 +49,7 @@ function Facts({resource}) {
     ['ARN', resource.arn ? h(Fragment, null, h(Code, {text: resource.arn}),
       consoleLink && h(Elsewhere, {href: consoleLink, text: 'Open in AWS'})) : '–'],
     ['Since', h(Time, {at: resource.since})],
+    resource.until && ['Reserved until', h(Time, {at: resource.until})],
     ['Seen in AWS', resource.real ? 'yes' : 'not yet'],
     resource.reason && ['Why', h(Name, {text: resource.reason})],
     resource.successor && ['Offered to', h(Name, {text: resource.successor})],
