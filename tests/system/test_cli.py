@@ -57,6 +57,7 @@ NEEDS = {  # what a command wants to be told beside the server
     "check": ["manifest.yaml", "--server", "https://127.0.0.1:9", "--timeout", "1"],
     "confirm": ["Bucket.s3.aws.upbound.io", "team-a/b"],
     "release": ["s3/Bucket", "b", "--reason", "test"],
+    "reserve": ["s3/Bucket/b", "--source", "test", "--for", "1h"],
     "who-owns": ["b"],
     "describe": ["b"],
     "share": ["b", "--with", "team-b", "--reason", "test"],
