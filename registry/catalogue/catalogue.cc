@@ -105,12 +105,6 @@ std::optional<Certainty> CertaintyFromName(std::string_view name) {
   return kCertainties.Find(name);
 }
 
-std::string_view Name(Flavour flavour) {
-  static constexpr NameTable<Flavour::kCommunity> kWords("upjet cluster-scoped", "upjet namespaced",
-                                                         "community");
-  return kWords.Of(flavour);
-}
-
 bool TypeSpec::KeyHasAccount() const {
   if (scope == Scope::kParent) return !parent_in_partition;
   if (scope == Scope::kAssignedId) return !id_in_partition;

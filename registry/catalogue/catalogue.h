@@ -18,6 +18,7 @@
 #include <vector>
 
 #include "registry/base/result.h"
+#include "registry/catalogue/flavour.h"
 #include "registry/catalogue/name_form.h"
 #include "registry/catalogue/normalise.h"
 
@@ -30,16 +31,12 @@ enum class Scope { kPartition, kAccount, kAccountRegion, kParent, kAssignedId };
 // derived by a rule. Conflicts of anything but kResearched warn by default.
 enum class Certainty { kResearched, kJudged, kRule };
 
-enum class Flavour { kUpjetCluster, kUpjetNamespaced, kCommunity };
-
 // "partition", "account", "account+region", "parent", "assigned-id".
 std::string_view Name(Scope scope);
 std::optional<Scope> ScopeFromName(std::string_view name);
 // "researched", "judged", "rule".
 std::string_view Name(Certainty certainty);
 std::optional<Certainty> CertaintyFromName(std::string_view name);
-// "upjet cluster-scoped", "upjet namespaced", "community".
-std::string_view Name(Flavour flavour);
 
 // One value of a declaration: a part of its resource's key, or a value that goes with it.
 struct KeyPart {

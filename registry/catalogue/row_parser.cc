@@ -71,11 +71,10 @@ Result<void> ParseType(std::string_view cell, TypeSpec& spec) {
   return {};
 }
 
-std::optional<Flavour> FlavourOf(std::string_view group) {
-  if (group.ends_with(".aws.upbound.io")) return Flavour::kUpjetCluster;
-  if (group.ends_with(".aws.m.upbound.io")) return Flavour::kUpjetNamespaced;
-  if (group.ends_with(".aws.crossplane.io")) return Flavour::kCommunity;
-  return std::nullopt;
+std::string AllGroupEnds() {
+  std::vector<std::string> ends;
+  for (const FlavourSpec& flavour : Flavours()) ends.emplace_back(flavour.groups);
+  return Joined(ends);
 }
 
 bool IsGroup(std::string_view group) {
@@ -88,8 +87,9 @@ Result<void> ParseKinds(std::string_view cell, TypeSpec& spec) {
     if (word == kUpjetKinds) {
       const std::string service(spec.Service());
       const std::string kind = spec.name.substr(service.size() + 1);
-      spec.kinds.push_back({service + ".aws.upbound.io", kind, Flavour::kUpjetCluster});
-      spec.kinds.push_back({service + ".aws.m.upbound.io", kind, Flavour::kUpjetNamespaced});
+      for (const Flavour flavour : {Flavour::kUpjetCluster, Flavour::kUpjetNamespaced}) {
+        spec.kinds.push_back({service + std::string(SpecOf(flavour).groups), kind, flavour});
+      }
       continue;
     }
     const std::size_t dot = word.find('.');
@@ -100,13 +100,11 @@ Result<void> ParseKinds(std::string_view cell, TypeSpec& spec) {
                              "both upjet groups, with one space between");
     }
     const std::string_view group = word.substr(dot + 1);
-    const std::optional<Flavour> flavour = FlavourOf(group);
-    if (!flavour) {
-      return InvalidArgument("group " + InQuotes(group) +
-                             " ends in none of .aws.upbound.io, "
-                             ".aws.m.upbound.io, .aws.crossplane.io");
+    const FlavourSpec* const flavour = FindFlavour(group);
+    if (flavour == nullptr) {
+      return InvalidArgument("group " + InQuotes(group) + " ends in none of " + AllGroupEnds());
     }
-    spec.kinds.push_back({std::string(group), std::string(word.substr(0, dot)), *flavour});
+    spec.kinds.push_back({std::string(group), std::string(word.substr(0, dot)), flavour->flavour});
   }
   return {};
 }

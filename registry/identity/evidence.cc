@@ -42,8 +42,8 @@ ObjectView ViewObject(Value object) {
   view.terminating = !deleted.empty();
   view.deleted = StringOf(deleted);
   const Value spec = object.Child("spec");
-  view.for_provider = spec.Child("forProvider");
-  view.init_provider = spec.Child("initProvider");
+  view.fields = {Section{"spec.forProvider", spec.Child("forProvider")},
+                 Section{"spec.initProvider", spec.Child("initProvider")}};
   view.provider_config = spec.Child("providerConfigRef");
   view.management_policies = spec.Child("managementPolicies");
   view.management_policy = StringOf(spec.Child("managementPolicy"));
@@ -65,12 +65,6 @@ constexpr int kArnFieldsBeforeAccount = 4;
 constexpr std::size_t kNameBytesMax = 253;  // no Kubernetes object has a longer name
 
 bool HasOneSlash(std::string_view text) { return std::count(text.begin(), text.end(), '/') == 1; }
-
-// "aws.upbound.io" of "s3.aws.upbound.io": the group of the ProviderConfig.
-std::string_view ProviderGroup(std::string_view group) {
-  const std::size_t dot = group.find('.');
-  return dot == std::string_view::npos ? group : group.substr(dot + 1);
-}
 
 // All but what could end a part of a provisional account.
 constexpr ByteSet kPlainInAccount = [] {
@@ -139,7 +133,7 @@ std::string ServiceSourceOf(Value object, const ObjectFacts& facts, const Identi
 }
 
 Intent IntentOf(const ObjectView& view, Flavour flavour) {
-  const bool namespaced = flavour == Flavour::kUpjetNamespaced;
+  const bool namespaced = SpecOf(flavour).namespaced;
   bool observe = false;
   bool remove = false;
   bool all = false;
@@ -190,19 +184,19 @@ std::string_view AccountOfArn(std::string_view arn) {
 }
 
 ProviderConfigName ConfigOf(const ObjectView& view, const KindEntry& kind) {
-  const bool namespaced = kind.flavour == Flavour::kUpjetNamespaced;
+  const FlavourSpec& flavour = SpecOf(kind.flavour);
   const Value reference = view.provider_config;
   // What the provider takes where the object says nothing: two objects of one ProviderConfig,
   // one of which does not name it, must have one provisional account.
   ProviderConfigName config{
-      std::string(ProviderGroup(kind.group)), "ProviderConfig", {}, "default"};
+      std::string(flavour.ConfigGroup()), std::string(flavour.config_kind), {}, "default"};
   if (const std::string_view name = StringOf(reference.Child("name")); !name.empty()) {
     config.name = name.substr(0, kNameBytesMax);
   }
-  if (namespaced && StringOf(reference.Child("kind")) == config.kind) {
+  const std::string_view own = flavour.own_config_kind;
+  if (!own.empty() && StringOf(reference.Child("kind")) == own) {
+    config.kind = own;
     config.ns = view.ns;
-  } else if (namespaced) {
-    config.kind = "ClusterProviderConfig";
   }
   return config;
 }

@@ -14,6 +14,12 @@
 
 namespace truce {
 
+// The place of some fields of a declaration.
+struct Section {
+  std::string_view name;  // "spec.forProvider"
+  Value value;
+};
+
 // Cursors, missing where the object has no such field; valid while the object's Document lives.
 struct ObjectView {
   // metadata
@@ -30,8 +36,7 @@ struct ObjectView {
   std::string_view deleted;  // deletionTimestamp
 
   // spec
-  Value for_provider;
-  Value init_provider;
+  std::array<Section, 2> fields;  // where a declaration's fields stand; the first one wins
   Value provider_config;
   Value management_policies;
   std::string_view management_policy;

@@ -185,8 +185,8 @@ void ReadManaged(ObjectView view, const KindEntry& kind, const IdentityRules& ru
   draft.each.intent = IntentOf(view, kind.flavour);
   draft.each.late = type.Late(kind.flavour);
   const std::vector<std::string>& region_path = type.RegionPathFor(kind.flavour);
-  TakeRegion(FieldOf(view, region_path), FieldName("forProvider", region_path) + " is not set",
-             context, draft);
+  TakeRegion(FieldOf(view, region_path),
+             FieldName(view.fields[0].name, region_path) + " is not set", context, draft);
   const ProviderConfigName config = ConfigOf(view, kind);
   if (rules.account_fields) {
     const auto at = rules.account_fields->find(config);
@@ -206,7 +206,8 @@ void ReadManaged(ObjectView view, const KindEntry& kind, const IdentityRules& ru
                  stands_in ? ProvisionalAccountOf(config, rules.cluster) : std::string(),
                  draft.each);
   } else {
-    draft.each.missing.push_back(FieldName("forProvider", type.account_path) + " names no account");
+    draft.each.missing.push_back(FieldName(view.fields[0].name, type.account_path) +
+                                 " names no account");
   }
   if (draft.each.further_observed) draft.own_arn = own_arn;
   // Before the parts: where it is an ARN or a URL some of them are what it tells.
@@ -257,7 +258,7 @@ ObjectFacts Identify(Value object, const GroupKind& kind, const IdentityRules& r
                      std::string_view default_ns) {
   const KindEntry* entry =
       rules.catalogue == nullptr ? nullptr : rules.catalogue->FindKind(kind.group, kind.kind);
-  const bool has_namespace = entry == nullptr || entry->flavour == Flavour::kUpjetNamespaced;
+  const bool has_namespace = entry == nullptr || SpecOf(entry->flavour).namespaced;
   ObjectView view = ViewObject(object);
   // An object in a request may leave it out: the API server takes it from the path.
   if (view.ns.empty() && has_namespace) view.ns = default_ns;

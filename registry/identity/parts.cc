@@ -14,8 +14,6 @@
 namespace truce {
 namespace {
 
-constexpr std::string_view kForProvider = "forProvider";
-constexpr std::string_view kInitProvider = "initProvider";
 constexpr double kExactIntegerMax = 9007199254740992.0;  // 2^53: doubles below it are exact
 
 bool Absent(Value value) {
@@ -114,11 +112,6 @@ std::string AddValue(Reading& reading, Value value, const PartContext& context) 
   return wrong;
 }
 
-struct Section {
-  std::string_view name;
-  Value value;
-};
-
 // Adds the value at `path` of the section of a spec. True when the section decides: a value, or a
 // reference to come.
 bool ReadSection(Reading& reading, const Section& section, std::span<const std::string> path,
@@ -161,8 +154,8 @@ void ReadField(Reading& reading, const ObjectView& view, const PartContext& cont
   bool decided = false;
   for (const std::vector<std::string>& path : part.paths) {
     // forProvider wins, also with a reference: the provider writes what it resolves there.
-    const bool found = ReadSection(reading, {kForProvider, view.for_provider}, path, context) ||
-                       ReadSection(reading, {kInitProvider, view.init_provider}, path, context);
+    const bool found = ReadSection(reading, view.fields[0], path, context) ||
+                       ReadSection(reading, view.fields[1], path, context);
     decided = decided || found;
     // Each of several fields may hold some of a list, but a single value stands in one of them.
     if (found && !part.list) return;
@@ -170,7 +163,7 @@ void ReadField(Reading& reading, const ObjectView& view, const PartContext& cont
   if (decided || TakeDefault(reading) || part.paths.empty()) return;
   std::vector<std::string> fields;
   for (const std::vector<std::string>& path : part.paths) {
-    fields.push_back(FieldName(kForProvider, path));
+    fields.push_back(FieldName(view.fields[0].name, path));
   }
   reading.missing = Joined(fields, " or ") + " is not set";
 }
@@ -193,17 +186,16 @@ std::string_view ScalarOf(Value value) {
 
 std::string_view FieldOf(const ObjectView& view, const std::vector<std::string>& path) {
   if (path.empty()) return {};
-  for (const Value provider : {view.for_provider, view.init_provider}) {
-    if (provider.empty()) continue;
-    const Value value = HolderOf(provider, path).Child(path.back());
+  for (const Section& section : view.fields) {
+    if (section.value.empty()) continue;
+    const Value value = HolderOf(section.value, path).Child(path.back());
     if (!Absent(value)) return ScalarOf(value);
   }
   return {};
 }
 
-std::string FieldName(std::string_view provider, std::span<const std::string> path) {
-  std::string name = "spec.";
-  name.append(provider);
+std::string FieldName(std::string_view section, std::span<const std::string> path) {
+  std::string name(section);
   for (const std::string& step : path) name.append(1, '.').append(step);
   return name;
 }

@@ -83,11 +83,11 @@ bool SameSource(const KeyPart& a, const KeyPart& b);
 // A scalar's text as identity reads it; empty for null, false, "", arrays and objects.
 std::string_view ScalarOf(Value value);
 
-// The scalar at `path` below spec.forProvider, else below spec.initProvider.
+// The scalar at `path` in the first of the view's sections that has one.
 std::string_view FieldOf(const ObjectView& view, const std::vector<std::string>& path);
 
-// "spec.forProvider.a.b".
-std::string FieldName(std::string_view provider, std::span<const std::string> path);
+// "spec.forProvider.a.b" of the section "spec.forProvider".
+std::string FieldName(std::string_view section, std::span<const std::string> path);
 
 }  // namespace truce
 

@@ -61,6 +61,25 @@ TEST(CatalogueData, MapsBothUpjetGroupsOfEveryType) {
   }
 }
 
+// Every place that must know how a flavour is written asks this table.
+TEST(CatalogueData, AGroupTellsItsFlavour) {
+  for (const FlavourSpec& flavour : Flavours()) {
+    SCOPED_TRACE(flavour.name);
+    EXPECT_EQ(&SpecOf(flavour.flavour), &flavour);
+    EXPECT_EQ(FindFlavour("s3" + std::string(flavour.groups)), &flavour);
+    EXPECT_EQ(FindFlavour(flavour.ConfigGroup()), nullptr)
+        << "what names accounts declares nothing";
+  }
+  for (const TypeSpec& spec : Catalogue::BuiltIn().types()) {
+    for (const KindSpec& kind : spec.kinds) {
+      ASSERT_NE(FindFlavour(kind.group), nullptr) << kind.group;
+      EXPECT_EQ(FindFlavour(kind.group)->flavour, kind.flavour) << kind.group;
+    }
+  }
+  EXPECT_EQ(FindFlavour("platform.example.org"), nullptr);
+  EXPECT_EQ(FlavourFor("platform.example.org").flavour, Flavour::kUpjetCluster);
+}
+
 TEST(CatalogueData, KindsAreFoundByGroupAndKindTogether) {
   const Catalogue& catalogue = Catalogue::BuiltIn();
   EXPECT_EQ(catalogue.FindKind("rds.aws.upbound.io", "Cluster")->type->name, "rds/Cluster");

@@ -39,7 +39,7 @@ bool Visit(const YamlNode& node, std::string_view text, std::size_t& left, const
 }
 
 // Where one part of the key is read from.
-const YamlNode* Source(const YamlNode& object, const KeyPart& part) {
+const YamlNode* Source(const YamlNode& object, const FlavourSpec& flavour, const KeyPart& part) {
   const YamlNode* metadata = Child(&object, "metadata");
   const YamlNode* external = Child(Child(metadata, "annotations"), kExternalName);
   switch (part.source) {
@@ -50,9 +50,9 @@ const YamlNode* Source(const YamlNode& object, const KeyPart& part) {
     case KeyPart::Source::kField: break;
   }
   const YamlNode* spec = Child(&object, "spec");
-  for (const std::string_view provider : {"forProvider", "initProvider"}) {
+  for (const std::string_view section : flavour.sections) {
     for (const std::vector<std::string>& path : part.paths) {
-      const YamlNode* found = NodeAt(Child(spec, provider), path);
+      const YamlNode* found = NodeAt(Child(spec, section), path);
       if (found != nullptr) return found;
     }
   }
@@ -60,11 +60,9 @@ const YamlNode* Source(const YamlNode& object, const KeyPart& part) {
 }
 
 const YamlNode* InManaged(const YamlNode& object, const KindEntry& entry, std::string_view name) {
-  const TypeSpec& type = *entry.type;
-  const bool community = entry.flavour == Flavour::kCommunity && !type.community_parts.empty();
   const YamlNode* first = nullptr;
-  for (const KeyPart& part : community ? type.community_parts : type.parts) {
-    const YamlNode* found = Source(object, part);
+  for (const KeyPart& part : entry.type->PartsFor(entry.flavour)) {
+    const YamlNode* found = Source(object, SpecOf(entry.flavour), part);
     if (IsScalar(found) && found->scalar == name) return found;
     if (first == nullptr) first = found;
   }

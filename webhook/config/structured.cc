@@ -129,8 +129,6 @@ Result<void> ReadOverrides(const YamlNode& node, std::string_view where, Config&
 }
 
 Result<void> ReadProviderConfigs(const YamlNode& node, std::string_view where, Config& config) {
-  // One without group stands for those of all known AWS providers.
-  static constexpr std::array kGroups = {"aws.upbound.io", "aws.m.upbound.io", "aws.crossplane.io"};
   const NodeReader reader(where);
   TRUCE_RETURN_IF_ERROR(reader.RequireList(node, "providerConfigs"));
   std::set<ProviderConfigName> seen;
@@ -146,8 +144,9 @@ Result<void> ReadProviderConfigs(const YamlNode& node, std::string_view where, C
       config.accounts.emplace(std::move(provider), account);
       continue;
     }
-    for (const char* group : kGroups) {
-      provider.group = group;
+    // One without group stands for those of all known AWS providers.
+    for (const FlavourSpec& flavour : Flavours()) {
+      provider.group = flavour.ConfigGroup();
       config.accounts.emplace(provider, account);
     }
   }

@@ -1,7 +1,6 @@
 #include "webhook/findings/coverage.h"
 
 #include <algorithm>
-#include <array>
 #include <map>
 #include <tuple>
 #include <utility>
@@ -335,12 +334,7 @@ class Coverage final {
 std::string_view Name(GapReason reason) { return kGapReasons.Of(reason); }
 std::optional<GapReason> GapReasonFromName(std::string_view name) { return kGapReasons.Find(name); }
 
-bool IsProviderKind(std::string_view group) {
-  constexpr std::array<std::string_view, 3> kProviders = {".aws.upbound.io", ".aws.m.upbound.io",
-                                                          ".aws.crossplane.io"};
-  return std::any_of(kProviders.begin(), kProviders.end(),
-                     [&](std::string_view suffix) { return group.ends_with(suffix); });
-}
+bool IsProviderKind(std::string_view group) { return FindFlavour(group) != nullptr; }
 
 void SortGaps(std::vector<CoverageGap>& gaps) {
   std::sort(gaps.begin(), gaps.end(), [](const CoverageGap& a, const CoverageGap& b) {
