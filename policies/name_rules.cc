@@ -114,8 +114,9 @@ void JudgeName(const RuleCase& c, const DeclaredResource& resource, const AwsNam
 std::optional<bool> FieldOf(Value object, const FlavourSpec& flavour, std::string_view field) {
   const Value spec = object.Child("spec");
   for (const std::string_view section : flavour.sections) {
-    const Value value = spec.Child(section).Child(field);
-    if (!value.empty()) return value.is_true();
+    const Value value = (section.empty() ? spec : spec.Child(section)).Child(field);
+    // ACK writes it as a text.
+    if (!value.empty()) return value.text() == "true";
   }
   return false;
 }
@@ -134,7 +135,8 @@ NameEvidence ReadEvidence(Value object, const ObjectFacts& facts, const Admissio
     }
   }
   if (names.convention) out.service_from = ServiceSourceOf(object, facts, policy.identity);
-  if (facts.managed && names.convention) {
+  const bool is_ack = FlavourFor(facts.slot.group).flavour == Flavour::kAck;
+  if (facts.managed && names.convention && !is_ack) {
     const Value name = object.Child("spec").Child("providerConfigRef").Child("name");
     out.provider_config = name.is_string() ? name.text() : "default";
   }

@@ -106,6 +106,7 @@ struct KindSpec {
   std::string group;  // "s3.aws.upbound.io"
   std::string kind;   // "Bucket"
   Flavour flavour = Flavour::kUpjetCluster;
+  bool sure = true;  // false: how its objects name the resource is judged; their conflicts warn
 };
 
 // AWS's rule for the value of one part. Lengths count bytes; 0 = no bound.
@@ -155,9 +156,14 @@ struct TypeSpec {
   // The key, in order. Empty = a singleton: one per account (and region).
   std::vector<KeyPart> parts;
   std::vector<KeyPart> community_parts;  // same names in the same order; empty = as `parts`
+  std::vector<KeyPart> ack_parts;        // same names in the same order; fields stand below spec
   // Values outside the key: names that AWS lets repeat (assigned-id types), ARN ingredients.
   std::vector<KeyPart> extra;
   std::vector<KeyPart> community_extra;  // same names; empty = as `extra`
+  std::vector<KeyPart> ack_extra;        // some of these names, in this order
+  // Path below status of an object of ACK to the id by which its controller finds the resource.
+  // Empty: it finds it by fields.
+  std::vector<std::string> ack_id;
 
   // "arn:{partition}:s3:::{name}". {partition}, {region}, {account}, names of `parts` and `extra`;
   // {*} = known to AWS alone. "" = the type has no ARN, or none is known.
@@ -197,6 +203,7 @@ struct KindEntry {
   std::string_view kind;
   Flavour flavour = Flavour::kUpjetCluster;
   const TypeSpec* type = nullptr;  // never null
+  bool sure = true;                // as KindSpec::sure
 };
 
 // A type file, and what errors call it.

@@ -24,6 +24,20 @@ constexpr std::array kFlavours = {
         .keeping = "spec.deletionPolicy: Orphan",
         .keeping_patch = R"({"spec":{"deletionPolicy":"Orphan","managementPolicies":["*"]}})",
         .keeps_by_policy = true},
+    // Credentials are those of the namespace: there is nothing like a ProviderConfig.
+    FlavourSpec{.flavour = Flavour::kAck,
+                .name = "ack",
+                .groups = ".services.k8s.aws",
+                .namespaced = true,
+                .config_kind = "Namespace",
+                .sections = {"", ""},
+                .shown_by = "status.ackResourceMetadata",
+                .finalizer = "",
+                .keeping = "annotation services.k8s.aws/deletion-policy: retain",
+                .observing = "annotation services.k8s.aws/read-only: \"true\"",
+                .keeping_patch =
+                    R"({"metadata":{"annotations":{"services.k8s.aws/deletion-policy":"retain"}}})",
+                .keeps_by_policy = true},
 };
 
 constexpr bool AreInOrder() {
@@ -50,6 +64,12 @@ const FlavourSpec* FindFlavour(std::string_view group) {
 const FlavourSpec& FlavourFor(std::string_view group) {
   const FlavourSpec* const found = FindFlavour(group);
   return found == nullptr ? kFlavours.front() : *found;
+}
+
+std::string FinalizerOf(std::string_view group, std::string_view kind) {
+  const std::string_view finalizer = FlavourFor(group).finalizer;
+  if (!finalizer.empty()) return std::string(finalizer);
+  return std::string("finalizers.").append(group).append("/").append(kind);
 }
 
 std::string_view Name(Flavour flavour) { return SpecOf(flavour).name; }

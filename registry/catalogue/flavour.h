@@ -6,11 +6,12 @@
 #include <array>
 #include <cstdint>
 #include <span>
+#include <string>
 #include <string_view>
 
 namespace truce {
 
-enum class Flavour : std::uint8_t { kUpjetCluster, kUpjetNamespaced, kCommunity };
+enum class Flavour : std::uint8_t { kUpjetCluster, kUpjetNamespaced, kCommunity, kAck };
 
 struct FlavourSpec {
   Flavour flavour = Flavour::kUpjetCluster;
@@ -24,7 +25,13 @@ struct FlavourSpec {
   std::string_view own_config_kind = {};
 
   // The members of spec that hold the fields of a declaration; the first that has a field counts.
+  // Empty: the spec itself.
   std::array<std::string_view, 2> sections = {"forProvider", "initProvider"};
+
+  // Where the status shows the ARN of the resource, and its account.
+  std::string_view shown_by = "status.atProvider.arn";
+  // That the controller sets before it creates anything; empty: "finalizers.GROUP/KIND".
+  std::string_view finalizer = "finalizer.managedresource.crossplane.io";
 
   // For people: how an object keeps its resource when it is deleted, and how it only reads it.
   std::string_view keeping = R"(spec.managementPolicies: ["Observe"])";
@@ -45,7 +52,10 @@ const FlavourSpec* FindFlavour(std::string_view group);
 // The same; the first flavour for a group of none.
 const FlavourSpec& FlavourFor(std::string_view group);
 
-// "upjet cluster-scoped", "upjet namespaced", "community".
+// The finalizer of the controller of this kind, which only that may remove.
+std::string FinalizerOf(std::string_view group, std::string_view kind);
+
+// "upjet cluster-scoped", "upjet namespaced", "community", "ack".
 std::string_view Name(Flavour flavour);
 
 }  // namespace truce

@@ -9,10 +9,18 @@
 #include <vector>
 
 #include "registry/base/text.h"
+#include "registry/identity/ack.h"
 #include "registry/identity/parts.h"
 #include "registry/identity/values.h"
 
 namespace truce {
+
+namespace {
+
+constexpr std::string_view kExternalNamePlace = "annotation crossplane.io/external-name";
+constexpr std::string_view kExternalName = "crossplane.io/external-name";
+
+}  // namespace
 
 std::string_view StringOf(Value value) {
   return value.is_string() ? value.text() : std::string_view();
@@ -44,6 +52,8 @@ ObjectView ViewObject(Value object) {
   const Value spec = object.Child("spec");
   view.fields = {Section{"spec.forProvider", spec.Child("forProvider")},
                  Section{"spec.initProvider", spec.Child("initProvider")}};
+  view.external_name = view.Annotation(kExternalName);
+  view.external_name_place = kExternalNamePlace;
   view.provider_config = spec.Child("providerConfigRef");
   view.management_policies = spec.Child("managementPolicies");
   view.management_policy = StringOf(spec.Child("managementPolicy"));
@@ -133,6 +143,7 @@ std::string ServiceSourceOf(Value object, const ObjectFacts& facts, const Identi
 }
 
 Intent IntentOf(const ObjectView& view, Flavour flavour) {
+  if (flavour == Flavour::kAck) return AckIntentOf(view);
   const bool namespaced = SpecOf(flavour).namespaced;
   bool observe = false;
   bool remove = false;
@@ -185,6 +196,12 @@ std::string_view AccountOfArn(std::string_view arn) {
 
 ProviderConfigName ConfigOf(const ObjectView& view, const KindEntry& kind) {
   const FlavourSpec& flavour = SpecOf(kind.flavour);
+  if (kind.flavour == Flavour::kAck) {
+    return {std::string(flavour.ConfigGroup()),
+            std::string(flavour.config_kind),
+            {},
+            std::string(view.ns)};
+  }
   const Value reference = view.provider_config;
   // What the provider takes where the object says nothing: two objects of one ProviderConfig,
   // one of which does not name it, must have one provisional account.
@@ -242,7 +259,8 @@ constexpr std::array<std::string_view, 3> kNameFields = {
 
 }  // namespace
 
-std::string_view ChangedNameField(Value object, Value old_object, const KindEntry& kind) {
+std::string ChangedNameField(Value object, Value old_object, const KindEntry& kind) {
+  if (kind.flavour == Flavour::kAck) return AckChangedNameField(object, old_object, kind);
   const Value present = object.Child("status").Child("atProvider");
   const Value before = old_object.Child("status").Child("atProvider");
   const std::vector<KeyPart>& parts = kind.type->PartsFor(kind.flavour);
@@ -253,7 +271,7 @@ std::string_view ChangedNameField(Value object, Value old_object, const KindEntr
     const std::string_view name = path.substr(path.rfind('.') + 1);
     const Value is = present.Child(name);
     const Value was = before.Child(name);
-    if (is.empty() != was.empty() || (!is.empty() && !is.Equals(was))) return path;
+    if (is.empty() != was.empty() || (!is.empty() && !is.Equals(was))) return std::string(path);
   }
   return {};
 }

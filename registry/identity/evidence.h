@@ -37,6 +37,9 @@ struct ObjectView {
 
   // spec
   std::array<Section, 2> fields;  // where a declaration's fields stand; the first one wins
+  // The name or id by which its provider looks for the resource, and its place.
+  std::string_view external_name;
+  std::string_view external_name_place;
   Value provider_config;
   Value management_policies;
   std::string_view management_policy;
@@ -132,7 +135,7 @@ std::string ProvisionalAccountOf(const ProviderConfigName& config, std::string_v
 // `object` and `old_object`, two versions of one object of kind `kind`, differ; empty: they agree
 // in all such fields. A field that comes or goes differs too. Whatever Identify begins to read
 // names from belongs into this function.
-std::string_view ChangedNameField(Value object, Value old_object, const KindEntry& kind);
+std::string ChangedNameField(Value object, Value old_object, const KindEntry& kind);
 
 }  // namespace truce
 

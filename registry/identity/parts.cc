@@ -50,10 +50,21 @@ Value HolderOf(Value provider, std::span<const std::string> path) {
   return holder.is_array() && holder.size() == 1 ? holder.first() : holder;
 }
 
+// What a reference of ACK begins with: "vpc" of vpcID, "securityGroup" of securityGroupIDs.
+std::string_view ShortName(std::string_view field) {
+  for (const std::string_view end : {"IDs", "ARNs", "Names", "ID", "ARN", "Name"}) {
+    if (field.size() > end.size() && field.ends_with(end)) {
+      return field.substr(0, field.size() - end.size());
+    }
+  }
+  return field;
+}
+
 // The reference that stands for `field`: `<field>Ref`, `<field>Refs` or `<field>Selector`, where a
 // plural field's references are named in the singular (subnetIds: subnetIdRefs).
-Value ReferenceFor(Value holder, std::string_view field) {
+Value ReferenceFor(Value holder, std::string_view field, bool is_short) {
   if (!holder.is_object()) return {};
+  if (is_short) field = ShortName(field);
   const std::string_view singular =
       field.ends_with('s') ? field.substr(0, field.size() - 1) : field;
   for (Value member = holder.first(); member.exists(); member = holder.next(member)) {
@@ -74,6 +85,7 @@ void NoteReference(Reading& reading, Value member, std::string_view section,
   reference.path.append(1, '.').append(member.key());
   Value target = member;
   if (target.is_array() && target.size() == 1) target = target.first();
+  if (const Value from = target.Child("from"); from.is_object()) target = from;
   reference.name = StringOf(target.Child("name"));
   reference.ns = StringOf(target.Child("namespace"));
   reading.missing = reference.path + " is not resolved yet";
@@ -88,7 +100,9 @@ bool RuleIsAscii(const TypeSpec& type, const KeyPart& part) {
   const auto ruled = [&](const KeyPart& other) {
     return other.name == rule.part && SameSource(other, part);
   };
-  return std::ranges::any_of(type.extra, ruled) || std::ranges::any_of(type.community_extra, ruled);
+  return std::ranges::any_of(type.extra, ruled) ||
+         std::ranges::any_of(type.community_extra, ruled) ||
+         std::ranges::any_of(type.ack_extra, ruled);
 }
 
 KeyAlphabet AlphabetOf(const KeyPart& part, const PartContext& context) {
@@ -120,7 +134,7 @@ bool ReadSection(Reading& reading, const Section& section, std::span<const std::
   const Value holder = HolderOf(section.value, path);
   const Value value = holder.Child(path.back());
   if (Absent(value)) {
-    const Value member = ReferenceFor(holder, path.back());
+    const Value member = ReferenceFor(holder, path.back(), context.short_references);
     if (member.exists()) NoteReference(reading, member, section.name, path);
     return member.exists();
   }
@@ -326,8 +340,8 @@ std::string_view ToldByAddress(const KeyPart& part, const PartContext& context) 
 void ReadExternalName(Reading& reading, const ObjectView& view, const PartContext& context) {
   const KeyPart& part = *reading.part;
   const bool assigned = part.source == KeyPart::Source::kAssignedExternalName;
-  std::string_view where = "annotation crossplane.io/external-name";
-  std::string_view name = view.Annotation("crossplane.io/external-name");
+  std::string_view where = view.external_name_place;
+  std::string_view name = view.external_name;
   if (name.empty() && !assigned) {
     // The provider writes it into the annotation before it creates anything: the name is known.
     name = view.name;

@@ -42,6 +42,8 @@ struct PartContext {
   const NameReading* external = nullptr;
   // Gets what is said of a text that is no id (ObjectFacts::name_finding); null: nobody listens.
   std::string* finding = nullptr;
+  // A reference has the field's name without its ID, ARN or Name (vpcID: vpcRef), as ACK writes it.
+  bool short_references = false;
 };
 
 // Reads `part` of the managed resource `view`. Values that must not become keys are reported to the

@@ -28,7 +28,8 @@ Result<void> FillReviewCase(const AdmissionRequest& request, const AdmissionPoli
     const Value before = request.old_object.Child("spec");
     const auto& sections = FlavourFor(kind.group).sections;
     review.rewrites = std::ranges::any_of(sections, [&](std::string_view section) {
-      return !spec.Child(section).Equals(before.Child(section));
+      return section.empty() ? !spec.Equals(before)
+                             : !spec.Child(section).Equals(before.Child(section));
     });
   } else if (asked.requester.composite_controller && asked.object.lineage.composed) {
     review.composed_as = ReadLiveObject(request.object).composed_as;

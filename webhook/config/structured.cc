@@ -77,9 +77,12 @@ Result<std::pair<ProviderConfigName, std::string>> ReadProviderConfig(const Yaml
   TRUCE_ASSIGN_OR_RETURN(out.group, reader.Optional(node, "group", path));
   TRUCE_ASSIGN_OR_RETURN(out.kind, reader.Optional(node, "kind", path));
   if (out.kind.empty()) out.kind = "ProviderConfig";
-  if (out.kind != "ProviderConfig" && out.kind != "ClusterProviderConfig") {
+  const bool is_known = std::ranges::any_of(Flavours(), [&](const FlavourSpec& flavour) {
+    return out.kind == flavour.config_kind || out.kind == flavour.own_config_kind;
+  });
+  if (!is_known) {
     return reader.Fail(*node.Find("kind"), path + ".kind",
-                       "must be ProviderConfig or ClusterProviderConfig");
+                       "must be ProviderConfig, ClusterProviderConfig, or Namespace for ACK");
   }
   TRUCE_ASSIGN_OR_RETURN(out.ns, reader.Optional(node, "namespace", path));
   TRUCE_ASSIGN_OR_RETURN(out.name, reader.Required(node, "name", path));
