@@ -217,9 +217,8 @@ std::optional<Finding> DeletionProtection(const DeletionFacts& facts, const Word
     return std::nullopt;
   }
   if (!by_other) {
-    out.remedy +=
-        ". To keep it in AWS, first set spec.managementPolicies: [\"Observe\"] on its managed "
-        "resource.";
+    const std::string keeping = KeepingField(facts.managed.value_or(Slot{}));
+    out.remedy += ". To keep it in AWS, first set " + keeping + " on its managed resource.";
   }
   AddLink(owner, wording, out);
   out.warning = OneLine(

@@ -475,10 +475,11 @@ class Words final {
   }
 
   // Only a managed resource that somebody wrote by hand can be made to observe.
-  std::string_view Observe() const {
+  std::string Observe() const {
     const ObjectFacts& object = *wording_.object;
     if (!object.managed || clash_.resource.mapped || *wording_.root != object.slot) return {};
-    return ". To only read it, set spec.managementPolicies: [\"Observe\"].";
+    const FlavourSpec& flavour = FlavourFor(object.slot.group);
+    return ". To only read it, set " + std::string(flavour.observing) + ".";
   }
 
   // As the first word of a sentence.

@@ -127,7 +127,7 @@ class Judgement final {
 struct StatusCase {
   Slot object;
   Requester requester;
-  std::string_view field;  // that names are read from, and that changes; empty: none does
+  std::string field;  // that names are read from, and that changes; empty: none does
 };
 
 // What the rules about statuses find, all modes. Pure; the registry has no say.

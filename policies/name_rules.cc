@@ -17,8 +17,6 @@
 namespace truce {
 namespace {
 
-constexpr std::array<std::string_view, 2> kSections = {"forProvider", "initProvider"};
-
 // Names that both versions have were judged when they came.
 bool IsAdded(const RuleCase& c, const DeclaredResource& resource, const AwsNameRule& rule) {
   if (c.old_object == nullptr) return true;
@@ -113,11 +111,12 @@ void JudgeName(const RuleCase& c, const DeclaredResource& resource, const AwsNam
 }
 
 // The value of a boolean field of the managed resource.
-std::optional<bool> FieldOf(Value object, std::string_view field) {
+std::optional<bool> FieldOf(Value object, const FlavourSpec& flavour, std::string_view field) {
   const Value spec = object.Child("spec");
-  for (const std::string_view section : kSections) {
-    const Value value = spec.Child(section).Child(field);
-    if (!value.empty()) return value.is_true();
+  for (const std::string_view section : flavour.sections) {
+    const Value value = (section.empty() ? spec : spec.Child(section)).Child(field);
+    // ACK writes it as a text.
+    if (!value.empty()) return value.text() == "true";
   }
   return false;
 }
@@ -136,14 +135,15 @@ NameEvidence ReadEvidence(Value object, const ObjectFacts& facts, const Admissio
     }
   }
   if (names.convention) out.service_from = ServiceSourceOf(object, facts, policy.identity);
-  if (facts.managed && names.convention) {
+  const bool is_ack = FlavourFor(facts.slot.group).flavour == Flavour::kAck;
+  if (facts.managed && names.convention && !is_ack) {
     const Value name = object.Child("spec").Child("providerConfigRef").Child("name");
     out.provider_config = name.is_string() ? name.text() : "default";
   }
   if (facts.managed && !facts.resources.empty()) {
     const AwsNameRule* rule = names.aws->Find(facts.resources.front().identity.type);
     if (rule != nullptr && !rule->fifo_field().empty()) {
-      out.fifo = FieldOf(object, rule->fifo_field());
+      out.fifo = FieldOf(object, FlavourFor(facts.slot.group), rule->fifo_field());
     }
   }
   return out;

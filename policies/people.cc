@@ -257,12 +257,8 @@ std::string KubectlTarget(const Slot& slot) {
 }
 
 std::string KeepCommand(const Slot& slot) {
-  // A list that names Delete would count for more than the policy.
-  const std::string_view field = IsKeptByPolicy(slot)
-                                     ? R"("deletionPolicy":"Orphan","managementPolicies":["*"])"
-                                     : R"("managementPolicies":["Observe"])";
-  return "kubectl patch " + KubectlTarget(slot) + R"( --type merge -p '{"spec":{)" +
-         std::string(field) + "}}'";
+  return "kubectl patch " + KubectlTarget(slot) + " --type merge -p '" +
+         std::string(FlavourFor(slot.group).keeping_patch) + "'";
 }
 
 std::string LetGoCommand(const Slot& slot) {

@@ -82,6 +82,8 @@ std::string VersionOf(std::span<const TypeSpec> types) {
     AddPath(spec.account_path, fingerprint);
     AddParts(spec.parts, fingerprint);
     AddParts(spec.community_parts, fingerprint);
+    AddParts(spec.ack_parts, fingerprint);
+    AddPath(spec.ack_id, fingerprint);
     AddNumber(spec.external_name.size(), fingerprint);
     for (const NameForm& form : spec.external_name) fingerprint.Add(form.text());
     fingerprint.Add(spec.id_in_partition ? "id in partition" : "id in scope");
@@ -105,12 +107,6 @@ std::optional<Certainty> CertaintyFromName(std::string_view name) {
   return kCertainties.Find(name);
 }
 
-std::string_view Name(Flavour flavour) {
-  static constexpr NameTable<Flavour::kCommunity> kWords("upjet cluster-scoped", "upjet namespaced",
-                                                         "community");
-  return kWords.Of(flavour);
-}
-
 bool TypeSpec::KeyHasAccount() const {
   if (scope == Scope::kParent) return !parent_in_partition;
   if (scope == Scope::kAssignedId) return !id_in_partition;
@@ -129,10 +125,12 @@ bool TypeSpec::Late(Flavour flavour) const {
 }
 
 const std::vector<KeyPart>& TypeSpec::PartsFor(Flavour flavour) const {
+  if (flavour == Flavour::kAck) return ack_parts;
   return flavour == Flavour::kCommunity && !community_parts.empty() ? community_parts : parts;
 }
 
 const std::vector<KeyPart>& TypeSpec::ExtraFor(Flavour flavour) const {
+  if (flavour == Flavour::kAck) return ack_extra;
   return flavour == Flavour::kCommunity && !community_extra.empty() ? community_extra : extra;
 }
 
@@ -165,7 +163,7 @@ Result<Catalogue> Catalogue::Build(std::vector<TypeSpec> types) {
     index->by_name.emplace(spec.name, &spec);
     for (const KindSpec& kind : spec.kinds) {
       index->by_kind.emplace(KindName(kind.group, kind.kind),
-                             KindEntry{kind.group, kind.kind, kind.flavour, &spec});
+                             KindEntry{kind.group, kind.kind, kind.flavour, &spec, kind.sure});
     }
   }
   return Catalogue(std::move(index));

@@ -18,6 +18,7 @@
 #include <vector>
 
 #include "registry/base/result.h"
+#include "registry/catalogue/flavour.h"
 #include "registry/catalogue/name_form.h"
 #include "registry/catalogue/normalise.h"
 
@@ -30,16 +31,12 @@ enum class Scope { kPartition, kAccount, kAccountRegion, kParent, kAssignedId };
 // derived by a rule. Conflicts of anything but kResearched warn by default.
 enum class Certainty { kResearched, kJudged, kRule };
 
-enum class Flavour { kUpjetCluster, kUpjetNamespaced, kCommunity };
-
 // "partition", "account", "account+region", "parent", "assigned-id".
 std::string_view Name(Scope scope);
 std::optional<Scope> ScopeFromName(std::string_view name);
 // "researched", "judged", "rule".
 std::string_view Name(Certainty certainty);
 std::optional<Certainty> CertaintyFromName(std::string_view name);
-// "upjet cluster-scoped", "upjet namespaced", "community".
-std::string_view Name(Flavour flavour);
 
 // One value of a declaration: a part of its resource's key, or a value that goes with it.
 struct KeyPart {
@@ -109,6 +106,7 @@ struct KindSpec {
   std::string group;  // "s3.aws.upbound.io"
   std::string kind;   // "Bucket"
   Flavour flavour = Flavour::kUpjetCluster;
+  bool sure = true;  // false: how its objects name the resource is judged; their conflicts warn
 };
 
 // AWS's rule for the value of one part. Lengths count bytes; 0 = no bound.
@@ -158,9 +156,14 @@ struct TypeSpec {
   // The key, in order. Empty = a singleton: one per account (and region).
   std::vector<KeyPart> parts;
   std::vector<KeyPart> community_parts;  // same names in the same order; empty = as `parts`
+  std::vector<KeyPart> ack_parts;        // same names in the same order; fields stand below spec
   // Values outside the key: names that AWS lets repeat (assigned-id types), ARN ingredients.
   std::vector<KeyPart> extra;
   std::vector<KeyPart> community_extra;  // same names; empty = as `extra`
+  std::vector<KeyPart> ack_extra;        // some of these names, in this order
+  // Path below status of an object of ACK to the id by which its controller finds the resource.
+  // Empty: it finds it by fields.
+  std::vector<std::string> ack_id;
 
   // "arn:{partition}:s3:::{name}". {partition}, {region}, {account}, names of `parts` and `extra`;
   // {*} = known to AWS alone. "" = the type has no ARN, or none is known.
@@ -200,6 +203,7 @@ struct KindEntry {
   std::string_view kind;
   Flavour flavour = Flavour::kUpjetCluster;
   const TypeSpec* type = nullptr;  // never null
+  bool sure = true;                // as KindSpec::sure
 };
 
 // A type file, and what errors call it.

@@ -38,24 +38,51 @@ class Lines {
   std::string text_;
 };
 
-std::string FieldsOf(const KeyPart& part) {
+// Where the values of a part stand.
+struct Place {
+  bool is_ack = false;
+  std::string ack_id = {};  // the path of the id below status
+};
+
+std::string FieldsOf(const KeyPart& part, const Place& place) {
+  const std::string section = place.is_ack ? "spec." : "spec.forProvider.";
   std::vector<std::string> fields;
   for (const std::vector<std::string>& path : part.paths) {
-    fields.push_back("spec.forProvider." + Joined(path, ".") + (part.list ? "[]" : ""));
+    fields.push_back(section + Joined(path, ".") + (part.list ? "[]" : ""));
   }
   return Joined(fields, part.list ? " and " : " or ");
 }
 
-std::string SourceOf(const KeyPart& part) {
+std::string SourceOf(const KeyPart& part, const Place& place) {
   switch (part.source) {
     case KeyPart::Source::kExternalName:
       return "annotation crossplane.io/external-name, else metadata.name";
     case KeyPart::Source::kAssignedExternalName:
+      if (place.is_ack) return "status." + place.ack_id + ": an id that AWS assigns";
       return "annotation crossplane.io/external-name: an id that AWS assigns, unknown before";
-    case KeyPart::Source::kField: return FieldsOf(part);
+    case KeyPart::Source::kField: return FieldsOf(part, place);
     case KeyPart::Source::kConstant: return "always \"" + part.default_value.value_or("") + "\"";
   }
   return "";
+}
+
+std::string Described(const KeyPart& part, const Place& place) {
+  std::string text = SourceOf(part, place);
+  if (part.source != KeyPart::Source::kConstant && part.default_value) {
+    text += ", default \"" + *part.default_value + "\"";
+  }
+  std::vector<std::string> steps;
+  for (const Normaliser& normaliser : part.normalisers) steps.push_back(Text(normaliser));
+  if (!steps.empty()) text += " (made equal: " + Joined(steps) + ")";
+  if (part.list) text += ", one key per element";
+  if (!part.within.empty()) text += ", with or without the name of its " + part.within;
+  if (part.only) {
+    text += ", read where " + part.only->part + " is " + Joined(part.only->values, " or ");
+  }
+  if (!part.self.empty()) text += ", \"self\" where it is its " + part.self;
+  if (!part.form_of.empty()) text += ", in a form of " + part.form_of;
+  if (!part.refers_to.empty()) text += " -> " + part.refers_to;
+  return text;
 }
 
 std::string ScopeInWords(const TypeSpec& spec) {
@@ -99,14 +126,16 @@ void AddKinds(const TypeSpec& spec, Lines& lines) {
   for (const KindSpec& kind : spec.kinds) {
     std::string text = kind.kind + "." + kind.group;
     text.resize(width + 2, ' ');
-    lines.Add(label, text.append(Name(kind.flavour)));
+    text.append(Name(kind.flavour));
+    lines.Add(label, kind.sure ? text : text + ", judged: conflicts warn");
     label = "";
   }
 }
 
-void AddParts(std::string_view label, const std::vector<KeyPart>& parts, Lines& lines) {
+void AddParts(std::string_view label, const std::vector<KeyPart>& parts, Lines& lines,
+              const Place& place = {}) {
   for (const KeyPart& part : parts) {
-    lines.Add(label, part.name + " = " + Describe(part));
+    lines.Add(label, part.name + " = " + Described(part, place));
     label = "";
   }
 }
@@ -173,24 +202,7 @@ std::string_view DefaultConflict(const TypeSpec& spec) {
   return spec.certainty == Certainty::kResearched ? "deny" : "warn";
 }
 
-std::string Describe(const KeyPart& part) {
-  std::string text = SourceOf(part);
-  if (part.source != KeyPart::Source::kConstant && part.default_value) {
-    text += ", default \"" + *part.default_value + "\"";
-  }
-  std::vector<std::string> steps;
-  for (const Normaliser& normaliser : part.normalisers) steps.push_back(Text(normaliser));
-  if (!steps.empty()) text += " (made equal: " + Joined(steps) + ")";
-  if (part.list) text += ", one key per element";
-  if (!part.within.empty()) text += ", with or without the name of its " + part.within;
-  if (part.only) {
-    text += ", read where " + part.only->part + " is " + Joined(part.only->values, " or ");
-  }
-  if (!part.self.empty()) text += ", \"self\" where it is its " + part.self;
-  if (!part.form_of.empty()) text += ", in a form of " + part.form_of;
-  if (!part.refers_to.empty()) text += " -> " + part.refers_to;
-  return text;
-}
+std::string Describe(const KeyPart& part) { return Described(part, {}); }
 
 std::string Explain(const TypeSpec& spec) {
   Lines lines;
@@ -202,8 +214,11 @@ std::string Explain(const TypeSpec& spec) {
   AddParts("key parts", spec.parts, lines);
   if (spec.parts.empty()) lines.Add("key parts", "none: there is one per account");
   AddParts("  of community", spec.community_parts, lines);
+  const Place ack{.is_ack = true, .ack_id = Joined(spec.ack_id, ".")};
+  AddParts("  of ACK", spec.ack_parts, lines, ack);
   AddParts("not in the key", spec.extra, lines);
   AddParts("  of community", spec.community_extra, lines);
+  AddParts("  of ACK", spec.ack_extra, lines, ack);
   if (spec.space != spec.name) {
     lines.Add("", "types of the space " + spec.space + " declare the same resources");
   }

@@ -43,6 +43,36 @@ std::string NamesOf(const std::vector<KeyPart>& parts) {
   return names.empty() ? "-" : names;
 }
 
+Result<void> CheckAckParts(const TypeSpec& spec) {
+  const bool is_ack = std::any_of(spec.kinds.begin(), spec.kinds.end(), [](const KindSpec& kind) {
+    return kind.flavour == Flavour::kAck;
+  });
+  if (!is_ack) {
+    if (spec.ack_parts.empty() && spec.ack_extra.empty() && spec.ack_id.empty()) return {};
+    return Fault(spec, "ack_parts", "the type has no kind of ACK; write - in the columns of ACK");
+  }
+  if (!SameNames(spec.parts, spec.ack_parts)) {
+    return Fault(spec, "ack_parts",
+                 "must name the parts " + NamesOf(spec.parts) + " in this order, as column parts");
+  }
+  for (const KeyPart& part : spec.ack_extra) {
+    if (HasPart(spec.extra, part.name)) continue;
+    return Fault(
+        spec, "ack_extra",
+        InQuotes(part.name) + " is no value of column extra, which has " + NamesOf(spec.extra));
+  }
+  for (const KeyPart& part : spec.ack_parts) {
+    if (part.source == KeyPart::Source::kExternalName) {
+      return Fault(spec, "ack_parts",
+                   "an object of ACK has no external name; name the field below spec");
+    }
+    if (part.source == KeyPart::Source::kAssignedExternalName && spec.ack_id.empty()) {
+      return Fault(spec, "ack_id", "an @assigned part needs the path of the id below status");
+    }
+  }
+  return {};
+}
+
 Result<void> CheckParts(const TypeSpec& spec) {
   const bool community =
       std::any_of(spec.kinds.begin(), spec.kinds.end(),
@@ -58,6 +88,7 @@ Result<void> CheckParts(const TypeSpec& spec) {
     return Fault(spec, "community_extra",
                  "must name " + NamesOf(spec.extra) + " in this order, as column extra");
   }
+  TRUCE_RETURN_IF_ERROR(CheckAckParts(spec));
   for (const KeyPart& part : spec.extra) {
     // A link or a template that names it could not tell which is meant.
     if (HasPart(spec.parts, part.name)) {
@@ -206,8 +237,8 @@ Result<void> CheckConditions(const TypeSpec& spec) {
 }
 
 Result<void> CheckReferences(const TypeSpec& spec, std::span<const TypeSpec> types) {
-  for (const auto* const parts :
-       {&spec.parts, &spec.community_parts, &spec.extra, &spec.community_extra}) {
+  for (const auto* const parts : {&spec.parts, &spec.community_parts, &spec.ack_parts, &spec.extra,
+                                  &spec.community_extra, &spec.ack_extra}) {
     for (const KeyPart& part : *parts) {
       if (!part.form_of.empty()) {
         const TypeSpec* const like = Find(types, part.form_of);

@@ -53,10 +53,12 @@ bool IsTypeName(std::string_view text, bool hyphens) {
 Result<std::vector<std::string>> ParsePath(std::string_view text) {
   std::vector<std::string> path;
   for (const std::string_view step : Split(text, '.')) {
-    if (!IsIdentifier(step)) {
+    // ACK writes type_ for a field whose name Go keeps for itself.
+    const bool is_escaped = step.ends_with('_');
+    if (!IsIdentifier(step.substr(0, step.size() - (is_escaped ? 1 : 0)))) {
       return InvalidArgument(InQuotes(text) +
                              " is not a field path; write field names joined by dots, below "
-                             "spec.forProvider");
+                             "spec.forProvider, or of ACK's kinds below spec");
     }
     path.emplace_back(step);
   }
@@ -71,11 +73,10 @@ Result<void> ParseType(std::string_view cell, TypeSpec& spec) {
   return {};
 }
 
-std::optional<Flavour> FlavourOf(std::string_view group) {
-  if (group.ends_with(".aws.upbound.io")) return Flavour::kUpjetCluster;
-  if (group.ends_with(".aws.m.upbound.io")) return Flavour::kUpjetNamespaced;
-  if (group.ends_with(".aws.crossplane.io")) return Flavour::kCommunity;
-  return std::nullopt;
+std::string AllGroupEnds() {
+  std::vector<std::string> ends;
+  for (const FlavourSpec& flavour : Flavours()) ends.emplace_back(flavour.groups);
+  return Joined(ends);
 }
 
 bool IsGroup(std::string_view group) {
@@ -84,14 +85,17 @@ bool IsGroup(std::string_view group) {
 
 Result<void> ParseKinds(std::string_view cell, TypeSpec& spec) {
   spec.kinds.clear();
-  for (const std::string_view word : Split(cell, ' ')) {
+  for (std::string_view word : Split(cell, ' ')) {
     if (word == kUpjetKinds) {
       const std::string service(spec.Service());
       const std::string kind = spec.name.substr(service.size() + 1);
-      spec.kinds.push_back({service + ".aws.upbound.io", kind, Flavour::kUpjetCluster});
-      spec.kinds.push_back({service + ".aws.m.upbound.io", kind, Flavour::kUpjetNamespaced});
+      for (const Flavour flavour : {Flavour::kUpjetCluster, Flavour::kUpjetNamespaced}) {
+        spec.kinds.push_back({service + std::string(SpecOf(flavour).groups), kind, flavour});
+      }
       continue;
     }
+    const bool is_sure = !word.ends_with('?');
+    if (!is_sure) word.remove_suffix(1);
     const std::size_t dot = word.find('.');
     if (dot == std::string_view::npos || !IsIdentifier(word.substr(0, dot)) ||
         !IsGroup(word.substr(dot + 1))) {
@@ -100,13 +104,12 @@ Result<void> ParseKinds(std::string_view cell, TypeSpec& spec) {
                              "both upjet groups, with one space between");
     }
     const std::string_view group = word.substr(dot + 1);
-    const std::optional<Flavour> flavour = FlavourOf(group);
-    if (!flavour) {
-      return InvalidArgument("group " + InQuotes(group) +
-                             " ends in none of .aws.upbound.io, "
-                             ".aws.m.upbound.io, .aws.crossplane.io");
+    const FlavourSpec* const flavour = FindFlavour(group);
+    if (flavour == nullptr) {
+      return InvalidArgument("group " + InQuotes(group) + " ends in none of " + AllGroupEnds());
     }
-    spec.kinds.push_back({std::string(group), std::string(word.substr(0, dot)), *flavour});
+    spec.kinds.push_back(
+        {std::string(group), std::string(word.substr(0, dot)), flavour->flavour, is_sure});
   }
   return {};
 }
@@ -278,6 +281,23 @@ Result<void> ParseCommunityExtra(std::string_view cell, TypeSpec& spec) {
   return {};
 }
 
+Result<void> ParseAckParts(std::string_view cell, TypeSpec& spec) {
+  TRUCE_ASSIGN_OR_RETURN(spec.ack_parts, ParseParts(cell));
+  return {};
+}
+
+Result<void> ParseAckExtra(std::string_view cell, TypeSpec& spec) {
+  TRUCE_ASSIGN_OR_RETURN(spec.ack_extra, ParseParts(cell));
+  return {};
+}
+
+Result<void> ParseAckId(std::string_view cell, TypeSpec& spec) {
+  spec.ack_id.clear();
+  if (cell == kNone) return {};
+  TRUCE_ASSIGN_OR_RETURN(spec.ack_id, ParsePath(cell));
+  return {};
+}
+
 Result<void> ParseSpace(std::string_view cell, TypeSpec& spec) {
   spec.space = cell == kNone ? spec.name : std::string(cell);
   if (!IsTypeName(spec.space, true)) {
@@ -430,6 +450,9 @@ constexpr std::array kColumns = {
     Column{"community_parts", false, ParseCommunityParts},
     Column{"extra", false, ParseExtra},
     Column{"community_extra", false, ParseCommunityExtra},
+    Column{"ack_parts", false, ParseAckParts},
+    Column{"ack_extra", false, ParseAckExtra},
+    Column{"ack_id", false, ParseAckId},
     Column{"space", false, ParseSpace},
     Column{"arn", false, ParseArn},
     Column{"external_name", false, ParseExternalName},

@@ -552,7 +552,7 @@ ExternalName ReadExternalName(const ObjectView& view, const TypeSpec& type,
                               const ResourceIdentity& place, std::string_view account) {
   ExternalName external;
   if (type.external_name.empty()) return external;
-  external.text = view.Annotation("crossplane.io/external-name");
+  external.text = view.external_name;
   if (external.text.empty()) return external;
   external.reading = ReadForm(external.text, type);
   if (!external.reading) {

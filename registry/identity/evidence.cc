@@ -9,10 +9,18 @@
 #include <vector>
 
 #include "registry/base/text.h"
+#include "registry/identity/ack.h"
 #include "registry/identity/parts.h"
 #include "registry/identity/values.h"
 
 namespace truce {
+
+namespace {
+
+constexpr std::string_view kExternalNamePlace = "annotation crossplane.io/external-name";
+constexpr std::string_view kExternalName = "crossplane.io/external-name";
+
+}  // namespace
 
 std::string_view StringOf(Value value) {
   return value.is_string() ? value.text() : std::string_view();
@@ -42,8 +50,10 @@ ObjectView ViewObject(Value object) {
   view.terminating = !deleted.empty();
   view.deleted = StringOf(deleted);
   const Value spec = object.Child("spec");
-  view.for_provider = spec.Child("forProvider");
-  view.init_provider = spec.Child("initProvider");
+  view.fields = {Section{"spec.forProvider", spec.Child("forProvider")},
+                 Section{"spec.initProvider", spec.Child("initProvider")}};
+  view.external_name = view.Annotation(kExternalName);
+  view.external_name_place = kExternalNamePlace;
   view.provider_config = spec.Child("providerConfigRef");
   view.management_policies = spec.Child("managementPolicies");
   view.management_policy = StringOf(spec.Child("managementPolicy"));
@@ -65,12 +75,6 @@ constexpr int kArnFieldsBeforeAccount = 4;
 constexpr std::size_t kNameBytesMax = 253;  // no Kubernetes object has a longer name
 
 bool HasOneSlash(std::string_view text) { return std::count(text.begin(), text.end(), '/') == 1; }
-
-// "aws.upbound.io" of "s3.aws.upbound.io": the group of the ProviderConfig.
-std::string_view ProviderGroup(std::string_view group) {
-  const std::size_t dot = group.find('.');
-  return dot == std::string_view::npos ? group : group.substr(dot + 1);
-}
 
 // All but what could end a part of a provisional account.
 constexpr ByteSet kPlainInAccount = [] {
@@ -139,7 +143,8 @@ std::string ServiceSourceOf(Value object, const ObjectFacts& facts, const Identi
 }
 
 Intent IntentOf(const ObjectView& view, Flavour flavour) {
-  const bool namespaced = flavour == Flavour::kUpjetNamespaced;
+  if (flavour == Flavour::kAck) return AckIntentOf(view);
+  const bool namespaced = SpecOf(flavour).namespaced;
   bool observe = false;
   bool remove = false;
   bool all = false;
@@ -190,19 +195,25 @@ std::string_view AccountOfArn(std::string_view arn) {
 }
 
 ProviderConfigName ConfigOf(const ObjectView& view, const KindEntry& kind) {
-  const bool namespaced = kind.flavour == Flavour::kUpjetNamespaced;
+  const FlavourSpec& flavour = SpecOf(kind.flavour);
+  if (kind.flavour == Flavour::kAck) {
+    return {std::string(flavour.ConfigGroup()),
+            std::string(flavour.config_kind),
+            {},
+            std::string(view.ns)};
+  }
   const Value reference = view.provider_config;
   // What the provider takes where the object says nothing: two objects of one ProviderConfig,
   // one of which does not name it, must have one provisional account.
   ProviderConfigName config{
-      std::string(ProviderGroup(kind.group)), "ProviderConfig", {}, "default"};
+      std::string(flavour.ConfigGroup()), std::string(flavour.config_kind), {}, "default"};
   if (const std::string_view name = StringOf(reference.Child("name")); !name.empty()) {
     config.name = name.substr(0, kNameBytesMax);
   }
-  if (namespaced && StringOf(reference.Child("kind")) == config.kind) {
+  const std::string_view own = flavour.own_config_kind;
+  if (!own.empty() && StringOf(reference.Child("kind")) == own) {
+    config.kind = own;
     config.ns = view.ns;
-  } else if (namespaced) {
-    config.kind = "ClusterProviderConfig";
   }
   return config;
 }
@@ -248,7 +259,8 @@ constexpr std::array<std::string_view, 3> kNameFields = {
 
 }  // namespace
 
-std::string_view ChangedNameField(Value object, Value old_object, const KindEntry& kind) {
+std::string ChangedNameField(Value object, Value old_object, const KindEntry& kind) {
+  if (kind.flavour == Flavour::kAck) return AckChangedNameField(object, old_object, kind);
   const Value present = object.Child("status").Child("atProvider");
   const Value before = old_object.Child("status").Child("atProvider");
   const std::vector<KeyPart>& parts = kind.type->PartsFor(kind.flavour);
@@ -259,7 +271,7 @@ std::string_view ChangedNameField(Value object, Value old_object, const KindEntr
     const std::string_view name = path.substr(path.rfind('.') + 1);
     const Value is = present.Child(name);
     const Value was = before.Child(name);
-    if (is.empty() != was.empty() || (!is.empty() && !is.Equals(was))) return path;
+    if (is.empty() != was.empty() || (!is.empty() && !is.Equals(was))) return std::string(path);
   }
   return {};
 }

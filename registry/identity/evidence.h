@@ -14,6 +14,12 @@
 
 namespace truce {
 
+// The place of some fields of a declaration.
+struct Section {
+  std::string_view name;  // "spec.forProvider"
+  Value value;
+};
+
 // Cursors, missing where the object has no such field; valid while the object's Document lives.
 struct ObjectView {
   // metadata
@@ -30,8 +36,10 @@ struct ObjectView {
   std::string_view deleted;  // deletionTimestamp
 
   // spec
-  Value for_provider;
-  Value init_provider;
+  std::array<Section, 2> fields;  // where a declaration's fields stand; the first one wins
+  // The name or id by which its provider looks for the resource, and its place.
+  std::string_view external_name;
+  std::string_view external_name_place;
   Value provider_config;
   Value management_policies;
   std::string_view management_policy;
@@ -127,7 +135,7 @@ std::string ProvisionalAccountOf(const ProviderConfigName& config, std::string_v
 // `object` and `old_object`, two versions of one object of kind `kind`, differ; empty: they agree
 // in all such fields. A field that comes or goes differs too. Whatever Identify begins to read
 // names from belongs into this function.
-std::string_view ChangedNameField(Value object, Value old_object, const KindEntry& kind);
+std::string ChangedNameField(Value object, Value old_object, const KindEntry& kind);
 
 }  // namespace truce
 

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "registry/base/fingerprint.h"
+#include "registry/identity/ack.h"
 #include "registry/identity/draft.h"
 #include "registry/identity/evidence.h"
 #include "registry/identity/parts.h"
@@ -20,6 +21,8 @@ namespace {
 constexpr std::size_t kReferencesMax = 4096;
 // Of an annotation whose value is a time ("2026-11-23T14:00:00Z").
 constexpr std::size_t kMarkBytesMax = 64;
+// ObjectFacts::account_fields of an object without ProviderConfig.
+constexpr std::string_view kNoConfig = "none";
 
 std::string_view GroupOf(std::string_view api_version) {
   const std::size_t slash = api_version.find('/');
@@ -170,33 +173,66 @@ void ReadParts(const ObjectView& view, const KindEntry& kind, const PartContext&
   LieWithParent(draft);
   // What stands beside the key is dropped when it is bad, never refused.
   std::vector<BadName> ignored;
-  const PartContext beside{context.type, context.catalogue, ignored, context.external};
+  const PartContext beside{.type = context.type,
+                           .catalogue = context.catalogue,
+                           .bad_names = ignored,
+                           .external = context.external,
+                           .short_references = context.short_references};
   for (const KeyPart& part : kind.type->ExtraFor(kind.flavour)) {
     draft.extra.push_back(ReadPart(part, view, beside));
   }
 }
 
+void ReadRegion(const ObjectView& view, Flavour flavour, const PartContext& context, Draft& draft) {
+  const std::vector<std::string>& path = context.type.RegionPathFor(flavour);
+  TakeRegion(FieldOf(view, path), FieldName(view.fields[0].name, path) + " is not set", context,
+             draft);
+}
+
+// See ObjectFacts::account_fields.
+std::string_view AccountFieldsOf(const ProviderConfigName& config, const IdentityRules& rules) {
+  if (!rules.account_fields) return {};
+  const auto at = rules.account_fields->find(config);
+  return at == rules.account_fields->end() ? kNoConfig : std::string_view(at->second);
+}
+
+// A status is weaker than spec and configuration: it adds a name, and takes none.
+void NoteDisagreement(std::string_view account, bool own_field, const KindEntry& kind,
+                      ObjectFacts& facts) {
+  std::string& text = facts.account_disagreement;
+  text.append(SpecOf(kind.flavour).shown_by).append(" names account ");
+  text.append(facts.shown_account);
+  text.append(own_field ? ", its own field names "
+                        : ", the configuration of its ProviderConfig names ");
+  text.append(account);
+}
+
+// `ack`: the same object, where it is one of ACK; else null.
 void ReadManaged(ObjectView view, const KindEntry& kind, const IdentityRules& rules,
-                 ObjectFacts& facts) {
+                 const AckObject* ack, ObjectFacts& facts) {
   const TypeSpec& type = *kind.type;
-  PartContext context{type, *rules.catalogue, facts.bad_names, nullptr, &facts.name_finding};
+  PartContext context{.type = type,
+                      .catalogue = *rules.catalogue,
+                      .bad_names = facts.bad_names,
+                      .finding = &facts.name_finding,
+                      .short_references = ack != nullptr};
   Draft draft(type);
   ResourceIdentity& place = draft.each.identity;
   draft.each.intent = IntentOf(view, kind.flavour);
+  draft.each.sure = draft.each.sure && kind.sure;
   draft.each.late = type.Late(kind.flavour);
-  const std::vector<std::string>& region_path = type.RegionPathFor(kind.flavour);
-  TakeRegion(FieldOf(view, region_path), FieldName("forProvider", region_path) + " is not set",
-             context, draft);
-  const ProviderConfigName config = ConfigOf(view, kind);
-  if (rules.account_fields) {
-    const auto at = rules.account_fields->find(config);
-    facts.account_fields = at == rules.account_fields->end() ? "none" : at->second;
+  if (ack == nullptr) {
+    ReadRegion(view, kind.flavour, context, draft);
+  } else {
+    ack->ReadRegion(context, draft);
   }
+  const ProviderConfigName config = ConfigOf(view, kind);
+  facts.account_fields = ack == nullptr ? AccountFieldsOf(config, rules) : kNoConfig;
   const OutsideEndpoint* const outside = EndpointOf(config, type, rules);
   // Whoever owns an endpoint outside of AWS writes whatever he likes into a status.
   if (outside != nullptr) view.at_provider = {};
   const std::string_view own_arn = OwnArn(view);
-  facts.shown_account = AccountOfArn(own_arn);
+  facts.shown_account = ack == nullptr ? AccountOfArn(own_arn) : ack->account();
   const std::string_view field = FieldOf(view, type.account_path);
   const bool own_field = IsAccount(field);
   const std::string_view account = own_field ? field : ConfiguredAccount(view, config, rules);
@@ -206,7 +242,8 @@ void ReadManaged(ObjectView view, const KindEntry& kind, const IdentityRules& ru
                  stands_in ? ProvisionalAccountOf(config, rules.cluster) : std::string(),
                  draft.each);
   } else {
-    draft.each.missing.push_back(FieldName("forProvider", type.account_path) + " names no account");
+    draft.each.missing.push_back(FieldName(view.fields[0].name, type.account_path) +
+                                 " names no account");
   }
   if (draft.each.further_observed) draft.own_arn = own_arn;
   // Before the parts: where it is an ARN or a URL some of them are what it tells.
@@ -214,12 +251,8 @@ void ReadManaged(ObjectView view, const KindEntry& kind, const IdentityRules& ru
   if (external.reading) context.external = &*external.reading;
   ReadParts(view, kind, context, draft);
   const std::string& shown = facts.shown_account;
-  // A status is weaker than spec and configuration: it adds a name, and takes none.
   if (!shown.empty() && !account.empty() && shown != account && shown != place.account) {
-    facts.account_disagreement = "status.atProvider.arn names account " + shown;
-    facts.account_disagreement +=
-        own_field ? ", its own field names " : ", the configuration of its ProviderConfig names ";
-    facts.account_disagreement += account;
+    NoteDisagreement(account, own_field, kind, facts);
   }
   std::optional<Draft> other = TakeExternalName(external, context, draft);
   if (!external.finding.empty()) facts.name_finding = std::move(external.finding);
@@ -235,8 +268,8 @@ void ReadManaged(ObjectView view, const KindEntry& kind, const IdentityRules& ru
     return resource.further_account.empty();
   };
   if (draft.each.further_observed && std::ranges::any_of(facts.resources, is_anothers)) {
-    facts.account_disagreement =
-        "status.atProvider.arn names another resource: " + Printable(draft.own_arn);
+    facts.account_disagreement.assign(SpecOf(kind.flavour).shown_by);
+    facts.account_disagreement += " names another resource: " + Printable(draft.own_arn);
   }
   const auto is_shown = [&](const DeclaredResource& resource) {
     return !own_arn.empty() && resource.arn == own_arn;
@@ -245,6 +278,12 @@ void ReadManaged(ObjectView view, const KindEntry& kind, const IdentityRules& ru
     facts.shown_key = ShownKey(view, draft);
   }
   if (other) AppendResources(*other, facts.resources, facts.bad_names);
+}
+
+void MarkObserved(ObjectFacts& facts) {
+  for (DeclaredResource& resource : facts.resources) {
+    for (DeclaredName& name : resource.names) name.observed = true;
+  }
 }
 
 }  // namespace
@@ -257,7 +296,7 @@ ObjectFacts Identify(Value object, const GroupKind& kind, const IdentityRules& r
                      std::string_view default_ns) {
   const KindEntry* entry =
       rules.catalogue == nullptr ? nullptr : rules.catalogue->FindKind(kind.group, kind.kind);
-  const bool has_namespace = entry == nullptr || entry->flavour == Flavour::kUpjetNamespaced;
+  const bool has_namespace = entry == nullptr || SpecOf(entry->flavour).namespaced;
   ObjectView view = ViewObject(object);
   // An object in a request may leave it out: the API server takes it from the path.
   if (view.ns.empty() && has_namespace) view.ns = default_ns;
@@ -269,10 +308,18 @@ ObjectFacts Identify(Value object, const GroupKind& kind, const IdentityRules& r
   facts.lineage = ReadLineage(view, facts.slot.cluster);
   facts.created_marks = CreatedMarks(view);
   facts.creation_open = IsCreationOpen(view);
-  const std::string_view external = view.Annotation("crossplane.io/external-name");
-  if (!external.empty()) {
+  std::optional<AckObject> ack;
+  if (entry != nullptr && entry->flavour == Flavour::kAck) {
+    ack.emplace(object, *entry);
+    ack->Apply(view);
+    facts.name_finding = ack->finding();
+    facts.real = ack->is_managed();
+    facts.deleting = false;
+    facts.is_end_untold = ack->is_end_untold();
+  }
+  if (!view.external_name.empty()) {
     Fingerprint digest;
-    digest.Add(external);
+    digest.Add(view.external_name);
     facts.external_name = digest.value();
   }
   facts.composite = rules.composites.contains(kind);
@@ -281,7 +328,8 @@ ObjectFacts Identify(Value object, const GroupKind& kind, const IdentityRules& r
   if (entry != nullptr) {
     facts.known_kind = true;
     facts.managed = true;
-    ReadManaged(view, *entry, rules, facts);
+    ReadManaged(view, *entry, rules, ack ? &*ack : nullptr, facts);
+    if (ack && ack->is_id_observed()) MarkObserved(facts);
   } else if (const MappingRule* rule = rules.mappings.Find(kind.group, kind.kind, view.ns);
              rule != nullptr && rules.catalogue != nullptr) {
     facts.known_kind = true;

@@ -166,6 +166,8 @@ struct ObjectFacts {
   // -failed, or one of these is later than the deletionTimestamp: that its provider finds nothing
   // is no proof (E8).
   bool creation_open = false;
+  // That its provider lets go of it proves no deletion: it may do so and keep the resource (E8).
+  bool is_end_untold = false;
   // A digest of its external name, by which its provider looks for it; 0: it has none.
   std::uint64_t external_name = 0;
 
@@ -177,7 +179,8 @@ struct ObjectFacts {
 // object's own ARN.
 struct ProviderConfigName {
   std::string group;  // "aws.upbound.io", "aws.m.upbound.io", "aws.crossplane.io"
-  std::string kind;   // "ProviderConfig" or "ClusterProviderConfig"
+  std::string kind;   // "ProviderConfig" or "ClusterProviderConfig"; of ACK, whose credentials
+                      // are those of a namespace, "Namespace" in "services.k8s.aws"
   std::string ns;
   std::string name;
 

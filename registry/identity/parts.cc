@@ -14,8 +14,6 @@
 namespace truce {
 namespace {
 
-constexpr std::string_view kForProvider = "forProvider";
-constexpr std::string_view kInitProvider = "initProvider";
 constexpr double kExactIntegerMax = 9007199254740992.0;  // 2^53: doubles below it are exact
 
 bool Absent(Value value) {
@@ -52,10 +50,21 @@ Value HolderOf(Value provider, std::span<const std::string> path) {
   return holder.is_array() && holder.size() == 1 ? holder.first() : holder;
 }
 
+// What a reference of ACK begins with: "vpc" of vpcID, "securityGroup" of securityGroupIDs.
+std::string_view ShortName(std::string_view field) {
+  for (const std::string_view end : {"IDs", "ARNs", "Names", "ID", "ARN", "Name"}) {
+    if (field.size() > end.size() && field.ends_with(end)) {
+      return field.substr(0, field.size() - end.size());
+    }
+  }
+  return field;
+}
+
 // The reference that stands for `field`: `<field>Ref`, `<field>Refs` or `<field>Selector`, where a
 // plural field's references are named in the singular (subnetIds: subnetIdRefs).
-Value ReferenceFor(Value holder, std::string_view field) {
+Value ReferenceFor(Value holder, std::string_view field, bool is_short) {
   if (!holder.is_object()) return {};
+  if (is_short) field = ShortName(field);
   const std::string_view singular =
       field.ends_with('s') ? field.substr(0, field.size() - 1) : field;
   for (Value member = holder.first(); member.exists(); member = holder.next(member)) {
@@ -76,6 +85,7 @@ void NoteReference(Reading& reading, Value member, std::string_view section,
   reference.path.append(1, '.').append(member.key());
   Value target = member;
   if (target.is_array() && target.size() == 1) target = target.first();
+  if (const Value from = target.Child("from"); from.is_object()) target = from;
   reference.name = StringOf(target.Child("name"));
   reference.ns = StringOf(target.Child("namespace"));
   reading.missing = reference.path + " is not resolved yet";
@@ -90,7 +100,9 @@ bool RuleIsAscii(const TypeSpec& type, const KeyPart& part) {
   const auto ruled = [&](const KeyPart& other) {
     return other.name == rule.part && SameSource(other, part);
   };
-  return std::ranges::any_of(type.extra, ruled) || std::ranges::any_of(type.community_extra, ruled);
+  return std::ranges::any_of(type.extra, ruled) ||
+         std::ranges::any_of(type.community_extra, ruled) ||
+         std::ranges::any_of(type.ack_extra, ruled);
 }
 
 KeyAlphabet AlphabetOf(const KeyPart& part, const PartContext& context) {
@@ -114,11 +126,6 @@ std::string AddValue(Reading& reading, Value value, const PartContext& context) 
   return wrong;
 }
 
-struct Section {
-  std::string_view name;
-  Value value;
-};
-
 // Adds the value at `path` of the section of a spec. True when the section decides: a value, or a
 // reference to come.
 bool ReadSection(Reading& reading, const Section& section, std::span<const std::string> path,
@@ -127,7 +134,7 @@ bool ReadSection(Reading& reading, const Section& section, std::span<const std::
   const Value holder = HolderOf(section.value, path);
   const Value value = holder.Child(path.back());
   if (Absent(value)) {
-    const Value member = ReferenceFor(holder, path.back());
+    const Value member = ReferenceFor(holder, path.back(), context.short_references);
     if (member.exists()) NoteReference(reading, member, section.name, path);
     return member.exists();
   }
@@ -161,8 +168,8 @@ void ReadField(Reading& reading, const ObjectView& view, const PartContext& cont
   bool decided = false;
   for (const std::vector<std::string>& path : part.paths) {
     // forProvider wins, also with a reference: the provider writes what it resolves there.
-    const bool found = ReadSection(reading, {kForProvider, view.for_provider}, path, context) ||
-                       ReadSection(reading, {kInitProvider, view.init_provider}, path, context);
+    const bool found = ReadSection(reading, view.fields[0], path, context) ||
+                       ReadSection(reading, view.fields[1], path, context);
     decided = decided || found;
     // Each of several fields may hold some of a list, but a single value stands in one of them.
     if (found && !part.list) return;
@@ -170,7 +177,7 @@ void ReadField(Reading& reading, const ObjectView& view, const PartContext& cont
   if (decided || TakeDefault(reading) || part.paths.empty()) return;
   std::vector<std::string> fields;
   for (const std::vector<std::string>& path : part.paths) {
-    fields.push_back(FieldName(kForProvider, path));
+    fields.push_back(FieldName(view.fields[0].name, path));
   }
   reading.missing = Joined(fields, " or ") + " is not set";
 }
@@ -193,17 +200,16 @@ std::string_view ScalarOf(Value value) {
 
 std::string_view FieldOf(const ObjectView& view, const std::vector<std::string>& path) {
   if (path.empty()) return {};
-  for (const Value provider : {view.for_provider, view.init_provider}) {
-    if (provider.empty()) continue;
-    const Value value = HolderOf(provider, path).Child(path.back());
+  for (const Section& section : view.fields) {
+    if (section.value.empty()) continue;
+    const Value value = HolderOf(section.value, path).Child(path.back());
     if (!Absent(value)) return ScalarOf(value);
   }
   return {};
 }
 
-std::string FieldName(std::string_view provider, std::span<const std::string> path) {
-  std::string name = "spec.";
-  name.append(provider);
+std::string FieldName(std::string_view section, std::span<const std::string> path) {
+  std::string name(section);
   for (const std::string& step : path) name.append(1, '.').append(step);
   return name;
 }
@@ -334,8 +340,8 @@ std::string_view ToldByAddress(const KeyPart& part, const PartContext& context) 
 void ReadExternalName(Reading& reading, const ObjectView& view, const PartContext& context) {
   const KeyPart& part = *reading.part;
   const bool assigned = part.source == KeyPart::Source::kAssignedExternalName;
-  std::string_view where = "annotation crossplane.io/external-name";
-  std::string_view name = view.Annotation("crossplane.io/external-name");
+  std::string_view where = view.external_name_place;
+  std::string_view name = view.external_name;
   if (name.empty() && !assigned) {
     // The provider writes it into the annotation before it creates anything: the name is known.
     name = view.name;

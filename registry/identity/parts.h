@@ -42,6 +42,8 @@ struct PartContext {
   const NameReading* external = nullptr;
   // Gets what is said of a text that is no id (ObjectFacts::name_finding); null: nobody listens.
   std::string* finding = nullptr;
+  // A reference has the field's name without its ID, ARN or Name (vpcID: vpcRef), as ACK writes it.
+  bool short_references = false;
 };
 
 // Reads `part` of the managed resource `view`. Values that must not become keys are reported to the
@@ -83,11 +85,11 @@ bool SameSource(const KeyPart& a, const KeyPart& b);
 // A scalar's text as identity reads it; empty for null, false, "", arrays and objects.
 std::string_view ScalarOf(Value value);
 
-// The scalar at `path` below spec.forProvider, else below spec.initProvider.
+// The scalar at `path` in the first of the view's sections that has one.
 std::string_view FieldOf(const ObjectView& view, const std::vector<std::string>& path);
 
-// "spec.forProvider.a.b".
-std::string FieldName(std::string_view provider, std::span<const std::string> path);
+// "spec.forProvider.a.b" of the section "spec.forProvider".
+std::string FieldName(std::string_view section, std::span<const std::string> path);
 
 }  // namespace truce
 

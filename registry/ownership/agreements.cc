@@ -290,12 +290,9 @@ Result<Agreement> EndTransfer(const PublicId& id, std::string_view how, const By
   return offer;
 }
 
-bool IsKeptByPolicy(const Slot& slot) { return slot.group.ends_with(".aws.crossplane.io"); }
+bool IsKeptByPolicy(const Slot& slot) { return FlavourFor(slot.group).keeps_by_policy; }
 
-std::string KeepingField(const Slot& slot) {
-  return IsKeptByPolicy(slot) ? "spec.deletionPolicy: Orphan"
-                              : "spec.managementPolicies: [\"Observe\"]";
-}
+std::string KeepingField(const Slot& slot) { return std::string(FlavourFor(slot.group).keeping); }
 
 namespace {
 

@@ -96,8 +96,8 @@ void ResolveReferences(const Catalogue& catalogue, const Facts& facts, ObjectFac
       const auto name = there ? NameOf(there->uid, reference.type, facts) : std::nullopt;
       // As where a value stands in the reference's place: it witnesses nothing of this one (E8).
       if (name && !Resolve(resource, reference, *name, *spec)) {
-        object.account_disagreement =
-            "status.atProvider.arn names another resource: " + Printable(resource.shown_arn);
+        object.account_disagreement.assign(SpecOf(own->flavour).shown_by);
+        object.account_disagreement += " names another resource: " + Printable(resource.shown_arn);
       }
     }
   }

@@ -129,8 +129,8 @@ bool WasCreated(const ObjectFacts& object, const Object& known) {
 }
 
 bool HasProviderFinalizer(const ObjectFacts& object) {
-  constexpr std::string_view kFinalizer = "finalizer.managedresource.crossplane.io";
-  return std::ranges::count(object.finalizers, kFinalizer) > 0;
+  const std::string finalizer = FinalizerOf(object.slot.group, object.slot.kind);
+  return std::ranges::count(object.finalizers, finalizer) > 0;
 }
 
 namespace {
@@ -498,7 +498,7 @@ bool NamesAllIds(const DeclaredResource& declared, const ResourceId& id, const L
 // other finalizers held.
 bool LetGo(const Row& row, const ObjectFacts& last, const Ending& ending) {
   if (!row.base || row.base == Row::kNoWord || row.account_fields == Row::kMoved) return false;
-  if (last.creation_open || !last.name_finding.empty()) return false;
+  if (last.creation_open || last.is_end_untold || !last.name_finding.empty()) return false;
   return !HasProviderFinalizer(last) || (ending.before && *ending.before <= *row.base);
 }
 

@@ -78,8 +78,7 @@ void HearWord(const Object& object, const std::string& before, Ledger& ledger);
 // (E3).
 bool WasCreated(const ObjectFacts& object, const Object& known);
 
-// Whether Crossplane's finalizer of a managed resource, which only its provider may remove, is
-// there.
+// Whether the finalizer that only its provider may remove is there (FinalizerOf).
 bool HasProviderFinalizer(const ObjectFacts& object);
 
 // What is known of an object's end beside its last version.

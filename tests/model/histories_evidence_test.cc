@@ -327,6 +327,12 @@ TEST_F(HistoriesOfLettingGo, NotUnderAnotherProviderConfig) {
   EXPECT_TRUE(Ends(last)) << "a name without account needs none";
 }
 
+TEST_F(HistoriesOfLettingGo, NotWhereTheObjectDoesNotTellThatItDeletes) {
+  ObjectFacts last = Dying("by-its-namespace-perhaps-retained");
+  last.is_end_untold = true;
+  EXPECT_FALSE(Ends(last));
+}
+
 TEST_F(HistoriesOfLettingGo, NotWhatItMakesMeanwhile) {
   ObjectFacts last = Dying("open");
   last.creation_open = true;

@@ -62,6 +62,7 @@ def _service_account(namespace: str, name: str) -> Actor:
 
 
 ACTORS = {
+    "ack": _service_account("ack-system", "ack-s3-controller"),
     "admin": Actor("admin", ("system:masters",)),
     "argocd": _service_account("argocd", "argocd-application-controller"),
     "collector": _service_account("kube-system", "generic-garbage-collector"),

@@ -42,6 +42,8 @@ CUSTOM_KINDS = (
     _kind("route53.aws.upbound.io", "v1beta1", "Record", "records"),
     _kind("route53.aws.upbound.io", "v1beta1", "Zone", "zones"),
     _kind("dynamodb.aws.upbound.io", "v1beta1 v1beta2", "Table", "tables"),
+    _kind("s3.services.k8s.aws", "v1alpha1", "Bucket", "buckets", True),
+    _kind("sqs.services.k8s.aws", "v1alpha1", "Queue", "queues", True),
     _kind("aws.upbound.io", "v1beta1", "ProviderConfig", "providerconfigs"),
     _kind("aws.m.upbound.io", "v1beta1", "ProviderConfig", "providerconfigs", True),
     _kind("aws.m.upbound.io", "v1beta1", "ClusterProviderConfig", "clusterproviderconfigs"),
@@ -124,6 +126,22 @@ def community_bucket(name: str, external_name: str = "") -> dict:
     obj = managed("s3.aws.crossplane.io/v1beta1", "Bucket", name, external_name)
     obj["spec"]["forProvider"] = {"locationConstraint": REGION}
     return obj
+
+
+def ack(service: str, kind: str, name: str, namespace: str, spec: dict | None = None, **annotations: str) -> dict:
+    """A resource of ACK. `annotations` are those of services.k8s.aws, with _ for -."""
+    obj = {
+        "apiVersion": f"{service}.services.k8s.aws/v1alpha1",
+        "kind": kind,
+        "metadata": {
+            "name": name,
+            "namespace": namespace,
+            "annotations": {
+                f"services.k8s.aws/{key.replace('_', '-')}": text for key, text in annotations.items()
+            },
+        },
+    }
+    return obj if spec is None else {**obj, "spec": spec}
 
 
 def managed(api_version: str, kind: str, name: str, external_name: str = "", **metadata) -> dict:

@@ -2,10 +2,12 @@
 
 import json
 import re
+from pathlib import Path
 
 import pytest
 
 OK, NO, USAGE, UNREACHABLE, CANNOT_RUN = 0, 1, 2, 3, 5
+ROOT = Path(__file__).resolve().parents[2]
 COMMAND_LINE = r"^  ([a-z][a-z-]*) {2,}\S"  # of the list in `truce --help`
 
 
@@ -288,6 +290,32 @@ def test_types_of_a_word(cli):
     none = cli("types", "no-such-word")
     assert none.returncode == NO
     assert complaint(none) == "no type or kind has 'no-such-word' in its name; `truce types` lists all"
+
+
+def types_of(cli, flavour: str) -> list[dict]:
+    return json.loads(cli("types", "--flavour", flavour, "-o", "json").stdout)["items"]
+
+
+def test_types_of_a_flavour(cli):
+    for item in types_of(cli, "ack"):
+        assert item["kinds"] and all(kind["group"].endswith(".services.k8s.aws") for kind in item["kinds"])
+    queue = json.loads(cli("types", "sqs/Queue", "--flavour", "ack", "-o", "json").stdout)["items"][0]
+    assert queue["kinds"] == [{"group": "sqs.services.k8s.aws", "kind": "Queue"}]
+    none = cli("types", "s3/BucketPolicy", "--flavour", "ack")
+    assert none.returncode == NO
+    assert complaint(none) == ("no type or kind of flavour ack has 's3/BucketPolicy' in its name; "
+                               "`truce types` lists all")
+    unknown = cli("types", "--flavour", "gcp")
+    assert unknown.returncode == USAGE
+    assert "--flavour" in complaint(unknown)
+
+
+def test_the_figures_of_the_readme(cli):
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    figures = re.search(r"([\d,]+) AWS types of Crossplane's upjet providers, (\d+) also of the community provider, "
+                        r"(\d+) also of ACK", text)
+    counted = [len(types_of(cli, flavour)) for flavour in ("upjet", "community", "ack")]
+    assert [int(figure.replace(",", "")) for figure in figures.groups()] == counted
 
 
 def test_types_as_table_and_json(cli):

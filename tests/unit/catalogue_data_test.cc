@@ -61,6 +61,49 @@ TEST(CatalogueData, MapsBothUpjetGroupsOfEveryType) {
   }
 }
 
+// An object of ACK names the same resource as one of Crossplane: the types are the same.
+TEST(CatalogueData, HoldsTheKindsOfAck) {
+  std::size_t kinds = 0;
+  std::size_t unsure = 0;
+  std::size_t late = 0;
+  for (const TypeSpec& spec : Catalogue::BuiltIn().types()) {
+    SCOPED_TRACE(spec.name);
+    std::size_t own = 0;
+    for (const KindSpec& kind : spec.kinds) {
+      if (kind.flavour != Flavour::kAck) continue;
+      ++own;
+      if (!kind.sure) ++unsure;
+    }
+    EXPECT_LE(own, 1U) << "a reference could not tell which kind is meant";
+    // Which field of ACK names the account is not known.
+    EXPECT_TRUE(own == 0 || spec.account_path.empty());
+    kinds += own;
+    if (own != 0 && spec.Late(Flavour::kAck)) ++late;
+  }
+  EXPECT_EQ(kinds, 221U);
+  EXPECT_EQ(unsure, 4U);
+  EXPECT_EQ(late, 49U);
+}
+
+// Every place that must know how a flavour is written asks this table.
+TEST(CatalogueData, AGroupTellsItsFlavour) {
+  for (const FlavourSpec& flavour : Flavours()) {
+    SCOPED_TRACE(flavour.name);
+    EXPECT_EQ(&SpecOf(flavour.flavour), &flavour);
+    EXPECT_EQ(FindFlavour("s3" + std::string(flavour.groups)), &flavour);
+    EXPECT_EQ(FindFlavour(flavour.ConfigGroup()), nullptr)
+        << "what names accounts declares nothing";
+  }
+  for (const TypeSpec& spec : Catalogue::BuiltIn().types()) {
+    for (const KindSpec& kind : spec.kinds) {
+      ASSERT_NE(FindFlavour(kind.group), nullptr) << kind.group;
+      EXPECT_EQ(FindFlavour(kind.group)->flavour, kind.flavour) << kind.group;
+    }
+  }
+  EXPECT_EQ(FindFlavour("platform.example.org"), nullptr);
+  EXPECT_EQ(FlavourFor("platform.example.org").flavour, Flavour::kUpjetCluster);
+}
+
 TEST(CatalogueData, KindsAreFoundByGroupAndKindTogether) {
   const Catalogue& catalogue = Catalogue::BuiltIn();
   EXPECT_EQ(catalogue.FindKind("rds.aws.upbound.io", "Cluster")->type->name, "rds/Cluster");

@@ -34,6 +34,19 @@ TEST(Explain, ShowsTheRowOfABucketPolicy) {
   EXPECT_EQ(Explain(spec), expected);
 }
 
+TEST(Explain, ShowsWhereKindsOfAckSayIt) {
+  const std::string grant = Explain(*Catalogue::BuiltIn().FindType("kms/Grant"));
+  EXPECT_NE(grant.find("of ACK          id = status.grantID: an id that AWS assigns"),
+            std::string::npos)
+      << grant;
+  EXPECT_NE(grant.find("of ACK          keyId = spec.keyID (made equal: basename) -> kms/Key"),
+            std::string::npos)
+      << grant;
+  const std::string key = Explain(*Catalogue::BuiltIn().FindType("kms/Key"));
+  EXPECT_NE(key.find("Key.kms.services.k8s.aws   ack, judged: conflicts warn"), std::string::npos)
+      << key;
+}
+
 TEST(Explain, SaysWhyConflictsOfAnUnsureTypeOnlyWarn) {
   const TypeSpec& spec = *Catalogue::BuiltIn().FindType("sqs/QueueRedrivePolicy");
   EXPECT_EQ(DefaultConflict(spec), "warn");

@@ -14,7 +14,9 @@ namespace catalogue_parse_test {
 const std::vector<std::string> kColumns = {
     "type",       "kinds",           "scope",      "certainty",       "region",   "account",
     "parts",      "community_parts", "extra",      "community_extra", "space",    "arn",
-    "attachment", "name_part",       "name_regex", "name_min",        "name_max", "name_rule"};
+    "attachment", "name_part",       "name_regex", "name_min",        "name_max", "name_rule",
+    "ack_parts",  "ack_extra",       "ack_id"};
+const std::string kWithAck = "@upjet Bucket.s3.aws.crossplane.io Bucket.s3.services.k8s.aws";
 
 std::string Row(const std::vector<std::string>& cells) {
   std::string row;
@@ -46,7 +48,10 @@ std::string BucketRow(const std::vector<Change>& changes) {
                                     "^[a-z]+$",
                                     "3",
                                     "63",
-                                    "no dots"};
+                                    "no dots",
+                                    "-",
+                                    "-",
+                                    "-"};
   for (const Change& change : changes) {
     const auto at = std::find(kColumns.begin(), kColumns.end(), change.column);
     EXPECT_NE(at, kColumns.end()) << change.column;
@@ -163,6 +168,15 @@ TEST(CatalogueParse, NamesPlaceColumnAndRemedyOfABadCell) {
       {{{"community_parts", "other=@external-name"}},
        "community_parts: must name the parts name in this order"},
       {{{"community_parts", "name"}, {"kinds", "@upjet"}}, "community_parts: the type has no"},
+      {{{"ack_parts", "name"}}, "ack_parts: the type has no kind of ACK; write -"},
+      {{{"kinds", kWithAck}}, "ack_parts: must name the parts name in this order"},
+      {{{"kinds", kWithAck}, {"ack_parts", "name=@external-name"}},
+       "ack_parts: an object of ACK has no external name"},
+      {{{"kinds", kWithAck}, {"ack_parts", "name=@assigned"}},
+       "ack_id: an @assigned part needs the path of the id below status"},
+      {{{"kinds", kWithAck}, {"ack_parts", "name"}, {"ack_extra", "alias"}},
+       "ack_extra: \"alias\" is no value of column extra"},
+      {{{"kinds", kWithAck}, {"ack_parts", "name"}, {"ack_id", "a..b"}}, "ack_id: \"a..b\" is not"},
       {{{"community_extra", "x"}}, "community_extra: must name -"},
       {{{"extra", "name"}}, "extra: \"name\" is a part of the key already"},
       {{{"space", "s3"}}, "space: \"s3\" is not a space"},
@@ -209,7 +223,7 @@ TEST(CatalogueParse, NamesPlaceAndRemedyOfABadFile) {
       {"type\ttype\n", "types.tsv:1: header: column \"type\" is there twice"},
       {"kinds\ttype\n", "types.tsv:1: header: the first column must be type"},
       {"type\nx/Y\n", "types.tsv:2: kinds: a new type needs the columns type, kinds, scope,"},
-      {File("s3/Bucket\t@upjet\n"), "types.tsv:3: row: 2 cells under 18 columns; write -"},
+      {File("s3/Bucket\t@upjet\n"), "types.tsv:3: row: 2 cells under 21 columns; write -"},
       {File("s3/Bucket\x01\n"), "types.tsv:3: line: only printable ASCII"},
       {File("s3/B\xc3\xbc\n"), "types.tsv:3: line: only printable ASCII"},
       {File(std::string(20'000, 'x')), "types.tsv:3: line: longer than 16384 bytes"},
@@ -286,7 +300,7 @@ TEST(CatalogueOverrides, AreCheckedAgainstTheWhole) {
   const std::string misfit = "mine.tsv: does not fit the other types: schema/aws-types.tsv:";
   const std::vector<BadFile> files = {
       {"type\tkinds\ns3/Bucket\t@upjet BucketPolicy.s3.aws.upbound.io\n", misfit},
-      {"type\tparts\nrds/Cluster\tname=@external-name;zone\n", misfit},
+      {"type\tparts\ndocdb/EventSubscription\tname=@external-name;zone\n", misfit},
       {"type\tparts\nsesv2/ConfigurationSet\tname=@external-name;zone\n", misfit},
       {"type\tparts\nneptune/EventSubscription\tname=@external-name;zone\n",
        "mine.tsv:2: parts: space rds/es has the parts name (docdb/EventSubscription"},

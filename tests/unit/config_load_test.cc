@@ -86,7 +86,7 @@ TEST(ConfigLoad, DefaultsDependOnWhetherAClusterIsServed) {
   EXPECT_EQ(without.reservation_cap, 100);
   EXPECT_EQ(without.reservation_burst, 1000);
   EXPECT_EQ(without.composite_denial_code, 422);
-  EXPECT_EQ(without.providers.size(), 2U);
+  EXPECT_EQ(without.providers.size(), 3U);
   EXPECT_EQ(without.composite_controllers.size(), 1U);
   EXPECT_EQ(without.restorers.size(), 3U);
   EXPECT_FALSE(without.status_guard);

@@ -69,6 +69,24 @@ TEST_F(ResolveTest, AnObjectOfAnotherFlavourIsAnotherObject) {
   EXPECT_EQ(Resolved(Read(by_name_, policy_)), "");
 }
 
+// ACK's references name objects of its own kinds, in other namespaces too.
+TEST_F(ResolveTest, AReferenceOfAck) {
+  const auto subnet = [&](const std::string& from) {
+    return Read(R"({"metadata":{"name":"s","namespace":"a","uid":"2","annotations":)"
+                R"({"services.k8s.aws/region":"eu-west-1"}},"spec":{"cidrBlock":"10.0.0.0/24",)"
+                R"("vpcRef":{"from":)" +
+                    from + "}}}",
+                {"ec2.services.k8s.aws", "Subnet"});
+  };
+  const std::string other = R"({"name":"net","namespace":"b"})";
+  EXPECT_EQ(Resolved(subnet(other)), "") << "not known yet";
+  Create(Read(R"({"metadata":{"name":"net","namespace":"b","uid":"1","annotations":)"
+              R"({"services.k8s.aws/region":"eu-west-1"}},"status":{"vpcID":"vpc-0a1b2c3d"}})",
+              {"ec2.services.k8s.aws", "VPC"}));
+  EXPECT_EQ(Resolved(subnet(other)), "ec2/Subnet|aws|||vpcId=vpc-0a1b2c3d|cidrBlock=10.0.0.0/24");
+  EXPECT_EQ(Resolved(subnet(R"({"name":"net"})")), "") << "in its own namespace there is none";
+}
+
 // The provider writes the id over the name: what the object was named before stays its name.
 TEST_F(ResolveTest, ANameThatTheIdReplacedIsTheOneBefore) {
   const GroupKind kind{"cloudfront.aws.upbound.io", "OriginRequestPolicy"};

@@ -1,5 +1,6 @@
 #include "webhook/admission/review_case.h"
 
+#include <algorithm>
 #include <string>
 #include <utility>
 
@@ -25,8 +26,11 @@ Result<void> FillReviewCase(const AdmissionRequest& request, const AdmissionPoli
     asked.old_object = Identify(request.old_object, kind, policy.identity);
     const Value spec = request.object.Child("spec");
     const Value before = request.old_object.Child("spec");
-    review.rewrites = !spec.Child("forProvider").Equals(before.Child("forProvider")) ||
-                      !spec.Child("initProvider").Equals(before.Child("initProvider"));
+    const auto& sections = FlavourFor(kind.group).sections;
+    review.rewrites = std::ranges::any_of(sections, [&](std::string_view section) {
+      return section.empty() ? !spec.Equals(before)
+                             : !spec.Child(section).Equals(before.Child(section));
+    });
   } else if (asked.requester.composite_controller && asked.object.lineage.composed) {
     review.composed_as = ReadLiveObject(request.object).composed_as;
   }

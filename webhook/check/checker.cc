@@ -241,7 +241,7 @@ Result<void> Checker::Impl::AddObject(const YamlNode& object, const CheckLocatio
   subject.slot.kind = kind;
   if (!MayDeclare(subject.slot.group)) return {};
   const KindEntry* entry = policy.catalogue->FindKind(subject.slot.group, kind);
-  const bool clustered = entry != nullptr && entry->flavour != Flavour::kUpjetNamespaced;
+  const bool clustered = entry != nullptr && !SpecOf(entry->flavour).namespaced;
   subject.slot.ns = TextAt(object, {"metadata", "namespace"});
   if (subject.slot.ns.empty() && !clustered) subject.slot.ns = settings.ns;
   subject.slot.name = TextAt(object, {"metadata", "name"});

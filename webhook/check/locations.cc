@@ -6,6 +6,7 @@
 namespace truce {
 namespace {
 
+constexpr std::string_view kAdoptionFields = "services.k8s.aws/adoption-fields";
 constexpr std::string_view kExternalName = "crossplane.io/external-name";
 
 const YamlNode* Child(const YamlNode* node, std::string_view key) {
@@ -39,9 +40,11 @@ bool Visit(const YamlNode& node, std::string_view text, std::size_t& left, const
 }
 
 // Where one part of the key is read from.
-const YamlNode* Source(const YamlNode& object, const KeyPart& part) {
+const YamlNode* Source(const YamlNode& object, const FlavourSpec& flavour, const KeyPart& part) {
   const YamlNode* metadata = Child(&object, "metadata");
-  const YamlNode* external = Child(Child(metadata, "annotations"), kExternalName);
+  const bool is_ack = flavour.flavour == Flavour::kAck;
+  const YamlNode* external =
+      Child(Child(metadata, "annotations"), is_ack ? kAdoptionFields : kExternalName);
   switch (part.source) {
     case KeyPart::Source::kExternalName:
       return IsScalar(external) ? external : Child(metadata, "name");
@@ -50,21 +53,19 @@ const YamlNode* Source(const YamlNode& object, const KeyPart& part) {
     case KeyPart::Source::kField: break;
   }
   const YamlNode* spec = Child(&object, "spec");
-  for (const std::string_view provider : {"forProvider", "initProvider"}) {
+  for (const std::string_view section : flavour.sections) {
     for (const std::vector<std::string>& path : part.paths) {
-      const YamlNode* found = NodeAt(Child(spec, provider), path);
+      const YamlNode* found = NodeAt(section.empty() ? spec : Child(spec, section), path);
       if (found != nullptr) return found;
     }
   }
-  return nullptr;
+  return is_ack ? external : nullptr;
 }
 
 const YamlNode* InManaged(const YamlNode& object, const KindEntry& entry, std::string_view name) {
-  const TypeSpec& type = *entry.type;
-  const bool community = entry.flavour == Flavour::kCommunity && !type.community_parts.empty();
   const YamlNode* first = nullptr;
-  for (const KeyPart& part : community ? type.community_parts : type.parts) {
-    const YamlNode* found = Source(object, part);
+  for (const KeyPart& part : entry.type->PartsFor(entry.flavour)) {
+    const YamlNode* found = Source(object, SpecOf(entry.flavour), part);
     if (IsScalar(found) && found->scalar == name) return found;
     if (first == nullptr) first = found;
   }

@@ -181,7 +181,8 @@ const std::array kKeys = {
       .reloads = true},
   Key{.name = "providers", .field = &Config::providers,
       .fallback = "system:serviceaccount:crossplane-system:provider-*,"
-                  "system:serviceaccount:crossplane-system:upbound-provider-*",
+                  "system:serviceaccount:crossplane-system:upbound-provider-*,"
+                  "system:serviceaccount:ack-system:ack-*-controller",
       .type = "list of user patterns", .help = "Users that providers run as",
       .check = Check::kPattern, .reloads = true},
   Key{.name = "restorers", .field = &Config::restorers,

@@ -77,9 +77,12 @@ Result<std::pair<ProviderConfigName, std::string>> ReadProviderConfig(const Yaml
   TRUCE_ASSIGN_OR_RETURN(out.group, reader.Optional(node, "group", path));
   TRUCE_ASSIGN_OR_RETURN(out.kind, reader.Optional(node, "kind", path));
   if (out.kind.empty()) out.kind = "ProviderConfig";
-  if (out.kind != "ProviderConfig" && out.kind != "ClusterProviderConfig") {
+  const bool is_known = std::ranges::any_of(Flavours(), [&](const FlavourSpec& flavour) {
+    return out.kind == flavour.config_kind || out.kind == flavour.own_config_kind;
+  });
+  if (!is_known) {
     return reader.Fail(*node.Find("kind"), path + ".kind",
-                       "must be ProviderConfig or ClusterProviderConfig");
+                       "must be ProviderConfig, ClusterProviderConfig, or Namespace for ACK");
   }
   TRUCE_ASSIGN_OR_RETURN(out.ns, reader.Optional(node, "namespace", path));
   TRUCE_ASSIGN_OR_RETURN(out.name, reader.Required(node, "name", path));
@@ -129,8 +132,6 @@ Result<void> ReadOverrides(const YamlNode& node, std::string_view where, Config&
 }
 
 Result<void> ReadProviderConfigs(const YamlNode& node, std::string_view where, Config& config) {
-  // One without group stands for those of all known AWS providers.
-  static constexpr std::array kGroups = {"aws.upbound.io", "aws.m.upbound.io", "aws.crossplane.io"};
   const NodeReader reader(where);
   TRUCE_RETURN_IF_ERROR(reader.RequireList(node, "providerConfigs"));
   std::set<ProviderConfigName> seen;
@@ -146,8 +147,9 @@ Result<void> ReadProviderConfigs(const YamlNode& node, std::string_view where, C
       config.accounts.emplace(std::move(provider), account);
       continue;
     }
-    for (const char* group : kGroups) {
-      provider.group = group;
+    // One without group stands for those of all known AWS providers.
+    for (const FlavourSpec& flavour : Flavours()) {
+      provider.group = flavour.ConfigGroup();
       config.accounts.emplace(provider, account);
     }
   }

@@ -1,7 +1,6 @@
 #include "webhook/findings/coverage.h"
 
 #include <algorithm>
-#include <array>
 #include <map>
 #include <tuple>
 #include <utility>
@@ -66,7 +65,9 @@ class Coverage final {
     for (const auto& [name, kind] : cluster_.kinds) {
       if (kind.status.kind.role == Role::kClaim) AddClaim(name, kind);
     }
-    for (auto& [type, count] : weak_types_) AddType(*policy_.catalogue->FindType(type), count);
+    for (const auto& [type, count] : weak_types_) {
+      AddType(*policy_.catalogue->FindType(type.first), type.second, count);
+    }
     for (const auto& [config, count] : cluster_.provisional_accounts) AddAccount(config, count);
     AddUnboundAccounts();
     SortGaps(report_.gaps);
@@ -151,12 +152,10 @@ class Coverage final {
   }
 
   // Of conflicts of the type, whoever declares it.
-  Mode ModeOf(const TypeSpec& type) const {
+  Mode ModeOf(const TypeSpec& type, bool sure) const {
     const ObjectFacts nobody;
     const RuleCase c{.policy = &policy_, .object = &nobody, .root = &nobody.slot, .now = now_};
-    return ModeIn(c, Rule::kDuplicateOwnership,
-                  {.type = type.name, .sure = type.certainty == Certainty::kResearched})
-        .mode;
+    return ModeIn(c, Rule::kDuplicateOwnership, {.type = type.name, .sure = sure}).mode;
   }
 
   // False when reviews of the kind do not reach Truce; the gap is told, unless nothing reaches it.
@@ -212,8 +211,9 @@ class Coverage final {
            "Mend what the message says; until then names of its types are answered with a warning.",
            objects});
     }
-    const bool denies = entry == nullptr || ModeOf(*entry->type) == Mode::kEnforce;
-    if (!denies) weak_types_[entry->type->name] += objects;
+    const bool is_sure = entry != nullptr && IsSure(*entry);
+    const bool denies = entry == nullptr || ModeOf(*entry->type, is_sure) == Mode::kEnforce;
+    if (!denies) weak_types_[{entry->type->name, is_sure}] += objects;
     if (is_sent && denies && !is_unread) ++report_.protected_kinds;
   }
 
@@ -287,9 +287,13 @@ class Coverage final {
          "Add a rule for it to the setting mappings.", kind.objects.size()});
   }
 
-  void AddType(const TypeSpec& type, std::uint64_t objects) {
-    const Mode mode = ModeOf(type);
-    const bool is_unsure = type.certainty != Certainty::kResearched;
+  static bool IsSure(const KindEntry& kind) {
+    return kind.sure && kind.type->certainty == Certainty::kResearched;
+  }
+
+  void AddType(const TypeSpec& type, bool is_sure, std::uint64_t objects) {
+    const Mode mode = ModeOf(type, is_sure);
+    const bool is_unsure = !is_sure;
     Add({GapReason::kWarnsOnly, type.name,
          "Conflicts of " + TypeForPeople(type.name) + " are not denied: mode " +
              std::string(Name(mode)) +
@@ -326,7 +330,7 @@ class Coverage final {
   const AdmissionPolicy& policy_;
   const Timestamp now_;
   std::vector<const WebhookEntry*> entries_;
-  std::map<std::string, std::uint64_t> weak_types_;
+  std::map<std::pair<std::string, bool>, std::uint64_t> weak_types_;  // and whether it is sure
   CoverageReport report_;
 };
 
@@ -335,12 +339,7 @@ class Coverage final {
 std::string_view Name(GapReason reason) { return kGapReasons.Of(reason); }
 std::optional<GapReason> GapReasonFromName(std::string_view name) { return kGapReasons.Find(name); }
 
-bool IsProviderKind(std::string_view group) {
-  constexpr std::array<std::string_view, 3> kProviders = {".aws.upbound.io", ".aws.m.upbound.io",
-                                                          ".aws.crossplane.io"};
-  return std::any_of(kProviders.begin(), kProviders.end(),
-                     [&](std::string_view suffix) { return group.ends_with(suffix); });
-}
+bool IsProviderKind(std::string_view group) { return FindFlavour(group) != nullptr; }
 
 void SortGaps(std::vector<CoverageGap>& gaps) {
   std::sort(gaps.begin(), gaps.end(), [](const CoverageGap& a, const CoverageGap& b) {

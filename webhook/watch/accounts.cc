@@ -35,24 +35,26 @@ Value LastOf(Value array) {
 // Of an endpoint, more services than AWS has.
 constexpr std::size_t kServicesMax = 500;
 
-bool IsClusterScoped(const GroupKind& kind) {
-  return kind.group != "aws.m.upbound.io" || kind.kind == "ClusterProviderConfig";
+// The flavour whose objects name ProviderConfigs of `kind`; null: these are none.
+const FlavourSpec* FlavourOf(const GroupKind& kind) {
+  for (const FlavourSpec& flavour : Flavours()) {
+    if (flavour.ConfigGroup() != kind.group) continue;
+    const bool is_known = kind.kind == flavour.config_kind || kind.kind == flavour.own_config_kind;
+    if (is_known) return &flavour;
+  }
+  return nullptr;
 }
 
 }  // namespace
 
-bool IsProviderConfig(const GroupKind& kind) {
-  if (kind.kind == "ProviderConfig") {
-    return kind.group == "aws.upbound.io" || kind.group == "aws.m.upbound.io" ||
-           kind.group == "aws.crossplane.io";
-  }
-  return kind.kind == "ClusterProviderConfig" && kind.group == "aws.m.upbound.io";
-}
+bool IsProviderConfig(const GroupKind& kind) { return FlavourOf(kind) != nullptr; }
 
 ProviderConfigName ProviderConfigNameOf(Value object, const GroupKind& kind) {
   const Value metadata = object.Child("metadata");
   ProviderConfigName name{kind.group, kind.kind, {}, std::string(StringOf(metadata.Child("name")))};
-  if (!IsClusterScoped(kind)) name.ns = StringOf(metadata.Child("namespace"));
+  const FlavourSpec* const flavour = FlavourOf(kind);
+  const bool has_namespace = flavour != nullptr && kind.kind == flavour->own_config_kind;
+  if (has_namespace) name.ns = StringOf(metadata.Child("namespace"));
   return name;
 }
 

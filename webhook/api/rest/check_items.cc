@@ -26,7 +26,7 @@ std::string TextOf(Value object, std::string_view name) {
 
 bool IsClusterScoped(const GroupKind& kind, const Catalogue& catalogue) {
   const KindEntry* entry = catalogue.FindKind(kind.group, kind.kind);
-  return entry != nullptr && entry->flavour != Flavour::kUpjetNamespaced;
+  return entry != nullptr && !SpecOf(entry->flavour).namespaced;
 }
 
 Result<CheckItem> ItemOf(Value object, const std::string& place) {

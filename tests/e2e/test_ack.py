@@ -1,0 +1,128 @@
+"""One bucket has one owner, whether Crossplane or ACK declares it."""
+
+import json
+
+import pytest
+
+from support.objects import ack, bucket, queue
+from support.processes import wait_for
+from support.provider import make_real
+from support.truce_process import FOLLOW_SECONDS
+from support.verdicts import assert_refused
+
+NAME = "prod-artifacts"
+FINALIZER = "finalizers.s3.services.k8s.aws/Bucket"
+ADOPTS = {"adoption_policy": "adopt", "adoption_fields": json.dumps({"name": NAME})}
+ACCOUNT = "111122223333"
+
+
+def ack_bucket(name: str, namespace: str, bucket_name: str = NAME, **annotations: str) -> dict:
+    return ack("s3", "Bucket", name, namespace, {"name": bucket_name}, **annotations)
+
+
+def manage(controller, obj: dict) -> None:
+    """What the controller writes of a bucket that it made."""
+    controller.patch(obj, {"metadata": {"finalizers": [FINALIZER]}}).expect()
+    show(controller, obj)
+
+
+def show(controller, obj: dict) -> None:
+    """The status that it writes, of a bucket that it refuses too."""
+    metadata = {"arn": f"arn:aws:s3:::{NAME}", "ownerAccountID": ACCOUNT, "region": "eu-west-1"}
+    controller.patch_status(obj, {"ackResourceMetadata": metadata}).expect()
+
+
+@pytest.fixture
+def truce(follow):
+    return follow()
+
+
+def test_a_bucket_of_crossplane_is_not_taken_by_ack(truce, user):
+    user("team-a").create(bucket("artifacts", NAME)).expect(201)
+    team = user("team-b")
+    answer = team.create(ack_bucket("copy", "team-b"))
+    assert_refused(answer, NAME, "artifacts")
+    assert 'annotation services.k8s.aws/read-only: "true"' in answer.message
+    assert_refused(team.create(ack("s3", "Bucket", "copy", "team-b", **ADOPTS)), NAME, "artifacts")
+    other = ack_bucket("copy", "team-b", "other-artifacts")
+    team.create(other).expect(201)
+    assert_refused(team.patch(other, {"spec": {"name": NAME}}), NAME, "artifacts")
+    annotated = {"metadata": {"annotations": {f"services.k8s.aws/{key.replace('_', '-')}": text
+                                              for key, text in ADOPTS.items()}}}
+    assert_refused(team.patch(other, annotated), NAME, "artifacts")
+
+
+def test_a_bucket_of_ack_is_not_taken_by_crossplane(truce, user):
+    user("team-a").create(ack_bucket("artifacts", "team-a")).expect(201)
+    assert_refused(user("team-b").create(bucket("copy", NAME)), NAME, "artifacts")
+    assert truce.wait_for_state(NAME, "held")["root"]["group"] == "s3.services.k8s.aws"
+
+
+def test_an_adopted_bucket_of_ack_has_one_owner(truce, user):
+    user("team-a").create(ack("s3", "Bucket", "artifacts", "team-a", **ADOPTS)).expect(201)
+    truce.wait_for_state(NAME, "held")
+    assert_refused(user("team-b").create(ack("s3", "Bucket", "copy", "team-b", **ADOPTS)), NAME, "artifacts")
+
+
+def test_a_reader_owns_nothing(truce, user):
+    user("team-a").create(ack_bucket("reader", "team-a", read_only="true")).expect(201)
+    user("team-b").create(bucket("artifacts", NAME)).expect(201)
+    assert truce.wait_for_state(NAME, "held")["root"]["name"] == "artifacts"
+
+
+@pytest.mark.parametrize(
+    "policy, lets_go, state",
+    [("delete", "ack", "free"), ("delete", "team-a", "orphaned"), ("retain", "ack", "orphaned"), ("", "ack", "orphaned")],
+    ids=["deleted", "stripped by somebody else", "retained", "perhaps retained by its namespace"],
+)
+def test_a_bucket_is_free_once_its_controller_deleted_it(truce, user, policy, lets_go, state):
+    policies = {"deletion_policy": policy} if policy else {}
+    obj = ack_bucket("artifacts", "team-a", **policies)
+    user("team-a").create(obj).expect(201)
+    manage(user("ack"), obj)
+    truce.wait_for_state(NAME, "held")
+    user("team-a").delete(obj).expect(200)
+    assert_refused(user("team-b").create(bucket("copy", NAME)), NAME)
+    user(lets_go).patch(obj, {"metadata": {"finalizers": None}}).expect()
+    truce.wait_for_state(NAME, state)
+
+
+def test_a_bucket_that_was_never_made_is_free(truce, user):
+    """Without the finalizer the controller made nothing, whatever the status shows."""
+    obj = ack_bucket("artifacts", "team-a")
+    user("team-a").create(obj).expect(201)
+    show(user("ack"), obj)
+    truce.wait_for_state(NAME, "held")
+    user("team-a").delete(obj).expect(200)
+    truce.wait_for_state(NAME, "free")
+
+
+def test_a_dormant_duplicate_says_nothing_of_the_bucket(follow, user):
+    """What ACK refused stays a conflict; its end touches nothing."""
+    truce = follow({"mode": "warn"})
+    owner = bucket("artifacts", NAME)
+    user("team-a").create(owner).expect(201)
+    make_real(user("provider"), owner)
+    truce.wait_for_state(NAME, "held")
+    copy = ack_bucket("copy", "team-b", deletion_policy="delete")
+    user("team-b").create(copy).expect(201)
+    show(user("ack"), copy)
+    wait_for(lambda: "copy" in truce.command("conflicts").stdout, FOLLOW_SECONDS, "the conflict")
+    user("team-b").delete(copy).expect(200)
+    wait_for(lambda: "copy" not in truce.command("conflicts").stdout, FOLLOW_SECONDS, "no conflict")
+    assert truce.owner(NAME)["root"]["name"] == "artifacts"
+    assert truce.state(NAME) == "held"
+
+
+def test_a_queue_is_known_once_its_region_is(follow, user):
+    """Without the annotation region and account are the controller's: status tells them."""
+    truce = follow({"providerConfigs": [{"name": "prod", "account": ACCOUNT}]})
+    obj = ack("sqs", "Queue", "jobs", "team-a", {"queueName": "jobs"})
+    user("team-a").create(obj).expect(201)
+    assert truce.state("jobs", "sqs/Queue") == "free"
+    metadata = {"arn": f"arn:aws:sqs:us-west-2:{ACCOUNT}:jobs", "ownerAccountID": ACCOUNT, "region": "us-west-2"}
+    user("ack").patch(obj, {"metadata": {"finalizers": ["finalizers.sqs.services.k8s.aws/Queue"]}}).expect()
+    user("ack").patch_status(obj, {"ackResourceMetadata": metadata}).expect()
+    wait_for(lambda: truce.state("jobs", "sqs/Queue") == "held", FOLLOW_SECONDS, "held")
+    answer = user("team-b").create(queue("copy", "jobs"))
+    assert answer.status == 201 and "jobs" in str(answer.warnings), "a name that a status alone tells warns"
