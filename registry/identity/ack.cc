@@ -1,11 +1,8 @@
 #include "registry/identity/ack.h"
 
-#include <algorithm>
-#include <array>
-#include <charconv>
 #include <cstddef>
-#include <cstdint>
 #include <map>
+#include <nlohmann/json.hpp>
 #include <optional>
 #include <utility>
 
@@ -19,95 +16,18 @@ constexpr std::string_view kReadOnly = "services.k8s.aws/read-only";
 constexpr std::string_view kDeletionPolicy = "services.k8s.aws/deletion-policy";
 constexpr std::string_view kMetadata = "ackResourceMetadata";
 
-// Reads a JSON object of texts, as the controller does: the last of equal keys counts.
-class TextsReader final {
- public:
-  explicit TextsReader(std::string_view json) : rest_(json) {}
-
-  std::optional<std::map<std::string, std::string>> Read() {
-    std::map<std::string, std::string> texts;
-    if (!Take('{')) return std::nullopt;
-    if (Take('}')) return IsAtEnd() ? std::optional(texts) : std::nullopt;
-    do {
-      std::optional<std::string> key = ReadText();
-      if (!key || !Take(':')) return std::nullopt;
-      std::optional<std::string> value = ReadText();
-      if (!value) return std::nullopt;
-      texts[*std::move(key)] = *std::move(value);
-    } while (Take(','));
-    return Take('}') && IsAtEnd() ? std::optional(texts) : std::nullopt;
+// An object of texts, as the controller reads it: the last of equal keys counts. Nothing: it is
+// none.
+std::optional<std::map<std::string, std::string>> TextsIn(std::string_view json) {
+  const auto object = nlohmann::json::parse(json, nullptr, false);
+  if (!object.is_object()) return std::nullopt;
+  std::map<std::string, std::string> texts;
+  for (const auto& [key, value] : object.items()) {
+    if (!value.is_string()) return std::nullopt;
+    texts[key] = value.get<std::string>();
   }
-
- private:
-  void SkipBlanks() {
-    rest_.remove_prefix(std::min(rest_.find_first_not_of(" \t\r\n"), rest_.size()));
-  }
-
-  bool Take(char mark) {
-    SkipBlanks();
-    if (!rest_.starts_with(mark)) return false;
-    rest_.remove_prefix(1);
-    return true;
-  }
-
-  bool IsAtEnd() {
-    SkipBlanks();
-    return rest_.empty();
-  }
-
-  std::optional<std::string> ReadText() {
-    if (!Take('"')) return std::nullopt;
-    std::string text;
-    while (!rest_.empty()) {
-      const char c = rest_.front();
-      rest_.remove_prefix(1);
-      if (c == '"') return text;
-      if (c != '\\') {
-        text.push_back(c);
-      } else if (!ReadEscape(text)) {
-        return std::nullopt;
-      }
-    }
-    return std::nullopt;
-  }
-
-  bool ReadEscape(std::string& text) {
-    constexpr std::string_view kEscapes = "\"\\/bfnrt";
-    constexpr std::string_view kMeant = "\"\\/\b\f\n\r\t";
-    if (rest_.empty()) return false;
-    const char c = rest_.front();
-    rest_.remove_prefix(1);
-    if (c == 'u') return ReadCode(text);
-    const std::size_t at = kEscapes.find(c);
-    if (at == std::string_view::npos) return false;
-    text.push_back(kMeant[at]);
-    return true;
-  }
-
-  // No name in AWS has characters that take two escapes.
-  bool ReadCode(std::string& text) {
-    constexpr std::size_t kDigits = 4;
-    std::uint32_t code = 0;
-    if (rest_.size() < kDigits) return false;
-    const char* const end = rest_.data() + kDigits;
-    const auto [at, error] = std::from_chars(rest_.data(), end, code, 16);
-    if (error != std::errc() || at != end || (code >= 0xD800 && code <= 0xDFFF)) return false;
-    rest_.remove_prefix(kDigits);
-    if (code < 0x80) {
-      text.push_back(static_cast<char>(code));
-    } else if (code < 0x800) {
-      text.push_back(static_cast<char>(0xC0U | (code >> 6U)));
-      text.push_back(static_cast<char>(0x80U | (code & 0x3FU)));
-    } else {
-      text.push_back(static_cast<char>(0xE0U | (code >> 12U)));
-      text.push_back(static_cast<char>(0x80U | ((code >> 6U) & 0x3FU)));
-      text.push_back(static_cast<char>(0x80U | (code & 0x3FU)));
-    }
-    return true;
-  }
-
-  std::string_view rest_;
-};
+  return texts;
+}
 
 Document DocumentOf(const std::map<std::string, std::string>& texts) {
   Builder builder;
@@ -162,7 +82,7 @@ void AckObject::ReadAdoption(const ObjectView& view) {
                       view.Annotation("services.k8s.aws/adopted") != "true";
   const std::string_view fields = view.Annotation(kAdoptionFields);
   if (!adopts || fields.empty()) return;
-  const auto texts = TextsReader(fields).Read();
+  const auto texts = TextsIn(fields);
   if (!texts) {
     finding_ = "annotation services.k8s.aws/adoption-fields is no JSON object of texts";
     return;
