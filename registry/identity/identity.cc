@@ -207,15 +207,17 @@ void NoteDisagreement(std::string_view account, bool own_field, const KindEntry&
   text.append(account);
 }
 
-// `ack`: the same object, where it is one of ACK; else null.
-void ReadManaged(ObjectView view, const KindEntry& kind, const IdentityRules& rules,
-                 const AckObject* ack, ObjectFacts& facts) {
+struct OfKind {
+  const KindEntry& kind;
+  const AckObject* ack;  // the same object, where it is one of ACK; else null
+};
+
+void ReadManaged(ObjectView view, const OfKind& of, const IdentityRules& rules,
+                 ObjectFacts& facts) {
+  const auto& [kind, ack] = of;
   const TypeSpec& type = *kind.type;
-  PartContext context{.type = type,
-                      .catalogue = *rules.catalogue,
-                      .bad_names = facts.bad_names,
-                      .finding = &facts.name_finding,
-                      .short_references = ack != nullptr};
+  PartContext context{type,    *rules.catalogue,    facts.bad_names,
+                      nullptr, &facts.name_finding, ack != nullptr};
   Draft draft(type);
   ResourceIdentity& place = draft.each.identity;
   draft.each.intent = IntentOf(view, kind.flavour);
@@ -328,7 +330,7 @@ ObjectFacts Identify(Value object, const GroupKind& kind, const IdentityRules& r
   if (entry != nullptr) {
     facts.known_kind = true;
     facts.managed = true;
-    ReadManaged(view, *entry, rules, ack ? &*ack : nullptr, facts);
+    ReadManaged(view, {*entry, ack ? &*ack : nullptr}, rules, facts);
     if (ack && ack->is_id_observed()) MarkObserved(facts);
   } else if (const MappingRule* rule = rules.mappings.Find(kind.group, kind.kind, view.ns);
              rule != nullptr && rules.catalogue != nullptr) {
