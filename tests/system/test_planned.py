@@ -105,6 +105,16 @@ def test_a_template_is_refused_at_its_line(check, api):  # noqa: F811
     assert wrong.returncode == USAGE and "NAME=VALUE" in wrong.stderr
 
 
+def test_a_plan_may_bring_nothing(check):
+    quiet = check(plan(), "--offline", "--fail-on-warn")
+    assert (quiet.returncode, quiet.stdout) == (
+        OK, "1 document, 0 declared resources: 0 errors, 0 warnings; the registry was not asked\n")
+    strange = check(plan(change("aws_brand_new.x", {})), "--offline", "--fail-on-unknown")
+    assert strange.returncode == WARNINGS
+    assert "1 object of a kind Truce does not know: aws_brand_new [unknown-kind]" in strange.stdout
+    assert "`truce types` lists what Truce knows" in strange.stdout
+
+
 def test_a_folder_takes_all_of_them(check):
     folder = check.directory / "deploy"
     folder.mkdir()

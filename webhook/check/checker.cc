@@ -212,7 +212,8 @@ struct Checker::Impl {
   std::set<std::string> batch_namespaces;
   std::size_t batch_bytes = 0;
   std::map<Slot, std::size_t> slots;
-  bool is_blind = false;  // what the registry's rules read is not known here
+  bool is_blind = false;   // what the registry's rules read is not known here
+  bool has_plans = false;  // which may rightly bring nothing
 };
 
 Result<void> Checker::Impl::AddObject(const YamlNode& object, const CheckLocation& location) {
@@ -466,8 +467,10 @@ void Checker::Impl::NameUnknownKinds() {
   // The registry may know more than this machine does.
   if (!report.unreachable.empty()) return;
   std::set<std::string> kinds;
+  bool has_objects = false;  // of Kubernetes
   for (const Subject& subject : subjects) {
     if (subject.known_kind) continue;
+    has_objects = has_objects || !subject.slot.group.empty();
     ++report.unknown_objects;
     kinds.insert(KindForPeople(subject.slot.kind, subject.slot.group));
   }
@@ -486,9 +489,9 @@ void Checker::Impl::NameUnknownKinds() {
     if (named++ > 0) note.cause.append(", ");
     note.cause.append(OneLine(kind, kKindTextMax));
   }
-  note.remedy =
-      "Passed over. If one declares a cloud resource, a mapping must say which field "
-      "names it.";
+  note.remedy = has_objects ? "Passed over. If one declares a cloud resource, a mapping must say "
+                              "which field names it."
+                            : "Passed over. `truce types` lists what Truce knows.";
   report.findings.push_back(std::move(note));
 }
 
@@ -510,7 +513,7 @@ void Checker::Impl::Collect() {
   }
   for (CheckFinding& note : notes) report.findings.push_back(std::move(note));
   NameUnknownKinds();
-  if (!report.declarations.empty() || is_blind) return;
+  if (!report.declarations.empty() || is_blind || has_plans) return;
   report.findings.push_back(
       {.severity = CheckSeverity::kWarning,
        .rule = "no-declaration",
@@ -597,7 +600,9 @@ Result<void> Checker::Impl::AddPlanned(const PlannedResource& planned, const std
     unclear.cause =
         OneLine("Truce cannot tell what " + planned.address + " declares: " + planned.unclear,
                 kFindingTextMax);
-    unclear.remedy = "Nothing says whether another owns it already.";
+    unclear.remedy =
+        "Give it a name that is known before, or ask again once it is: until then a second owner "
+        "is not found.";
     subject.own.push_back(std::move(unclear));
   }
   ObjectFacts facts;
@@ -624,6 +629,7 @@ Result<void> Checker::Impl::AddPlanned(const PlannedResource& planned, const std
 
 Result<void> Checker::AddPlanned(const Planned& planned, const std::string& file) {
   ++impl_->report.documents;
+  impl_->has_plans = true;
   for (const std::string& note : planned.notes) AddNote(file, note);
   for (const PlannedResource& each : planned.resources) {
     TRUCE_RETURN_IF_ERROR(impl_->AddPlanned(each, file));
