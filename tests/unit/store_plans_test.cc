@@ -35,6 +35,7 @@ TEST(SqlitePlans, WhatPeopleFindByIndexPassesOverNoTable) {
   facts.KeysOfService("orders", {}, 10);
   facts.OwnersIn(OwnerList::kAll, {}, 10);
   facts.OwnersIn(OwnerList::kContested, {}, 10);
+  facts.OwnersIn(OwnerList::kEnding, {}, 10);
   facts.KeysAfter({}, 10);
   ASSERT_FALSE(facts.error()) << facts.error()->message;
   std::vector<std::string> questions;
@@ -46,7 +47,7 @@ TEST(SqlitePlans, WhatPeopleFindByIndexPassesOverNoTable) {
       questions.push_back(sql);
     }
   }
-  EXPECT_EQ(questions.size(), 11U);
+  EXPECT_EQ(questions.size(), 12U);
   for (const std::string& sql : questions) {
     auto plan = connection.Prepare("EXPLAIN QUERY PLAN " + sql);
     ASSERT_TRUE(plan.ok()) << sql;
