@@ -405,7 +405,8 @@ TEST_F(Keeper, TheChartRendersTheSameConditions) {
   const std::string rendered((std::istreambuf_iterator<char>(file)), {});
   const std::vector<std::string> providers = {
       "system:serviceaccount:crossplane-system:provider-*",
-      "system:serviceaccount:crossplane-system:upbound-provider-*"};
+      "system:serviceaccount:crossplane-system:upbound-provider-*",
+      "system:serviceaccount:ack-system:ack-*-controller"};
   const std::vector<std::string> restorers = {"system:serviceaccount:velero:velero",
                                               "system:serviceaccount:velero:velero-server",
                                               "system:serviceaccount:velero:*-velero-server"};

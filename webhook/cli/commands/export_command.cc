@@ -57,8 +57,8 @@ class Writer {
   const std::string output_;
   std::ostream& out_;
   // `truce import` of each version reads these, and no other ones.
-  const Headings columns_ =
-      HeadingsOf<Owner>("type name account region arn service contact state since until id key root");
+  const Headings columns_ = HeadingsOf<Owner>(
+      "type name account region arn service contact state since until id key root");
   bool is_first_ = true;
 };
 
