@@ -108,17 +108,20 @@ def test_a_grant_takes_the_time_of_two_round_trips_and_a_denial_of_one(postgres,
         server.start()
         grant(server, "first")
 
-        def least(act, names) -> float:
-            """Seconds, of the quickest: what is due each second may come between."""
-            times = []
+        def least(act, names, limit: float) -> float:
+            """Seconds, of the quickest up to the first within the limit: the machine, and what is due each second,
+            come between."""
+            quickest = float("inf")
             for name in names:
                 begin = time.monotonic()
                 act(server, name)
-                times.append(time.monotonic() - begin)
-            return min(times)
+                quickest = min(quickest, time.monotonic() - begin)
+                if quickest < limit:
+                    break
+            return quickest
 
-        granted = least(grant, [f"granted-{number}" for number in range(8)])
-        denied = least(refused, ["first"] * 8)
+        granted = least(grant, [f"granted-{number}" for number in range(30)], 2 * trip + REST_SECONDS)
+        denied = least(refused, ["first"] * 30, trip + REST_SECONDS)
         print(f"{milliseconds} ms: grant {granted * 1000:.1f} ms, denial {denied * 1000:.1f} ms")
         assert granted >= 2 * trip and denied >= trip
         # The rest is TLS with the caller and the work itself, as without latency.
