@@ -13,7 +13,7 @@ struct Question {
   // It acts for the party of its namespace, as an OwnershipCheck does, and may declare that party's
   // resources. Else for its object alone, as a manifest does.
   bool for_party = false;
-  // What is imported from this list (`truce import --source`) is the asker's; empty: none.
+  // The asker owns all that is imported from this list (`truce import --source`); empty: none.
   std::string source = {};
   // What is asked before it in the same check, and would be there by then; null: nothing.
   const AskedOwnerships* before = nullptr;

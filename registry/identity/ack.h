@@ -15,7 +15,7 @@
 
 namespace truce {
 
-// What an object of ACK says, in the form in which identity reads it. Cursors into `object` and
+// Shows an object of ACK in the form in which identity reads objects. Cursors into `object` and
 // into this; both must outlive whoever reads `Apply`'s view. Not movable.
 class AckObject final {
  public:

@@ -50,7 +50,7 @@ Value HolderOf(Value provider, std::span<const std::string> path) {
   return holder.is_array() && holder.size() == 1 ? holder.first() : holder;
 }
 
-// What a reference of ACK begins with: "vpc" of vpcID, "securityGroup" of securityGroupIDs.
+// The beginning of a reference of ACK: "vpc" of vpcID, "securityGroup" of securityGroupIDs.
 std::string_view ShortName(std::string_view field) {
   for (const std::string_view end : {"IDs", "ARNs", "Names", "ID", "ARN", "Name"}) {
     if (field.size() > end.size() && field.ends_with(end)) {

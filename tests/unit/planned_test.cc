@@ -192,6 +192,8 @@ TEST(TerraformPlan, NamesOfManyTypes) {
        "cloudwatch/MetricAlarm|aws|123456789012|eu-west-1|name=a"},
       {"aws_elasticache_replication_group", R"({"replication_group_id":"R"})",
        "elasticache/ReplicationGroup|aws|123456789012|eu-west-1|name=r"},
+      {"aws_glue_catalog_database", R"({"name":"d","catalog_id":"222222222222"})",
+       "glue/database|aws|222222222222|eu-west-1|name=d"},
       {"aws_s3_bucket_policy", R"({"bucket":"prod-a","policy":"{}"})",
        "s3/BucketPolicy|aws|||bucket=prod-a"},
       {"aws_route53_record",

@@ -61,7 +61,7 @@ class Checker final {
   // Errors: kInvalidArgument: no such rule; the values are no mapping.
   Result<void> AddValues(const YamlNode& values, const std::string& file);
 
-  // What a plan or a template of `file` is about to create. Blocks as Add does.
+  // The resources that a plan or a template of `file` will create. Blocks as Add does.
   Result<void> AddPlanned(const Planned& planned, const std::string& file);
 
   // A note about the input that decides nothing.

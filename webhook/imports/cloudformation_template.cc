@@ -21,7 +21,7 @@ constexpr int kCallsMax = 64;  // functions within functions
 constexpr std::size_t kNameMax = 1024;
 constexpr std::size_t kAddressBytesMax = 512;
 
-// What a value of a template comes to.
+// A value of a template, resolved.
 struct Found {
   enum class State {
     kText,

@@ -36,7 +36,7 @@ struct Planned {
   std::vector<std::string> notes;  // of what was passed over, one line each
 };
 
-// What holds where the input does not say it.
+// Account, region and parameters that the input itself does not say.
 struct PlanDefaults {
   std::string account;
   std::string region;

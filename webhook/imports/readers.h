@@ -55,7 +55,7 @@ struct ReadContext {
   const Catalogue& catalogue;
 };
 
-// What a resource of Terraform's with these attributes declares, under that external name.
+// The declarations of a resource of Terraform's with these attributes, under that external name.
 std::vector<DeclaredResource> DeclaredByAttributes(const TypeSpec& spec,
                                                    const nlohmann::json& attributes,
                                                    const std::string& external_name,

@@ -48,8 +48,8 @@ Tags TagsOf(const Json& json) {
   return tags;
 }
 
-// Who made a resource, as the tools' own tags tell, or the tag that is configured; empty: nobody
-// knows.
+// The maker of a resource, by the tools' own tags, else by the tag that is configured; empty: no
+// tag tells it.
 std::string DeclarerOf(const Tags& tags, const ImportDefaults& defaults) {
   const auto tag = [&](std::string_view name) {
     const auto found = tags.find(name);

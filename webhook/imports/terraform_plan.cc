@@ -59,7 +59,7 @@ std::string WithoutKeys(std::string_view address) {
   return out;
 }
 
-// What a resource of the plan will be, as far as its names go.
+// A resource of the plan as it will be, as far as its names go.
 struct Change {
   std::string address;
   std::string module;  // its address without keys
@@ -235,7 +235,9 @@ class PlanReader {
       if (each.identity.parts.size() < spec.parts.size()) continue;
       PartValues values(each.identity.parts.begin(), each.identity.parts.end());
       values["region"] = each.identity.region.empty() ? place.region : each.identity.region;
-      values["account"] = place.account;
+      // A field of its own (Glue's catalog_id) is stronger than the provider's account.
+      const bool is_known = !each.identity.account.starts_with('?');
+      values["account"] = is_known ? each.identity.account : std::string();
       AddDeclared(spec, values, catalogue_, out);
     }
   }

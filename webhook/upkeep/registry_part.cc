@@ -473,7 +473,7 @@ void RegistryPart::KeepAudit(const Config& config) {
 }
 
 // Each server does it, also where none watches: each is decided on what is in the registry then, so
-// one server ends it. What fails is due with the next step.
+// one server ends it. A failure is due with the next step.
 void RegistryPart::EndReservations(const PartyRules& parties) {
   reservations_due_ = In(kReservationsEvery);
   std::vector<ResourceId> due;

@@ -34,7 +34,7 @@ struct ImportList {
   // reserved.
   bool retire = false;
   // The source only reserves them, before it creates them: first moment at which that no longer
-  // holds. What it reserved before holds until then; what it imported already stays so.
+  // holds. Its earlier reservations hold until then; its imports stay imports.
   std::optional<Timestamp> until = {};
 };
 

@@ -340,7 +340,7 @@ HttpResponse PlanResponse(const ImportRequest& request, const ImportPlan& plan, 
   return JsonResponse(json.Take(), TagOf(request, plan));
 }
 
-// What became of a name that a source reserves, or lets go of.
+// The answer to a source that reserves a name, or lets go of one.
 struct ReserveAnswer {
   std::string_view action;     // "reserved", "renewed", "owned", "released" or "free"
   std::optional<Owner> owner;  // none: "free"

@@ -1,4 +1,4 @@
-// What `truce check` reads: files, folders, standard input; manifests, plans and templates.
+// The input of `truce check`: files, folders, standard input; manifests, plans and templates.
 #ifndef TRUCE_WEBHOOK_CLI_COMMANDS_CHECK_INPUT_H_
 #define TRUCE_WEBHOOK_CLI_COMMANDS_CHECK_INPUT_H_
 
@@ -19,7 +19,7 @@ inline constexpr std::size_t kCheckDocumentsMax = 200'000;  // of one check
 // Reads and hands on, never holding more than one document. External synchronization.
 class CheckInput final {
  public:
-  // What decides how the input is read.
+  // Settings of reading.
   struct Reading {
     std::vector<std::string> skipped;  // files and folders, wherever they are named or met
     PlanDefaults defaults;             // of plans and templates
