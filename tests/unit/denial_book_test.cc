@@ -99,7 +99,7 @@ TEST_F(DenialBookTest, TheOneSeenLongestAgoGivesWay) {
   EXPECT_EQ(book_.All().size(), kDenialsKept);
   EXPECT_TRUE(book_.OfNames(std::set<KeyText>{KeyText{"key 1"}}, 1).empty());
   refuse(1);
-  EXPECT_EQ(book_.OfNames(std::set<KeyText>{KeyText{"key 1"}}, 1).front().count, 1U);
+  EXPECT_EQ(book_.OfNames(std::set<KeyText>{KeyText{"key 1"}}, 1).size(), 1U);
   EXPECT_TRUE(book_.OfNames(std::set<KeyText>{KeyText{"key 0"}}, 1).empty());
 }
 
@@ -236,7 +236,8 @@ TEST_F(RotatingDenialBook, KeepsWhatAPlainListKeeps) {
   for (const Denial& denial : all) {
     ASSERT_EQ(denial.key.text, expected->key.text) << "seed " << kSeed;
     ASSERT_EQ(denial.root, expected->root) << "seed " << kSeed;
-    ASSERT_EQ(denial.count, expected->count) << "seed " << kSeed;
+    // One that gave way may still be known when it comes again.
+    ASSERT_GE(denial.count, expected->count) << "seed " << kSeed;
     ++expected;
   }
 }

@@ -147,12 +147,12 @@ TEST(TerraformPlan, RegionAndAccountAreThoseOfTheProvider) {
                     configuration, R"("variables":{"region":{"value":"eu-north-1"}},)"),
                {.account = kAccount, .region = {}, .parameters = {}});
   ASSERT_TRUE(planned.ok()) << planned.error().message;
+  const std::string west = R"(module.west["a.module.b"].aws_sqs_queue.this)";
   EXPECT_EQ(
       Lines(planned.value()),
       (Expected{
           "aws_sqs_queue.this sqs/Queue|aws|123456789012|eu-north-1|name=jobs",
-          "module.west[\"a.module.b\"].aws_sqs_queue.this "
-          "sqs/Queue|aws|222222222222|us-west-2|name=jobs",
+          west + " sqs/Queue|aws|222222222222|us-west-2|name=jobs",
           "module.in.aws_sqs_queue.this sqs/Queue|aws|333333333333|us-east-1|name=jobs",
           "module.nowhere.aws_sqs_queue.this ? its region is not known; name it with --region",
           "aws_sqs_queue.own sqs/Queue|aws|123456789012|ap-south-1|name=jobs"}));
@@ -386,6 +386,7 @@ Resources:
   const auto planned = ReadYaml(text);
   ASSERT_TRUE(planned.ok()) << planned.error().message;
   const std::string bucket = " s3/Bucket|aws|||name=";
+  const std::string unknown = " ? its name is not known: ";
   EXPECT_EQ(
       Lines(planned.value()),
       (Expected{"Literal" + bucket + "literal", "Sub" + bucket + "prod-eu-west-1-%24%7Bx%7D",
@@ -393,16 +394,13 @@ Resources:
                 "Long" + bucket + "a-prod", "Map" + bucket + "from-map",
                 "If" + bucket + "yes-it-is", "Select" + bucket + "picked", "Zone" + bucket + "z-b",
                 "Generated -",
-                "Team1 ? its name is not known: parameter Team has no value: give it with "
-                "--parameter Team=…",
-                "Ssm ? its name is not known: parameter Ami is read from SSM: give it with "
-                "--parameter",
-                "Typo ? its name is not known: it names Stagee, which is no parameter and no "
-                "resource of the template",
-                "Imported ? its name is not known: Fn::ImportValue is resolved by CloudFormation "
-                "alone",
-                "Made ? its name is not known: it is made of Generated, which CloudFormation knows "
-                "when it has made that",
+                "Team1" + unknown + "parameter Team has no value: give it with --parameter Team=…",
+                "Ssm" + unknown + "parameter Ami is read from SSM: give it with --parameter",
+                "Typo" + unknown +
+                    "it names Stagee, which is no parameter and no resource of the template",
+                "Imported" + unknown + "Fn::ImportValue is resolved by CloudFormation alone",
+                "Made" + unknown +
+                    "it is made of Generated, which CloudFormation knows when it has made that",
                 "New unknown"}));
   EXPECT_EQ(planned.value().resources.front().at.line, 15);
   EXPECT_EQ(planned.value().notes,
@@ -415,8 +413,8 @@ Resources:
 }
 
 TEST(Template, OneDeclarationForEachElement) {
-  EXPECT_EQ(
-      LinesOf(R"(
+  const std::string record = "Records route53/Record|aws|||zoneId=Z0123456789ABCDEFGHIJ|name=";
+  EXPECT_EQ(LinesOf(R"(
 Resources:
   Role: {Type: "AWS::IAM::Role", Properties: {RoleName: Deploy}}
   Policy:
@@ -439,20 +437,18 @@ Resources:
   Dark: {Type: "AWS::Lambda::Alias", Properties: {FunctionName: !Ref Unnamed, Name: live}}
   Secret: {Type: "AWS::SecretsManager::Secret", Properties: {Name: s, SecretString: hunter2}}
 )"),
-      (Expected{"Role iam/Role|aws|123456789012||name=deploy",
-                "Policy iam/RolePolicy|aws|123456789012||role=deploy|name=p",
-                "Policy iam/RolePolicy|aws|123456789012||role=other|name=p",
-                "Policy ? its Groups declare resources of no type that Truce knows",
-                "Table dynamodb/Table|aws|123456789012|eu-west-1|name=orders",
-                "Table dynamodb/Table|aws|123456789012|us-east-1|name=orders",
-                "Records route53/Record|aws|||zoneId=Z0123456789ABCDEFGHIJ|name=a.example.org|"
-                "type=A|setIdentifier=",
-                "Records route53/Record|aws|||zoneId=Z0123456789ABCDEFGHIJ|name=b.example.org|"
-                "type=A|setIdentifier=",
-                "Zone -", "Record -", "Function lambda/Function|aws|123456789012|eu-west-1|name=f",
-                "Alias lambda/Alias|aws|123456789012|eu-west-1|functionName=f|name=live",
-                "Unnamed -", "Dark -",
-                "Secret secretsmanager/Secret|aws|123456789012|eu-west-1|name=s"}));
+            (Expected{"Role iam/Role|aws|123456789012||name=deploy",
+                      "Policy iam/RolePolicy|aws|123456789012||role=deploy|name=p",
+                      "Policy iam/RolePolicy|aws|123456789012||role=other|name=p",
+                      "Policy ? its Groups declare resources of no type that Truce knows",
+                      "Table dynamodb/Table|aws|123456789012|eu-west-1|name=orders",
+                      "Table dynamodb/Table|aws|123456789012|us-east-1|name=orders",
+                      record + "a.example.org|type=A|setIdentifier=",
+                      record + "b.example.org|type=A|setIdentifier=", "Zone -", "Record -",
+                      "Function lambda/Function|aws|123456789012|eu-west-1|name=f",
+                      "Alias lambda/Alias|aws|123456789012|eu-west-1|functionName=f|name=live",
+                      "Unnamed -", "Dark -",
+                      "Secret secretsmanager/Secret|aws|123456789012|eu-west-1|name=s"}));
 }
 
 TEST(Template, StacksAreNestedByFile) {

@@ -1,9 +1,11 @@
 #include "webhook/api/review_books.h"
 
 #include <algorithm>
-#include <chrono>
 #include <cstdint>
-#include <optional>
+#include <functional>
+#include <string_view>
+#include <unordered_map>
+#include <utility>
 
 #include "registry/base/random_id.h"
 #include "registry/store/administration.h"
@@ -19,57 +21,47 @@ namespace {
 constexpr std::size_t kTrialTextBytesMax = 600;
 constexpr std::size_t kTrialNameBytesMax = 253;
 
-// The entries in `rows`, the latest last.
-template <typename Latest, typename Rows>
-Latest LatestFrom(const Rows& table, const std::vector<TableRow>& rows) {
-  auto entries = table.Readable(rows);
-  std::ranges::stable_sort(entries, {}, [](const auto& entry) { return entry.last; });
-  Latest latest;
-  for (auto& entry : entries) latest.Enter(std::move(entry));
-  return latest;
+const auto& TableFor(const Denial* /*type*/) { return kDenialsTable; }
+const auto& TableFor(const Trial* /*type*/) { return kTrialTable; }
+std::size_t KeptMax(const Denial* /*type*/) { return kDenialsKept; }
+std::size_t KeptMax(const Trial* /*type*/) { return kTrialsKept; }
+bool HasRoom(const Denial& denial, std::unordered_map<std::string, std::size_t>& of_roots) {
+  return ++of_roots[ToText(denial.root)] <= kDenialsOfRoot;
+}
+bool HasRoom(const Trial& /*trial*/, const std::unordered_map<std::string, std::size_t>& /*of*/) {
+  return true;
 }
 
-// Adds what is fresh to `table` of `store`, and takes over what others wrote there. Where there is
-// nothing fresh, nothing is written. Errors: those of the store: then what is fresh stays so.
-template <typename Latest, typename Rows>
-Result<void> Keep(Guarded<CountedEntries<Latest>>& entries, const Rows& table, Store& store,
-                  Deadline deadline) {
-  const Latest fresh = entries.With([](auto& kept) { return std::exchange(kept.fresh, Latest()); });
-  Latest merged;
-  const auto merge = [&](Administration& books) {
-    merged = LatestFrom<Latest>(table, books.TableRows(table));
-    fresh.ForEach([&](const auto& entry) { merged.Enter(entry); });
-    std::vector<TableRow> rows;
-    merged.ForEach([&](const auto& entry) { rows.push_back(table.Row(entry)); });
-    books.SetTableRows(table, std::move(rows));
-  };
-  Result<void> done;
-  if (fresh.empty()) {
-    const auto rows = ReadRows(store, table, deadline);
-    if (rows.ok()) merged = LatestFrom<Latest>(table, rows.value());
-    if (!rows.ok()) done = rows.error();
-  } else {
-    done = Administer(store, Timestamp(), deadline, merge);
+// One of each id, with the latest words and all counts, as many as are kept. Takes and returns them
+// the latest last; of equal times the later place counts.
+template <typename Entry>
+std::vector<Entry> Folded(std::vector<Entry> entries) {
+  std::vector<Entry*> latest_first;
+  for (auto each = entries.rbegin(); each != entries.rend(); ++each) latest_first.push_back(&*each);
+  std::ranges::stable_sort(latest_first, std::ranges::greater(),
+                           [](const Entry* each) { return each->last; });
+  std::unordered_map<std::string_view, Entry*> by_id;
+  std::unordered_map<std::string, std::size_t> of_roots;
+  for (Entry* each : latest_first) {
+    if (const auto known = by_id.find(each->id); known != by_id.end()) {
+      known->second->first = std::min(known->second->first, each->first);
+      known->second->count += each->count;
+    } else if (by_id.size() < KeptMax(each) && HasRoom(*each, of_roots)) {
+      by_id.emplace(each->id, each);
+    }
   }
-  entries.With([&](auto& kept) {
-    // What came meanwhile is fresh still.
-    const Latest& old = done.ok() ? merged : fresh;
-    Latest& into = done.ok() ? kept.all : kept.fresh;
-    Latest whole;
-    const auto enter = [&](const auto& entry) { whole.Enter(entry); };
-    old.ForEach(enter);
-    kept.fresh.ForEach(enter);
-    into = std::move(whole);
-  });
-  return done;
+  std::vector<Entry> out;
+  for (auto each = latest_first.rbegin(); each != latest_first.rend(); ++each) {
+    const auto kept = by_id.find((*each)->id);
+    if (kept != by_id.end() && kept->second == *each) out.push_back(**each);
+  }
+  return out;
 }
 
-// As Keep; nothing where nothing is fresh and nobody else writes.
-template <typename Latest, typename Rows>
-Result<void> KeepFresh(Guarded<CountedEntries<Latest>>& entries, const Rows& table, Store& store,
-                       Deadline deadline) {
-  const bool is_known = entries.With([](const auto& kept) { return kept.fresh.empty(); });
-  return is_known && !store.is_remote() ? Result<void>() : Keep(entries, table, store, deadline);
+template <typename Entry>
+std::vector<Entry> Folded(std::vector<Entry> first, const std::vector<Entry>& then) {
+  first.insert(first.end(), then.begin(), then.end());
+  return Folded(std::move(first));
 }
 
 // 10 characters, the same for equal texts.
@@ -128,37 +120,65 @@ void WriteTrial(const Trial& trial, JsonWriter& json) {
 
 }  // namespace
 
-void LatestDenials::Leave(const Slot& root) {
-  const auto left = of_root_.find(root);
-  if (--left->second == 0) of_root_.erase(left);
+template <typename Entry>
+void Book<Entry>::Add(Entry entry) {
+  entries_.With([&](Entries& entries) {
+    entries.fresh.push_back(std::move(entry));
+    if (entries.fresh.size() < 2 * KeptMax(entries.fresh.data())) return;
+    entries.fresh = Folded(std::move(entries.fresh));
+  });
 }
 
-void LatestDenials::Enter(Denial denial) {
-  if (Denial* const known = entries_.Touch(denial.id)) {
-    const Timestamp first = std::min(known->first, denial.first);
-    const std::uint64_t count = known->count + denial.count;
-    if (denial.last >= known->last) {
-      ++of_root_[denial.root];
-      Leave(known->root);
-      *known = std::move(denial);
-    }
-    known->first = first;
-    known->count = count;
-    return;
-  }
-  std::size_t& of_root = of_root_[denial.root];
-  if (++of_root > kDenialsOfRoot) {
-    --of_root;
-    entries_.TakeLast([&](const Denial& each) { return each.root == denial.root; });
-  }
-  std::string id = denial.id;
-  const auto gone = entries_.Add(std::move(id), std::move(denial), kDenialsKept);
-  if (gone) Leave(gone->root);
+template <typename Entry>
+std::vector<Entry> Book<Entry>::All() const {
+  auto all =
+      entries_.With([](const Entries& entries) { return Folded(entries.kept, entries.fresh); });
+  std::ranges::reverse(all);
+  return all;
 }
+
+template <typename Entry>
+Result<void> Book<Entry>::Load(Deadline deadline) {
+  const auto& table = TableFor(static_cast<const Entry*>(nullptr));
+  const std::vector<Entry> fresh =
+      entries_.With([](Entries& entries) { return std::exchange(entries.fresh, {}); });
+  std::vector<Entry> merged;
+  Result<void> done;
+  if (fresh.empty()) {
+    const auto rows = ReadRows(store_, table, deadline);
+    if (rows.ok()) merged = Folded(table.Readable(rows.value()));
+    if (!rows.ok()) done = rows.error();
+  } else {
+    done = Administer(store_, Timestamp(), deadline, [&](Administration& books) {
+      merged = Folded(table.Readable(books.TableRows(table)), fresh);
+      std::vector<TableRow> rows;
+      for (const Entry& each : merged) rows.push_back(table.Row(each));
+      books.SetTableRows(table, std::move(rows));
+    });
+  }
+  entries_.With([&](Entries& entries) {
+    if (done.ok()) {
+      entries.kept = std::move(merged);
+    } else {
+      entries.fresh = Folded(fresh, entries.fresh);
+    }
+  });
+  return done;
+}
+
+template <typename Entry>
+Result<void> Book<Entry>::Flush(Deadline deadline) {
+  const bool is_written =
+      entries_.With([](const Entries& entries) { return entries.fresh.empty(); });
+  return is_written && !store_.is_remote() ? Result<void>() : Load(deadline);
+}
+
+template class Book<Denial>;
+template class Book<Trial>;
 
 void DenialBook::OnReview(const ReviewRecord& record) {
   if (record.verdict != Verdict::kDenied) return;
-  const Timestamp now = clock_.Now();
+  const Timestamp now = clock().Now();
   const auto text = [](std::string_view word) { return std::string(word); };
   const Slot own = {"", text(record.group), text(record.kind), text(record.ns), text(record.name)};
   for (const Finding& finding : record.findings) {
@@ -177,34 +197,22 @@ void DenialBook::OnReview(const ReviewRecord& record) {
                      .last = now,
                      .count = 1,
                      .root = record.root != nullptr ? *record.root : own};
-    entries_.With([&](auto& entries) {
-      entries.all.Enter(denial);
-      entries.fresh.Enter(std::move(denial));
-    });
+    Add(std::move(denial));
   }
 }
 
-Result<void> DenialBook::Load(Deadline deadline) {
-  return Keep(entries_, kDenialsTable, store_, deadline);
-}
-
-Result<void> DenialBook::Flush(Deadline deadline) {
-  return KeepFresh(entries_, kDenialsTable, store_, deadline);
-}
-
-std::vector<Denial> DenialBook::All() const {
-  return entries_.With([](const auto& entries) { return entries.all.All(kDenialsKept); });
-}
-
 std::vector<Denial> DenialBook::OfNames(const std::set<KeyText>& names, std::size_t limit) const {
-  return entries_.With([&](const auto& entries) { return entries.all.OfNames(names, limit); });
+  std::vector<Denial> denials = All();
+  std::erase_if(denials, [&](const Denial& each) { return !names.contains(each.key); });
+  if (denials.size() > limit) denials.resize(limit);
+  return denials;
 }
 
 void TrialBook::OnReview(const ReviewRecord& record) {
   if (record.dry_run) return;
   for (const Finding& finding : record.findings) {
     if (!WouldRefuse(finding)) continue;
-    const Timestamp now = clock_.Now();
+    const Timestamp now = clock().Now();
     Trial trial{.id = {},
                 .service = OneLine(record.service, kTrialNameBytesMax),
                 .rule = std::string(Name(finding.rule)),
@@ -220,34 +228,14 @@ void TrialBook::OnReview(const ReviewRecord& record) {
                 .last = now,
                 .count = 1};
     trial.id = IdOf(trial);
-    entries_.With([&](auto& entries) {
-      entries.fresh.Enter(trial);
-      entries.all.Enter(std::move(trial));
-    });
+    Add(std::move(trial));
   }
-}
-
-void LatestTrials::Enter(Trial trial) {
-  std::string id = trial.id;
-  if (Trial* known = entries_.Touch(id)) {
-    trial.first = std::min(trial.first, known->first);
-    trial.count += known->count;
-    *known = std::move(trial);
-  } else {
-    entries_.Add(std::move(id), std::move(trial), kTrialsKept);
-  }
-}
-
-Result<void> TrialBook::Load(Deadline deadline) {
-  return Keep(entries_, kTrialTable, store_, deadline);
-}
-
-Result<void> TrialBook::Flush(Deadline deadline) {
-  return KeepFresh(entries_, kTrialTable, store_, deadline);
 }
 
 std::vector<Trial> TrialBook::Since(Timestamp since) const {
-  return entries_.With([&](const auto& entries) { return entries.all.Since(since); });
+  std::vector<Trial> trials = All();
+  std::erase_if(trials, [&](const Trial& trial) { return trial.last < since; });
+  return trials;
 }
 
 Result<HttpResponse> AnswerTrial(const TrialBook& book, const HttpRequest& request) {
