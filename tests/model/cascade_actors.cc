@@ -296,6 +296,14 @@ void CascadeWorld::Restore(bool all, bool last) {
     thing.finalizer = lost.finalizer;
     thing.announced = lost.announced;
     thing.transfer_to = lost.transfer_to;
+    // Its composite may not be there, or may be a chain by itself: then its party is its own place.
+    thing.alone =
+        thing.managed() && thing.composed &&
+        std::none_of(things_.begin(), things_.end(), [&](const auto& entry) {
+          const Thing& other = entry.second;
+          return other.sort == Thing::Sort::kComposite && IsBoundBack(other) &&
+                 std::find(other.refs.begin(), other.refs.end(), thing.slot) != other.refs.end();
+        });
     const bool stands = Find(lost.slot) != nullptr;
     if (stands || Write(thing, scene::kRestorer, true)) {
       std::erase_if(backup_, [&](const Thing& each) { return each.slot == lost.slot; });

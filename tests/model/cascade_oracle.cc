@@ -54,6 +54,9 @@ void CascadeWorld::CheckGranted(Thing& thing, const Slot& root) {
     handed_.erase(handed);
   }
   for (const std::string& name : NamesOf(thing, profile_.guarded)) {
+    if (reserved_ && !thing.exempt && Spelt(name) == OutsideBucket().resource.key()) {
+      Fails("S2: " + ForPeople(thing.slot) + " was granted a name that is reserved");
+    }
     const auto known = known_.find(name);
     if (known == known_.end() || !cloud_.contains(known->second.target)) continue;
     const std::string target = known->second.target;

@@ -420,6 +420,7 @@ void CascadeWorld::Rebuild() {
   last_seen_.clear();
   last_alive_.clear();
   known_.clear();
+  reserved_ = false;
   words_.clear();
   words_seen_.clear();
   for (auto& [name, view] : views_) view.account = view.seen.shown ? view.seen.account : "";

@@ -432,6 +432,13 @@ void CascadeWorld::HandOverUnseen() {
   handed_[target] = {old, heir};
 }
 
+ImportedResource CascadeWorld::OutsideBucket() const {
+  DeclaredResource bucket = scene::Bucket(kOutside, Intent::kDeletes);
+  bucket.names = {{Spelt(bucket.key().text), false}};
+  bucket.identity.region = "eu-west-1";
+  return {std::move(bucket), "network", "", "aws_s3_bucket.b1"};
+}
+
 // Terraform owns a bucket; later its list names it no more.
 void CascadeWorld::ImportOutside() {
   const std::string target = std::string(kBucketType) + " " + kOutside;
@@ -439,27 +446,54 @@ void CascadeWorld::ImportOutside() {
   const bool imported = resource != cloud_.end() && resource->second.imported;
   if (resource != cloud_.end() && !imported) return;
   ImportList list{kSource, {}, true};
-  DeclaredResource bucket = scene::Bucket(kOutside, Intent::kDeletes);
-  const std::string name = bucket.key().text;
-  bucket.names = {{Spelt(name), false}};
-  bucket.identity.region = "eu-west-1";
-  if (!imported) list.resources = {{bucket, "network", "", "aws_s3_bucket.b1"}};
+  if (!imported) list.resources = {OutsideBucket()};
   bool owns = false;
   registry_->RunOnAll([&](const AllFacts& facts, Ledger& ledger) {
     const ImportPlan plan = PlanImport(list, facts);
-    owns = !imported && plan.lines.front().action == ImportAction::kNew;
+    owns = !imported &&
+           plan.lines.front().action == (reserved_ ? ImportAction::kChanged : ImportAction::kNew);
     // Refused as a whole where somebody declares it: no claim is kept.
     if (imported || owns) ApplyImport(list, plan, "operator", ledger);
   });
+  if (reserved_ && !owns) Fails("S2: somebody has a name that was reserved");
   if (imported) {
     Say("Terraform's list ends");
     std::erase_if(known_, [&](const auto& entry) { return entry.second.target == target; });
     cloud_.erase(target);
   } else if (owns) {
     Say("Terraform's bucket is imported");
+    reserved_ = false;
     cloud_[target] = {.party = "outside", .imported = true};
+    const std::string name = scene::BucketKey(kOutside).text;
     known_[name] = {target, {registry_->OwnerNamed(Spelt(name))->party.text}};
   }
+}
+
+// A pipeline of Terraform reserves its bucket before it creates it, and may not create it at all.
+void CascadeWorld::ReserveOutside() {
+  const ImportedResource bucket = OutsideBucket();
+  if (!reserved_) {
+    if (cloud_.contains(std::string(kBucketType) + " " + kOutside)) return;
+    const std::chrono::minutes time(static_cast<int>(dice_.Pick(3)));
+    const ImportList list{kSource, {bucket}, false, registry_->now() + time};
+    registry_->RunOnAll([&](const AllFacts& facts, Ledger& ledger) {
+      const ImportPlan plan = PlanImport(list, facts);
+      reserved_ = plan.lines.front().action == ImportAction::kNew;
+      if (reserved_) ApplyImport(list, plan, "ci", ledger);
+    });
+    if (reserved_) Say("Terraform's bucket is reserved");
+    return;
+  }
+  bool ended = false;
+  registry_->RunOnAll([&](const AllFacts& facts, Ledger& ledger) {
+    const auto due = DueReservations(facts, ledger.now(), 1);
+    const auto owner = OwnerByName(bucket.resource.key(), facts);
+    ended = due.empty() ? owner && EndReservation(owner->id, kSource, "ci", ledger)
+                        : EndReservation(due.front(), ledger);
+  });
+  Say("Terraform's reservation ends");
+  if (!ended) Fails("S2: somebody has a name that was reserved");
+  reserved_ = false;
 }
 
 // --- steps --------------------------------------------------------------------------------------
@@ -495,6 +529,7 @@ bool CascadeWorld::Step(unsigned number) {
       Action<CascadeWorld>{.006, .006, &CascadeWorld::ForceTransfer},
       Action<CascadeWorld>{.015, .010, &CascadeWorld::HandOverUnseen},
       Action<CascadeWorld>{.010, .005, &CascadeWorld::ImportOutside},
+      Action<CascadeWorld>{.010, .005, &CascadeWorld::ReserveOutside},
       Action<CascadeWorld>{.003, .003, &CascadeWorld::Respell},
       Action<CascadeWorld>{.010, .030, &CascadeWorld::LoseChain},
       Action<CascadeWorld>{.015, .050, &CascadeWorld::RestoreOne},

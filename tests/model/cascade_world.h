@@ -18,6 +18,7 @@
 #include <utility>
 #include <vector>
 
+#include "registry/ownership/lists/import.h"
 #include "registry/ownership/rows.h"
 #include "tests/model/cascade_reality.h"
 #include "tests/model/scene.h"
@@ -113,6 +114,8 @@ class CascadeWorld {
   void ForceTransfer();
   void HandOverUnseen();
   void ImportOutside();
+  void ReserveOutside();
+  ImportedResource OutsideBucket() const;
   void Respell();
 
   // --- cascade_actors.cc: Crossplane, the garbage collector, the provider, the restorer --------
@@ -221,6 +224,7 @@ class CascadeWorld {
   std::map<std::string, std::set<std::string>> words_;     // target → successors, newest word
   std::map<std::string, std::set<std::string>> heirs_;     // target → parties ever named
   std::map<std::string, std::string> words_seen_;          // by uid: annotation last shown
+  bool reserved_ = false;                                  // the bucket outside, by a pipeline
   std::map<std::string, std::pair<Thing, Thing>> handed_;  // target → old and new owner, unseen
   std::set<std::string> bound_ever_;
   std::set<std::string> disturbed_;  // uids: of what became of them no end tells

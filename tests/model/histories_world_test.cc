@@ -134,6 +134,15 @@ TEST_F(HistoriesOfLists, AnImportThatComesSecondIsAConflict) {
   EXPECT_EQ(Objects(), 1U);
 }
 
+TEST_F(HistoriesOfLists, AReservationTakesNoImportBack) {
+  EXPECT_EQ(Give(list_).lines.at(0).action, ImportAction::kNew);
+  const StoreContents before = registry_.Contents();
+  ImportList reserves = list_;
+  reserves.until = registry_.now() + kReservedMin;
+  EXPECT_EQ(Give(reserves).lines.at(0).action, ImportAction::kOwned);
+  EXPECT_EQ(registry_.Contents(), before) << "its end would free what is real";
+}
+
 TEST_F(HistoriesOfLists, AListInheritsWhatItClaims) {
   for (const bool witnessed : {true, false}) {
     const std::string name = witnessed ? "gone" : "kept";

@@ -581,6 +581,17 @@ def test_filters_stand_in_the_address(world, page):
     page.wait_for_text("Nobody owns a resource of that name.")
 
 
+def test_a_reservation_shows_its_end(world, page):
+    body = {"source": "terraform:network", "type": "s3/Bucket", "name": "flow-logs"}
+    assert world.api.call("POST", "/api/v1/reservations", body | {"minutes": 90}).status == 200
+    sign_in(page, world, "/resources?state=imported")
+    page.wait_for_text("ends in 1 hour", ".rows-body .row")
+    page.picture(PICTURES / "reservation.png")
+    page.click_text("flow-logs")
+    page.wait_for_text("Reserved until")
+    assert world.api.call("POST", "/api/v1/reservations", body | {"release": True}).json["action"] == "released"
+
+
 def test_keyboard_alone(world, page):
     """From the skip link to a resource without a mouse; each stop can be seen."""
     sign_in(page, world, "/resources")

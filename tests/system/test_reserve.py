@@ -114,6 +114,14 @@ def test_what_people_see_and_are_told(api):  # noqa: F811
     other = truce.command("reserve", "sqs/Queue/jobs", "--source", SOURCE, "--account", "123456789012", "--region",
                           "eu-west-1", "--for", "1h")
     assert other.stdout.startswith("renewed sqs/Queue/jobs"), other
+    place = ("--source", SOURCE, "--account", "123456789012", "--region", "eu-west-1", "--for", "1h")
+    of_parts = truce.command("reserve", "lambda/Alias/orders/live", *place)
+    assert of_parts.returncode == OK and of_parts.stdout.startswith("reserved lambda/Alias/orders/live"), of_parts
+    by_arn = truce.command("reserve", "arn:aws:lambda:eu-west-1:123456789012:function:orders:live", *place)
+    assert by_arn.stdout.startswith("renewed lambda/Alias/orders/live"), by_arn
+    for wrong in ("lambda/Alias/live", "lambda/Alias/orders/live/more"):
+        refusal = truce.command("reserve", wrong, *place)
+        assert refusal.returncode == USAGE and "lambda/Alias/functionName/name" in refusal.stderr, refusal
     assert reserve(truce, "logs", "--release").stdout == "released s3/Bucket/logs\n"
     assert reserve(truce, "logs", "--release").stdout == "nobody has s3/Bucket/logs\n"
     assert truce.state("logs") == "free"

@@ -1,6 +1,7 @@
 #include <nlohmann/json.hpp>
 #include <ostream>
 #include <string>
+#include <string_view>
 
 #include "webhook/cli/command.h"
 #include "webhook/cli/command_line.h"
@@ -25,12 +26,36 @@ struct ReserveArguments {
   bool release = false;
 };
 
-// The members of the request that say which resource: of an ARN what it names, else type and name.
-// Errors: kInvalidArgument.
+// "lambda/Alias/functionName/name": how a resource of several parts is named.
+std::string FormOf(const TypeSpec& type) {
+  std::string form = type.name;
+  for (const KeyPart& part : type.parts) form.append("/").append(part.name);
+  return form;
+}
+
+// A value for each part of the type, between slashes. Errors: kInvalidArgument.
+Result<Json> PartsIn(std::string_view names, const TypeSpec& type) {
+  Json parts = Json::object();
+  for (const KeyPart& part : type.parts) {
+    const bool is_last = &part == &type.parts.back();
+    const std::size_t end = is_last ? names.size() : names.find('/');
+    const std::string_view name = names.substr(0, end);
+    if (end == std::string_view::npos || name.empty() || (is_last && name.find('/') != name.npos)) {
+      return InvalidArgument("name a resource of this type as " + FormOf(type) +
+                             ", or by its ARN: a name holds a slash there only");
+    }
+    parts[part.name] = name;
+    names.remove_prefix(is_last ? end : end + 1);
+  }
+  return parts;
+}
+
+// The members of the request that say which resource: of an ARN what it names, else type and name,
+// or parts. Errors: kInvalidArgument, and those of CatalogueWith.
 Result<Json> ResourceIn(const ReserveArguments& given) {
   Json body;
+  TRUCE_ASSIGN_OR_RETURN(const Catalogue catalogue, CatalogueWith(given.types));
   if (given.resource.starts_with("arn:")) {
-    TRUCE_ASSIGN_OR_RETURN(const Catalogue catalogue, CatalogueWith(given.types));
     const auto entry = EntryFromArn(given.resource, "", catalogue);
     if (!entry) return InvalidArgument("the ARN names no type that Truce knows, or not all of it");
     body = {{"type", entry->type}, {"parts", entry->parts}, {"arn", given.resource}};
@@ -43,7 +68,15 @@ Result<Json> ResourceIn(const ReserveArguments& given) {
   if (end == std::string::npos || end + 1 == given.resource.size()) {
     return InvalidArgument("name the resource as s3/Bucket/prod-artifacts, or by its ARN");
   }
-  return Json{{"type", given.resource.substr(0, end)}, {"name", given.resource.substr(end + 1)}};
+  body["type"] = given.resource.substr(0, end);
+  const std::string name = given.resource.substr(end + 1);
+  const TypeSpec* type = catalogue.FindType(body["type"].get<std::string>());
+  if (type == nullptr || type->parts.size() < 2) {
+    body["name"] = name;
+    return body;
+  }
+  TRUCE_ASSIGN_OR_RETURN(body["parts"], PartsIn(name, *type));
+  return body;
 }
 
 Result<std::string> ReserveBody(const ReserveArguments& given) {
@@ -108,8 +141,9 @@ CommandAction DeclareReserve(CommandLine& app) {
   const auto flags = AddApiFlags(app);
   const auto form = AddForm(app);
   const auto given = std::make_shared<ReserveArguments>();
-  app.AddOption("RESOURCE", given->resource,
-                "The resource, as s3/Bucket/prod-artifacts, or its ARN")
+  app.AddOption(
+         "RESOURCE", given->resource,
+         "The resource, as s3/Bucket/prod-artifacts or lambda/Alias/FUNCTION/ALIAS, or its ARN")
       .Required();
   app.AddOption("--source", given->source,
                 "Who will own it: the name of the list that is imported later, as "

@@ -2,8 +2,8 @@
 // only the rows in sight exist, so a hundred thousand cost what twenty do.
 
 import {Refusal, ask, session, useAnswer, useSession} from './client.js';
-import {Contested, Fragment, Name, Search, ServiceName, State, Table, Thing, Trouble, go, h, number, pathOf, plural, resourceColumns,
-  useNarrow} from './elements.js';
+import {Contested, Fragment, Name, Search, ServiceName, State, Table, Thing, Time, Trouble, go, h, number, pathOf, plural,
+  resourceColumns, useNarrow} from './elements.js';
 
 const {useEffect, useLayoutEffect, useRef, useState} = preactHooks;
 
@@ -72,7 +72,8 @@ function Row({item, at, top, height}) {
   const cells = [
     h('a', {href: pathOf.resource(item.id)}, h(Name, {text: item.name || item.key})),
     item.type,
-    h(Fragment, null, h(State, {state: item.state}), item.contested && h(Contested)),
+    h(Fragment, null, h(State, {state: item.state}), item.contested && h(Contested),
+      item.until && h(Fragment, null, 'ends ', h(Time, {at: item.until}))),
     h(ServiceName, {text: item.service}),
     h(Thing, {object: item.root}),
     h(Name, {text: item.account || '–'}),
