@@ -1,13 +1,14 @@
 """truce check: plans of Terraform and templates of CloudFormation, beside manifests."""
 
 import json
+import shutil
 import subprocess
 import sys
 
 import pytest
 
 from support import objects
-from support.truce_process import BINARY
+from support.truce_process import BINARY, REPOSITORY
 from system.test_api import api  # noqa: F401  (a fixture)
 from system.test_check import BYTES_MAX, NO, OK, SECONDS_MAX, USAGE, WARNINGS, check, documents, remote  # noqa: F401
 
@@ -150,6 +151,56 @@ def test_what_cdk_writes(check):
         f"sqs/Queue|aws|{ACCOUNT}|eu-west-1|name=jobs", f"sns/Topic|aws|{ACCOUNT}|eu-west-1|name=inner"]
 
 
+def test_what_the_real_cdk_wrote(check):
+    """Stacks of a known and of no environment, a stage, a nested stack, names made of names that AWS makes."""
+    out = check.directory / "cdk.out"
+    shutil.copytree(REPOSITORY / "tests/system/cdk/cdk.out", out)
+    asset = out / "asset.57fb8995"
+    asset.mkdir()
+    (asset / "deploy.yaml").write_text(documents(objects.bucket("mine", "prod-orders")))
+    (out / "tree.json").write_text("{}")
+    place = f"{ACCOUNT}|eu-west-1"
+    known = [
+        f"iam/Role|aws|{ACCOUNT}||name=orders-app",
+        f"iam/RolePolicy|aws|{ACCOUNT}||role=orders-app|name=RoleDefaultPolicy5FFB7DAB",
+        f"lambda/Function|aws|{place}|name=orders-app", f"lambda/Alias|aws|{place}|functionName=orders-app|name=live",
+        f"cloudwatchevents/Rule|aws|{place}|eventBusName=default|name=nightly", f"ecs/Cluster|aws|{place}|name=orders",
+        f"iam/User|aws|{ACCOUNT}||name=ci", f"kms/Alias|aws|{place}|name=orders", "s3/Bucket|aws|||name=prod-orders",
+        f"s3/Bucket|aws|||name=logs-{ACCOUNT}-eu-west-1", f"sqs/Queue|aws|{place}|name=jobs.fifo",
+        f"sns/Topic|aws|{place}|name=Data-orders", f"dynamodb/Table|aws|{place}|name=orders",
+        f"secretsmanager/Secret|aws|{place}|name=orders/db", "s3/Bucket|aws|||name=prod-orders",
+        "s3/Bucket|aws|||name=nested-bucket"]
+    report = json.loads(check("", "cdk.out", "--offline", "-o", "json").stdout)
+    assert [each["key"] for each in report["declarations"]] == known
+    found = [(each["severity"], each["object"], each["remedy"]) for each in report["findings"]]
+    later = ": until then a second owner is not found."
+    assert found == [
+        ("warning", "KeyAlias910D852D", "Name it with --region" + later),
+        ("error", "Bucket83908E77", "Give each its own name, or declare it once."),
+        ("warning", "Logs6819BB44", "Name it with --account" + later),
+        *(("warning", each, "Name it with --region" + later) for each in (
+            "Queue4A7E3555", "TopicBFC7AF6E", "TableCD117FA1", "SecretA720EF05")),
+        ("note", "", ""), ("note", "", "Passed over. `truce types` lists what Truce knows.")], found
+    elsewhere = check("", "cdk.out", "--offline", "-o", "json", "--account", "333333333333", "--region", "us-west-2")
+    report = json.loads(elsewhere.stdout)
+    assert [each["object"] for each in report["findings"] if each["severity"] != "note"] == ["Bucket83908E77"]
+    assert "sns/Topic|aws|333333333333|us-west-2|name=other-orders" in [each["key"] for each in report["declarations"]]
+
+
+def test_two_stacks_may_give_one_logical_id(check):
+    for name in ("one.yaml", "two.yaml"):
+        (check.directory / name).write_text(TEMPLATE)
+    result = check("", "one.yaml", "two.yaml", "--offline", "--parameter", "Stage=prod")
+    assert result.returncode == NO and "is declared twice in the input" in result.stdout + result.stderr, result
+
+
+def test_a_nested_template_that_is_not_there_is_named(check):
+    nests = "Resources: {A: {Type: AWS::CloudFormation::Stack, Properties: {TemplateURL: none.yaml}}}"
+    result = check(nests, "--offline", "--fail-on-warn")
+    assert result.returncode == 4, result
+    assert "Truce cannot tell what A declares: its template none.yaml: cannot be read" in result.stderr + result.stdout
+
+
 @pytest.mark.parametrize("text, word", [
     ('{"format_version":"9.0","resource_changes":[]}', "format version 9.0, which is not known"),
     ('{"format_version":"1.2","resource_changes":[', "ends in the middle"),
@@ -157,7 +208,6 @@ def test_what_cdk_writes(check):
     ("Resources: {A: {Type: AWS::S3::Bucket}, B: {}}", "resource B has no Type"),
     ("AWSTemplateFormatVersion: x\nResources: [a", "stdin:"),
     ("Resources: {A: &a {Type: x, B: *a}}", "names no anchor"),
-    ("Resources: {A: {Type: AWS::CloudFormation::Stack, Properties: {TemplateURL: none.yaml}}}", "none.yaml"),
 ])
 def test_bad_input(check, text, word):
     result = check(text, "--offline")

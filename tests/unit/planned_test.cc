@@ -24,7 +24,10 @@ std::vector<std::string> Lines(const Planned& planned) {
     for (const DeclaredResource& one : each.declares) {
       lines.push_back(each.address + " " + one.key().text);
     }
-    if (!each.unclear.empty()) lines.push_back(each.address + " ? " + each.unclear);
+    if (!each.unclear.empty()) {
+      const std::string remedy = each.remedy.empty() ? "" : ": " + each.remedy;
+      lines.push_back(each.address + " ? " + each.unclear + remedy);
+    }
     if (!each.known_kind) lines.push_back(each.address + " unknown");
     if (each.known_kind && each.unclear.empty() && each.declares.empty()) {
       lines.push_back(each.address + " -");
@@ -154,12 +157,12 @@ TEST(TerraformPlan, RegionAndAccountAreThoseOfTheProvider) {
           "aws_sqs_queue.this sqs/Queue|aws|123456789012|eu-north-1|name=jobs",
           west + " sqs/Queue|aws|222222222222|us-west-2|name=jobs",
           "module.in.aws_sqs_queue.this sqs/Queue|aws|333333333333|us-east-1|name=jobs",
-          "module.nowhere.aws_sqs_queue.this ? its region is not known; name it with --region",
+          "module.nowhere.aws_sqs_queue.this ? its region is not known: Name it with --region",
           "aws_sqs_queue.own sqs/Queue|aws|123456789012|ap-south-1|name=jobs"}));
   const auto nameless = ReadPlan(Plan({Change("aws_sqs_queue.this", "aws_sqs_queue", queue)}),
                                  {.account = {}, .region = "eu-west-1", .parameters = {}});
   EXPECT_EQ(Lines(nameless.value()),
-            (Expected{"aws_sqs_queue.this ? its account is not known; name it with --account"}));
+            (Expected{"aws_sqs_queue.this ? its account is not known: Name it with --account"}));
 }
 
 // The attribute that names a resource, of every type whose name Crossplane has as external name.
@@ -318,6 +321,7 @@ Result<Planned> ReadYaml(const std::string& text, PlanDefaults defaults = {},
   return ReadTemplate(Document(text), defaults, Catalogue::BuiltIn(),
                       [&](const std::string& path) -> Result<YamlNode> {
                         const auto found = nested.find(path);
+                        if (path.find("://") != path.npos) return Error{ErrorCode::kNotFound, path};
                         if (found == nested.end()) return InvalidArgument(path + ": no such file");
                         return Document(found->second);
                       });
@@ -380,6 +384,11 @@ Resources:
   Typo: {Type: "AWS::S3::Bucket", Properties: {BucketName: !Sub "${Stagee}-x"}}
   Imported: {Type: "AWS::S3::Bucket", Properties: {BucketName: !ImportValue other}}
   Made: {Type: "AWS::SQS::Queue", Properties: {QueueName: !Sub "${Generated}-q"}}
+  MadeOfId: {Type: "AWS::SQS::Queue", Properties: {QueueName: !Join ["-", [q, !Ref Vpc]]}}
+  Vpc: {Type: "AWS::EC2::VPC", Properties: {CidrBlock: 10.0.0.0/16}}
+  Told: {Type: "AWS::SQS::Queue", Properties: {QueueName: !Sub "${Literal.WebsiteURL}-q"}}
+  Dynamic: {Type: "AWS::IAM::User", Properties: {UserName: "a-{{resolve:ssm:/user:1}}"}}
+  Group: {Type: "AWS::EC2::SecurityGroup", Properties: {VpcId: !ImportValue vpc}}
   Custom: {Type: "Custom::Thing"}
   New: {Type: "AWS::BrandNew::Thing"}
 )";
@@ -389,18 +398,29 @@ Resources:
   const std::string unknown = " ? its name is not known: ";
   EXPECT_EQ(
       Lines(planned.value()),
-      (Expected{"Literal" + bucket + "literal", "Sub" + bucket + "prod-eu-west-1-%24%7Bx%7D",
-                "SubOwn" + bucket + "prod-b", "Join" + bucket + "logs-123456789012",
-                "Long" + bucket + "a-prod", "Map" + bucket + "from-map",
-                "If" + bucket + "yes-it-is", "Select" + bucket + "picked", "Zone" + bucket + "z-b",
+      (Expected{"Literal" + bucket + "literal",
+                "Sub" + bucket + "prod-eu-west-1-%24%7Bx%7D",
+                "SubOwn" + bucket + "prod-b",
+                "Join" + bucket + "logs-123456789012",
+                "Long" + bucket + "a-prod",
+                "Map" + bucket + "from-map",
+                "If" + bucket + "yes-it-is",
+                "Select" + bucket + "picked",
+                "Zone" + bucket + "z-b",
                 "Generated -",
-                "Team1" + unknown + "parameter Team has no value: give it with --parameter Team=…",
-                "Ssm" + unknown + "parameter Ami is read from SSM: give it with --parameter",
+                "Team1" + unknown + "parameter Team has no value: Give it with --parameter Team=…",
+                "Ssm" + unknown + "parameter Ami is read from SSM: Give it with --parameter Ami=…",
                 "Typo" + unknown +
                     "it names Stagee, which is no parameter and no resource of the template",
                 "Imported" + unknown + "Fn::ImportValue is resolved by CloudFormation alone",
-                "Made" + unknown +
-                    "it is made of Generated, which CloudFormation knows when it has made that",
+                "Made -",
+                "MadeOfId -",
+                "Vpc -",
+                "Told" + unknown +
+                    "it is made of Literal.WebsiteURL, which CloudFormation knows when it has made "
+                    "that",
+                "Dynamic" + unknown + "a dynamic reference is resolved by CloudFormation alone",
+                "Group -",
                 "New unknown"}));
   EXPECT_EQ(planned.value().resources.front().at.line, 15);
   EXPECT_EQ(planned.value().notes,
@@ -440,7 +460,6 @@ Resources:
             (Expected{"Role iam/Role|aws|123456789012||name=deploy",
                       "Policy iam/RolePolicy|aws|123456789012||role=deploy|name=p",
                       "Policy iam/RolePolicy|aws|123456789012||role=other|name=p",
-                      "Policy ? its Groups declare resources of no type that Truce knows",
                       "Table dynamodb/Table|aws|123456789012|eu-west-1|name=orders",
                       "Table dynamodb/Table|aws|123456789012|us-east-1|name=orders",
                       record + "a.example.org|type=A|setIdentifier=",
@@ -467,13 +486,19 @@ Resources:
     Metadata: {"aws:asset:path": inner.yaml}
     Properties: {TemplateURL: {"Fn::Join": ["", ["https://x/", !Ref "AWS::URLSuffix"]]}}
   Far: {Type: "AWS::CloudFormation::Stack", Properties: {TemplateURL: "https://s3/x.yaml"}}
+  Gone: {Type: "AWS::CloudFormation::Stack", Properties: {TemplateURL: gone.yaml}}
+  Empty: {Type: "AWS::CloudFormation::Stack", Properties: {TemplateURL: empty.yaml}}
 )";
-  const auto planned = ReadYaml(outer, {}, {{"./inner.yaml", inner}, {"inner.yaml", inner}});
+  const auto planned = ReadYaml(
+      outer, {}, {{"./inner.yaml", inner}, {"inner.yaml", inner}, {"empty.yaml", "Outputs: {}"}});
   ASSERT_TRUE(planned.ok()) << planned.error().message;
   EXPECT_EQ(Lines(planned.value()),
             (Expected{"Local/Logs s3/Bucket|aws|||name=prod-logs",
-                      "Asset/Logs ? its name is not known: parameter Name has no value: give it "
-                      "with --parameter Name=…"}));
+                      "Asset/Logs ? its name is not known: parameter Name has no value: Give it "
+                      "with --parameter Name=…",
+                      "Gone ? its template gone.yaml: no such file: Put it beside this template",
+                      "Empty ? its template empty.yaml has no Resources: Put it beside this "
+                      "template"}));
   EXPECT_EQ(planned.value().notes,
             (Expected{"Far nests a template that is no file: what it declares is not checked"}));
   const std::string self = R"(

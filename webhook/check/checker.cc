@@ -589,8 +589,8 @@ Result<void> Checker::Impl::AddPlanned(const PlannedResource& planned, const std
   subject.location = {file, {}, planned.at};
   subject.object = planned.address;
   subject.known_kind = planned.known_kind;
-  subject.slot.kind = planned.kind;
-  subject.slot.name = planned.address;
+  // Two stacks may give their resources one address.
+  subject.slot = {file, {}, planned.kind, {}, planned.address};
   if (!planned.unclear.empty()) {
     CheckFinding unclear;
     unclear.severity = CheckSeverity::kWarning;
@@ -600,9 +600,10 @@ Result<void> Checker::Impl::AddPlanned(const PlannedResource& planned, const std
     unclear.cause =
         OneLine("Truce cannot tell what " + planned.address + " declares: " + planned.unclear,
                 kFindingTextMax);
-    unclear.remedy =
-        "Give it a name that is known before, or ask again once it is: until then a second owner "
-        "is not found.";
+    unclear.remedy = planned.remedy.empty()
+                         ? "Give it a name that is known before, or ask again once it is"
+                         : planned.remedy;
+    unclear.remedy += ": until then a second owner is not found.";
     subject.own.push_back(std::move(unclear));
   }
   ObjectFacts facts;

@@ -26,19 +26,22 @@ struct Found {
   enum class State {
     kText,
     kNone,     // not there, or AWS::NoValue
-    kSibling,  // a resource of this template that has no name of its own
+    kMade,     // has a part that AWS makes
+    kSibling,  // what AWS tells of a resource of this template
     kUnknown,  // `text` says why
   };
   State state = State::kNone;
   std::string text;
   YamlLocation at;
+  std::string remedy = {};  // of what is not known
 };
 
 Found Text(std::string text, const YamlNode& node) {
   return {Found::State::kText, std::move(text), node.location};
 }
-Found Unknown(std::string why, const YamlNode& node) {
-  return {Found::State::kUnknown, std::move(why), node.location};
+Found Made(const YamlNode& node) { return {Found::State::kMade, {}, node.location}; }
+Found Unknown(std::string why, const YamlNode& node, std::string remedy = {}) {
+  return {Found::State::kUnknown, std::move(why), node.location, std::move(remedy)};
 }
 
 bool IsMapping(const YamlNode* node) {
@@ -157,6 +160,10 @@ class Template {
       }
       while (!source.empty()) node = ChildOf(node, TakeUntil(source, '.'));
       Found found = Resolve(node, true, depth);
+      if (found.state == Found::State::kText &&
+          found.text.find("{{resolve:") != std::string::npos) {
+        return Unknown("a dynamic reference is resolved by CloudFormation alone", *node);
+      }
       if (found.state != Found::State::kNone) return found;
     }
     return {};
@@ -183,13 +190,12 @@ class Template {
     if (const YamlNode* const parameter = ChildOf(ChildOf(&root_, "Parameters"), name)) {
       const YamlNode* const otherwise = ChildOf(parameter, "Default");
       if (ScalarOf(ChildOf(parameter, "Type")).starts_with("AWS::SSM::")) {
-        return Unknown("parameter " + name + " is read from SSM: give it with --parameter", at);
+        return Unknown("parameter " + name + " is read from SSM", at, Give(name));
       }
       if (otherwise != nullptr && otherwise->kind == YamlNode::Kind::kScalar) {
         return Text(otherwise->scalar, at);
       }
-      return Unknown("parameter " + name + " has no value: give it with --parameter " + name + "=…",
-                     at);
+      return Unknown("parameter " + name + " has no value", at, Give(name));
     }
     const YamlNode* const sibling = ChildOf(ChildOf(&root_, "Resources"), name);
     if (sibling == nullptr) {
@@ -199,13 +205,21 @@ class Template {
     }
     const CloudFormationType* const type =
         FindCloudFormationType(ScalarOf(ChildOf(sibling, "Type")));
-    const bool is_named = type != nullptr && type->each.empty() && type->parts.size() == 1 &&
-                          (type->ref_is_name || in_part);
-    if (!is_named) return {Found::State::kSibling, {}, at.location};
+    if (type != nullptr && type->parts.empty()) return Made(at);
+    if (type == nullptr || !type->each.empty() || type->parts.size() != 1) {
+      return {Found::State::kSibling, {}, at.location};
+    }
     Found own = FromSources(type->parts.front().sources, *sibling, nullptr, depth + 1);
-    if (own.state == Found::State::kNone) own.state = Found::State::kSibling;
+    if (own.state == Found::State::kNone) return Made(at);
+    if (!type->ref_is_name && !in_part && own.state != Found::State::kMade) {
+      own = {Found::State::kSibling, {}, at.location};
+    }
     own.at = at.location;
     return own;
+  }
+
+  static std::string Give(const std::string& parameter) {
+    return "Give it with --parameter " + OneLine(parameter, 64) + "=…";
   }
 
   Found Pseudo(const std::string& name, const YamlNode& at) const {
@@ -221,14 +235,12 @@ class Template {
       return Text(is_china ? "amazonaws.com.cn" : "amazonaws.com", at);
     }
     if (name == "AWS::Region" || name == "AWS::Partition" || name == "AWS::URLSuffix") {
-      return Unknown(name + " is not known: name it with --region", at);
+      return Unknown(name + " is not known", at, "Name it with --region");
     }
     if (name == "AWS::AccountId") {
-      return Unknown(name + " is not known: name it with --account", at);
+      return Unknown(name + " is not known", at, "Name it with --account");
     }
-    return Unknown(
-        OneLine(name, 64) + " is not known: give it with --parameter " + OneLine(name, 64) + "=…",
-        at);
+    return Unknown(OneLine(name, 64) + " is not known", at, Give(name));
   }
 
   // An attribute of a sibling: its name where that stands for it (an ARN of a parent).
@@ -236,9 +248,9 @@ class Template {
     std::string name = ScalarOf(&argument);
     if (!ItemsOf(argument).empty()) name = ScalarOf(&ItemsOf(argument).front());
     name = name.substr(0, name.find('.'));
-    if (ChildOf(ChildOf(&root_, "Resources"), name) == nullptr || in_part) {
-      return Ref(name, at, in_part, depth);
-    }
+    Found own = Ref(name, at, in_part, depth);
+    const bool is_there = ChildOf(ChildOf(&root_, "Resources"), name) != nullptr;
+    if (!is_there || in_part || own.state == Found::State::kMade) return own;
     return {Found::State::kSibling, {}, at.location};
   }
 
@@ -458,8 +470,8 @@ class TemplateReader {
   void DeclareAll(const Declaring& declaring, PlannedResource& planned) {
     for (const std::string_view other : declaring.row.others) {
       if (ChildOf(ChildOf(&declaring.resource, "Properties"), other) == nullptr) continue;
-      planned.unclear =
-          "its " + std::string(other) + " declare resources of no type that Truce knows";
+      out_.notes.push_back(planned.address + ": its " + std::string(other) +
+                           " declare resources of no type that Truce knows: passed over");
     }
     const std::string_view each = declaring.row.each;
     if (each.empty()) return Declare(declaring, nullptr, planned);
@@ -475,6 +487,8 @@ class TemplateReader {
   void Declare(const Declaring& declaring, const YamlNode* element, PlannedResource& planned) {
     const PlanDefaults& given = declaring.one.given();
     PartValues values{{"region", given.region}, {"account", given.account}};
+    std::optional<Found> unknown;
+    std::string_view unknown_part;
     for (const CloudFormationType::Part& part : declaring.row.parts) {
       const Found found = declaring.one.FromSources(part.sources, declaring.resource, element);
       switch (found.state) {
@@ -483,19 +497,24 @@ class TemplateReader {
           planned.at = found.at;  // of the last one, which is the name
           break;
         case Found::State::kNone: break;
-        case Found::State::kSibling: return;  // of what is not there yet
+        case Found::State::kMade:
+        case Found::State::kSibling: return;  // nobody else has it
         case Found::State::kUnknown:
-          planned.unclear = "its " + std::string(part.name) + " is not known: " + found.text;
-          planned.at = found.at;
-          return;
+          values[std::string(part.name)] = {};
+          unknown = found;
+          unknown_part = part.name;
+          break;
       }
     }
     const auto& parts = declaring.spec.parts;
     const bool is_whole = std::all_of(parts.begin(), parts.end(), [&](const KeyPart& part) {
       return values.contains(part.name) || part.default_value;
     });
-    // Else CloudFormation makes the name.
-    if (is_whole) AddDeclared(declaring.spec, values, catalogue_, planned);
+    if (!is_whole) return;  // CloudFormation makes the name
+    if (!unknown) return AddDeclared(declaring.spec, values, catalogue_, planned);
+    planned.unclear = "its " + std::string(unknown_part) + " is not known: " + unknown->text;
+    planned.remedy = unknown->remedy;
+    planned.at = unknown->at;
   }
 
   // A stack within a stack, by its file.
@@ -504,11 +523,30 @@ class TemplateReader {
     const PlanDefaults& given = one.given();
     const YamlNode* const asset = ChildOf(ChildOf(&resource, "Metadata"), "aws:asset:path");
     const YamlNode* const properties = ChildOf(&resource, "Properties");
-    Found path = one.Resolve(ChildOf(properties, "TemplateURL"), false);
-    if (asset != nullptr) path = {Found::State::kText, ScalarOf(asset), asset->location};
-    if (path.state != Found::State::kText || path.text.find("://") != std::string::npos) {
+    const YamlNode* const url = ChildOf(properties, "TemplateURL");
+    Found path = one.Resolve(url, false);
+    // The end of an asset's URL names it, whatever else is not known.
+    if (path.state != Found::State::kText && url != nullptr) {
+      const YamlNode* last = url;
+      while (!last->children.empty()) last = &last->children.back();
+      path = Text("://" + ScalarOf(last), *url);
+    }
+    if (asset != nullptr) path = Text(ScalarOf(asset), *asset);
+    const Result<YamlNode> nested = file_(path.text);
+    if (!nested.ok() && nested.error().code == ErrorCode::kNotFound) {
       out_.notes.push_back(OneLine(address, kAddressBytesMax) +
                            " nests a template that is no file: what it declares is not checked");
+      return {};
+    }
+    if (!nested.ok() || !IsMapping(ChildOf(&nested.value(), "Resources"))) {
+      PlannedResource unread;
+      unread.address = OneLine(address, kAddressBytesMax);
+      unread.kind = ScalarOf(ChildOf(&resource, "Type"));
+      unread.at = path.at;
+      unread.unclear = nested.ok() ? "its template " + path.text + " has no Resources"
+                                   : "its template " + nested.error().message;
+      unread.remedy = "Put it beside this template";
+      out_.resources.push_back(std::move(unread));
       return {};
     }
     if (depth == kNestedMax) {
@@ -525,9 +563,8 @@ class TemplateReader {
         }
       }
     }
-    TRUCE_ASSIGN_OR_RETURN(const YamlNode nested, file_(path.text));
     const std::size_t first = out_.resources.size();
-    TRUCE_RETURN_IF_ERROR(Read(nested, inner, address + "/", depth + 1));
+    TRUCE_RETURN_IF_ERROR(Read(nested.value(), inner, address + "/", depth + 1));
     // Lines are those of the file that was asked about.
     for (std::size_t i = first; i < out_.resources.size(); ++i) out_.resources[i].at = path.at;
     return {};

@@ -32,11 +32,13 @@ void AddDeclared(const TypeSpec& spec, const PartValues& values, const Catalogue
     }
   }
   if (spec.KeyHasRegion() && !resource.region) {
-    out.unclear = "its region is not known; name it with --region";
+    out.unclear = "its region is not known";
+    out.remedy = "Name it with --region";
     return;
   }
   if (spec.KeyHasAccount() && !resource.account) {
-    out.unclear = "its account is not known; name it with --account";
+    out.unclear = "its account is not known";
+    out.remedy = "Name it with --account";
     return;
   }
   MappingRule rule;

@@ -29,6 +29,8 @@ struct PlannedResource {
   // Not empty: why Truce cannot tell all of what it declares: "its bucket is known only after the
   // apply".
   std::string unclear;
+  std::string
+      remedy;  // of that, where there is a better one than another name: "Name it with --region"
 };
 
 struct Planned {
@@ -55,11 +57,13 @@ Result<Planned> ReadTerraformPlan(std::istream& in, const PlanDefaults& defaults
 // Whether the document is a CloudFormation template.
 bool IsTemplate(const YamlNode& root);
 
-// A template that another one nests, by its path or asset. Errors: kInvalidArgument.
+// A template that another one nests, by its path, or by the URL of an asset of CDK's.
+// Errors: kNotFound: the URL names no file; kInvalidArgument.
 using TemplateFile = std::function<Result<YamlNode>(const std::string& path)>;
 
 // A template, with those that it nests by `file`: at most 8 deep and 1,000 in all. Functions are
-// resolved as far as parameters, defaults, mappings and conditions allow.
+// resolved as far as parameters, defaults, mappings and conditions allow. A name with a part that
+// AWS makes is nobody else's: it is not declared.
 // Errors: kInvalidArgument, "line: what is wrong": no template of CloudFormation.
 Result<Planned> ReadTemplate(const YamlNode& root, const PlanDefaults& defaults,
                              const Catalogue& catalogue, const TemplateFile& file);

@@ -4,6 +4,7 @@
 #include <array>
 #include <filesystem>
 #include <istream>
+#include <optional>
 #include <streambuf>
 #include <string_view>
 #include <system_error>
@@ -94,32 +95,60 @@ class FileBuffer final : public std::streambuf {
   std::vector<char> bytes_;
 };
 
-// Account and region of a template of CDK's, which manifest.json beside it tells:
-// "environment": "aws://123456789012/eu-west-1". Flags are stronger.
-void EnvironmentOf(const fs::path& path, PlanDefaults& defaults) {
+// A file of JSON that CDK writes beside a template; nothing: it is not there.
+std::optional<YamlNode> BesideOf(const fs::path& path, std::string_view name) {
   std::size_t bytes = 0;
   std::error_code ignored;
-  const fs::path beside = path.parent_path() / "manifest.json";
-  if (path == "-" || !fs::is_regular_file(beside, ignored)) return;
+  const fs::path beside = path.parent_path() / name;
+  if (!fs::is_regular_file(beside, ignored)) return std::nullopt;
   ManifestFile file(beside.string(), bytes);
-  const Result<std::optional<Manifest>> manifest = file.Next();
-  if (!manifest.ok() || !manifest.value()) return;
-  const YamlNode& root = manifest.value()->root;
-  const YamlNode* const artifacts =
-      root.kind == YamlNode::Kind::kMapping ? root.Find("artifacts") : nullptr;
+  Result<std::optional<Manifest>> read = file.Next();
+  if (!read.ok() || !read.value()) return std::nullopt;
+  return std::move(read.value()->root);
+}
+
+// Whether CDK wrote the folder: its file cdk.out says so.
+bool IsAssembly(const fs::path& folder) {
+  std::error_code ignored;
+  return fs::is_regular_file(folder / "cdk.out", ignored);
+}
+
+// Account, region and name of the stack whose template is `path`, which manifest.json beside it
+// tells: "environment": "aws://123456789012/eu-west-1". It is deployed there, whatever flags say.
+void EnvironmentOf(const fs::path& path, PlanDefaults& defaults) {
+  if (path == "-") return;
+  const std::optional<YamlNode> manifest = BesideOf(path, "manifest.json");
+  const YamlNode* const artifacts = manifest ? FindNode(*manifest, {"artifacts"}) : nullptr;
   if (artifacts == nullptr) return;
-  for (const YamlNode& artifact : artifacts->children) {
+  for (std::size_t i = 0; i < artifacts->children.size(); ++i) {
+    const YamlNode& artifact = artifacts->children[i];
     const YamlNode* const at = FindNode(artifact, {"environment"});
     const YamlNode* const file_name = FindNode(artifact, {"properties", "templateFile"});
     if (at == nullptr || file_name == nullptr || file_name->scalar != path.filename()) continue;
+    const YamlNode* const stack = FindNode(artifact, {"properties", "stackName"});
+    const std::string& key = i < artifacts->keys.size() ? artifacts->keys[i].text : std::string();
+    defaults.parameters.try_emplace("AWS::StackName", stack != nullptr ? stack->scalar : key);
     std::string_view place = at->scalar;
     constexpr std::string_view kScheme = "aws://";
     if (!place.starts_with(kScheme)) continue;
     place.remove_prefix(kScheme.size());
     const std::string_view account = TakeUntil(place, '/');
-    if (defaults.account.empty() && AllDigits(account)) defaults.account = account;
-    if (defaults.region.empty() && place != "unknown-region") defaults.region = place;
+    if (AllDigits(account)) defaults.account = account;
+    if (place != "unknown-region") defaults.region = place;
   }
+}
+
+// The file of the asset that the URL ends with, which the assets of the template `path` name;
+// empty: none.
+std::string AssetOf(const fs::path& path, std::string_view url) {
+  const std::string name = fs::path(url).stem().string();
+  std::string stack = path.filename().string();
+  stack = stack.substr(0, stack.find(".template."));
+  const std::optional<YamlNode> assets = BesideOf(path, stack + ".assets.json");
+  const YamlNode* const files = assets ? FindNode(*assets, {"files"}) : nullptr;
+  const YamlNode* const file = files == nullptr || name.empty() ? nullptr : files->Find(name);
+  const YamlNode* const source = file == nullptr ? nullptr : FindNode(*file, {"source", "path"});
+  return source == nullptr ? std::string() : source->scalar;
 }
 
 // The folder of the chart whose template `path` is, or lies in; empty: it is none.
@@ -191,7 +220,10 @@ void CheckInput::ReadFolder(const std::string& path) {
   for (; !failure && each != fs::end(each); each.increment(failure)) {
     const bool hidden = each->path().filename().string().starts_with('.');
     std::error_code ignored;
-    if (hidden || IsSkipped(each->path()) || IsSource(each->path())) {
+    // The code of a function is an asset.
+    const bool is_asset = each->path().filename().string().starts_with("asset.") &&
+                          IsAssembly(each->path().parent_path());
+    if (hidden || is_asset || IsSkipped(each->path()) || IsSource(each->path())) {
       if (each->is_directory(ignored)) each.disable_recursion_pending();
     } else if (IsManifest(each->path()) && each->is_regular_file(ignored)) {
       files.push_back(each->path().string());
@@ -221,14 +253,13 @@ Result<void> CheckInput::ReadPlan(ManifestFile& file) {
 Result<void> CheckInput::ReadCloudFormation(const YamlNode& root, const std::string& path,
                                             const std::string& name) {
   const fs::path folder = path == "-" ? fs::path() : fs::path(path).parent_path();
-  const auto nested = [&](const std::string& file) -> Result<YamlNode> {
-    const std::string at = (folder / file).lexically_normal().string();
-    ManifestFile inner(at, bytes_);
+  const auto nested = [&](const std::string& named) -> Result<YamlNode> {
+    const bool is_url = named.find("://") != std::string::npos;
+    const std::string file = is_url ? AssetOf(path, named) : named;
+    if (file.empty()) return Error{ErrorCode::kNotFound, named};
+    ManifestFile inner((folder / file).lexically_normal().string(), bytes_);
     TRUCE_ASSIGN_OR_RETURN(std::optional<Manifest> document, inner.Next());
-    if (!document || !IsTemplate(document->root)) {
-      return InvalidArgument(at + ": is no template of CloudFormation, but nested as one");
-    }
-    return std::move(document->root);
+    return document ? std::move(document->root) : YamlNode();
   };
   PlanDefaults defaults = reading_.defaults;
   EnvironmentOf(path, defaults);
@@ -255,6 +286,7 @@ Result<void> CheckInput::ReadFile(const std::string& path, bool in_folder) {
                              ": " + Unrendered("a kustomization", kKustomize, "FOLDER"));
     }
     if (in_folder && !IsKubernetes(manifest->root)) {
+      if (IsAssembly(fs::path(path).parent_path())) continue;
       checker_.AddNote(file.name(), "is not a Kubernetes object: passed over");
       continue;
     }
