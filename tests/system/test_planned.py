@@ -194,6 +194,14 @@ def test_two_stacks_may_give_one_logical_id(check):
     assert result.returncode == NO and "is declared twice in the input" in result.stdout + result.stderr, result
 
 
+def test_what_powershell_writes(check):
+    (check.directory / "plan.json").write_bytes(plan(bucket("prod-one")).encode("utf-16"))
+    result = check("", "plan.json", "--offline")
+    assert result.returncode == USAGE and "plan.json: is UTF-16" in result.stderr, result
+    (check.directory / "plan.json").write_bytes(plan(bucket("prod-one")).encode("utf-8-sig"))
+    assert "1 declared resource" in check("", "plan.json", "--offline").stdout
+
+
 def test_a_nested_template_that_is_not_there_is_named(check):
     nests = "Resources: {A: {Type: AWS::CloudFormation::Stack, Properties: {TemplateURL: none.yaml}}}"
     result = check(nests, "--offline", "--fail-on-warn")

@@ -32,15 +32,21 @@ class DenialBookTest : public ::testing::Test {
     return finding;
   }
 
-  void Refuse(const std::vector<Finding>& findings, std::string_view object,
-              const Slot* root = nullptr, bool made_up = false) {
-    Refuse(book_, findings, object, root, made_up);
+  struct Chain {
+    const Slot* root = nullptr;
+    bool made_up = false;
+  };
+  void Refuse(const std::vector<Finding>& findings, std::string_view object) {
+    Refuse(book_, findings, object, {});
+  }
+  void Refuse(const std::vector<Finding>& findings, std::string_view object, const Chain& chain) {
+    Refuse(book_, findings, object, chain);
   }
   static void Refuse(DenialBook& book, const std::vector<Finding>& findings,
-                     std::string_view object, const Slot* root = nullptr, bool made_up = false) {
+                     std::string_view object, const Chain& chain) {
     ReviewRecord record;
-    record.root = root;
-    record.made_up = made_up;
+    record.root = chain.root;
+    record.made_up = chain.made_up;
     record.verdict = Verdict::kDenied;
     record.findings = findings;
     record.group = "s3.aws.upbound.io";
@@ -107,7 +113,7 @@ TEST_F(DenialBookTest, ARootHidesNoOther) {
   Refuse({Refusal("another team's")}, "other");
   const Slot root{"prod", "platform.example.org", "ObjectStorage", "team-b", "files"};
   for (std::size_t i = 0; i < 3 * kDenialsKept; ++i) {
-    Refuse({Refusal("key " + std::to_string(i))}, "bucket", &root);
+    Refuse({Refusal("key " + std::to_string(i))}, "bucket", {&root});
   }
   EXPECT_EQ(book_.All().size(), kDenialsOfRoot + 1);
   EXPECT_EQ(book_.OfNames(std::set<KeyText>{KeyText{"another team's"}}, 1).size(), 1U);
@@ -118,8 +124,8 @@ TEST_F(DenialBookTest, TriesUnderMadeUpNamesAreOneEntry) {
   const Slot root{"prod", "platform.example.org", "ObjectStorage", "team-b", "files"};
   for (const char* name : {"files-x7f2k-a", "files-x7f2k-b", "files-x7f2k-c"}) {
     // The bucket may be called as its object, or have a name of its own.
-    Refuse({Refusal(std::string("bucket name=") + name)}, name, &root, true);
-    Refuse({Refusal("bucket name=prod-artifacts")}, name, &root, true);
+    Refuse({Refusal(std::string("bucket name=") + name)}, name, {&root, true});
+    Refuse({Refusal("bucket name=prod-artifacts")}, name, {&root, true});
   }
   const std::vector<Denial> all = book_.All();
   ASSERT_EQ(all.size(), 2U);
@@ -138,18 +144,18 @@ TEST_F(DenialBookTest, TwoServersCountTogetherAndKeepWhatWasCounted) {
   DenialBook one(faulty, clock_);
   DenialBook other(store_, clock_);
   const Slot root{"c", "g", "Claim", "team-a", "root"};
-  Refuse(one, {Refusal("a")}, "one", &root);
+  Refuse(one, {Refusal("a")}, "one", {&root});
   faulty.FailNextApply({ErrorCode::kUnavailable, "away"});
   EXPECT_FALSE(one.Flush(soon()).ok());
   EXPECT_EQ(one.All().at(0).count, 1U) << "what could not be written is there still";
   ASSERT_TRUE(one.Flush(soon()).ok());
   clock_.Advance(std::chrono::milliseconds(1));
-  Refuse(other, {Refusal("a")}, "one", &root);
+  Refuse(other, {Refusal("a")}, "one", {&root});
   clock_.Advance(std::chrono::milliseconds(1));
-  Refuse(other, {Refusal("b")}, "two\n\"");
+  Refuse(other, {Refusal("b")}, "two\n\"", {});
   ASSERT_TRUE(other.Flush(soon()).ok());
   ASSERT_TRUE(other.Flush(soon()).ok()) << "nothing new";
-  Refuse(one, {Refusal("b")}, "two\n\"");
+  Refuse(one, {Refusal("b")}, "two\n\"", {});
   EXPECT_EQ(one.All().size(), 2U);
   ASSERT_TRUE(one.Flush(soon()).ok());
   ASSERT_TRUE(other.Load(soon()).ok());
@@ -227,7 +233,7 @@ TEST_F(RotatingDenialBook, KeepsWhatAPlainListKeeps) {
     const bool is_often = below(4) == "0";
     const Slot root{"prod", "g", "Claim", "team", is_often ? below(3) : "x" + below(900)};
     const std::string key = below(is_often ? 150 : 3);
-    Refuse({Refusal(key)}, "object", &root);
+    Refuse({Refusal(key)}, "object", {&root});
     plain.Refuse(key, root);
   }
   const std::vector<Denial> all = book_.All();

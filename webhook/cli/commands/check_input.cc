@@ -270,7 +270,13 @@ Result<void> CheckInput::ReadCloudFormation(const YamlNode& root, const std::str
 
 Result<void> CheckInput::ReadFile(const std::string& path, bool in_folder) {
   ManifestFile file(path, bytes_);
-  if (BeginsTerraform(file.Begin()) || reading_.is_plan) return ReadPlan(file);
+  const std::string_view begin = file.Begin();
+  if (begin.starts_with("\xFF\xFE") || begin.starts_with("\xFE\xFF")) {
+    return InvalidArgument(file.name() +
+                           ": is UTF-16, as PowerShell's > writes it; write UTF-8: "
+                           "`… | Out-File -Encoding utf8 FILE`");
+  }
+  if (BeginsTerraform(begin) || reading_.is_plan) return ReadPlan(file);
   while (true) {
     TRUCE_ASSIGN_OR_RETURN(const std::optional<Manifest> manifest, file.Next());
     if (!manifest) return {};
