@@ -16,7 +16,7 @@ std::string_view Document::Read(const Node& node) const {
   return node.text;
 }
 
-// What is written alike says the same, so most are never read.
+// Equal spellings have one meaning, so most texts are never read.
 bool Document::HaveSameText(const Node& node, const Document& other, const Node& others) const {
   const bool is_alike = node.is_written == others.is_written && node.text == others.text;
   if (is_alike || !(node.is_written || others.is_written)) return is_alike;

@@ -11,7 +11,7 @@
 namespace truce {
 namespace {
 
-// What Go prints before the members of a map; Argo CD deletes what looks like one.
+// Go prints it before the members of a map; Argo CD deletes texts that look like one.
 constexpr std::string_view kMap = "map[";
 
 std::string Escaped(std::uint32_t code) {
