@@ -1,5 +1,5 @@
 // Store port: where ownership is kept, and the one place where concurrent declarations are put in
-// order. Who looks into what is kept includes registry/ownership/rows.h.
+// order. Users of the rows themselves include registry/ownership/rows.h.
 #ifndef TRUCE_REGISTRY_STORE_STORE_H_
 #define TRUCE_REGISTRY_STORE_STORE_H_
 

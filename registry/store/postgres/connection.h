@@ -59,7 +59,7 @@ struct PgStatement {
   std::vector<std::optional<std::string>> parameters;
 };
 
-// What poll() may wait: until the deadline, a minute at most.
+// The time that poll() may wait: until the deadline, a minute at most.
 int MillisecondsUntil(Deadline deadline);
 
 // Milliseconds that the server may wait for a lock, as a parameter: so little less than the

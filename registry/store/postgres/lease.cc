@@ -69,8 +69,8 @@ PgLease::~PgLease() {
   if (standing() == Standing::kHeld) GiveBack();
 }
 
-// It ends by itself where this fails. Who stands aside stays known: what it announced is no newer
-// when it starts again.
+// The lease ends by itself where this fails. A server on standby stays known: its announcement is
+// no newer when it starts again.
 void PgLease::GiveBack() {
   const Deadline deadline = In(kGiveBackTime);
   if (!word_) {

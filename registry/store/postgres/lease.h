@@ -17,7 +17,7 @@
 
 namespace truce {
 
-// Who holds a lease, as one that waits sees it.
+// The holder of a lease, as a waiting server sees it.
 struct OtherServer {
   std::string holder;
   std::chrono::milliseconds left;  // of its lease, unless it is renewed
@@ -26,9 +26,9 @@ struct OtherServer {
 // Held and renewed by a thread of its own until destroyed; then it is given back, so that the next
 // server need not wait for its end. Nobody's clock but the database's counts. Thread-safe.
 //
-// A shared one is held by all that say the same word. Who says another one announces itself by
-// asking: each second those that hold it look for that, and stand aside, which frees the lease for
-// the newcomer once all did; they hold it again where that one is gone without having had it.
+// A shared one is held by all servers that say the same word. A server with another word announces
+// itself by asking: the holders look for that each second and go to standby, which frees the lease
+// for the newcomer once all did; they hold it again where that one is gone without having had it.
 class PgLease final {
  public:
   // Being an active server; writing what the cluster shows.

@@ -74,7 +74,7 @@ struct Attempt {
   }
 };
 
-// What is to be decided.
+// A decision that runs.
 struct Asked {
   PgWriter writer = PgWriter::kReview;
   const Locks& locks;
@@ -82,7 +82,7 @@ struct Asked {
   Deadline deadline;
 };
 
-// What was submitted.
+// A decision that waits.
 struct Submitted {
   PgWriter writer = PgWriter::kReview;
   Locks locks;

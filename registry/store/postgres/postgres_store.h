@@ -17,7 +17,7 @@
 
 namespace truce {
 
-// What the server's synchronous_standby_names must say.
+// The least that the server's synchronous_standby_names must say.
 enum class StandbyNeed : std::uint8_t { kNone, kWanted, kRequired };
 
 struct PostgresOptions {
@@ -48,13 +48,13 @@ class PostgresStore final : public Store {
   ~PostgresStore() override;
 
   // Makes this the active server of the registry, under a name that is its alone, or one of all
-  // that say the same `shared` and write the same tables; nothing: it is. Who says `shared` is
-  // announced by asking: those that say something else stand aside for it, unless they differ
-  // behind " of ": who is not of the same is waited for; an answer names one that does not yet, or
-  // that announced itself later. From then on decisions and reads fail with kConflict, and
-  // FatalFailure tells so, once another one has become active that does not share with it. Without
-  // it any number of stores decide beside each other. Errors: kUnavailable, kDeadlineExceeded. Once
-  // it succeeded it is not called again; no decision runs meanwhile.
+  // that say the same `shared` and write the same tables; nothing: it is. With `shared`, asking
+  // announces this server: servers that say something else go to standby for it, unless they differ
+  // behind " of ": this server waits for those; an answer names one that did not yet, or that
+  // announced itself later. From then on decisions and reads fail with kConflict, and FatalFailure
+  // tells so, once another one has become active that does not share with it. Without it any number
+  // of stores decide beside each other. Errors: kUnavailable, kDeadlineExceeded. Once it succeeded
+  // it is not called again; no decision runs meanwhile.
   Result<std::optional<OtherServer>> BecomeActive(const std::string& holder,
                                                   const std::optional<std::string>& shared,
                                                   Deadline deadline);
@@ -85,8 +85,8 @@ class PostgresStore final : public Store {
   std::int64_t servers_beside() const;
   // Whether commits wait for a standby. Thread-safe.
   bool has_standby() const;
-  // What the server keeps a commit on, where that is less than the standby that is asked for; or
-  // nothing.
+  // The durability that the server gives a commit, where that is less than the standby that is
+  // asked for; or nothing.
   std::optional<std::string> DurabilityWarning() const;
 
   Result<void> Apply(const Locks& locks, const DecideFn& decide, Deadline deadline) override;

@@ -31,7 +31,7 @@ string Limit(std::size_t limit) {
 
 string Line(std::uint64_t number) { return Limit(number); }
 
-// What PostgreSQL cannot read as a text finds nothing.
+// A text that PostgreSQL cannot read finds nothing.
 string Asked(const string& text) { return CanBeRead(text) ? text : "\xEF\xBF\xBD"; }
 
 // Where an owner counts (Place), in the words of index owners_by_place.

@@ -1,4 +1,4 @@
-// What is asked of a PostgreSQL server before the registry is trusted to it, and its schema.
+// Requirements of a PostgreSQL server before the registry is trusted to it, and its schema.
 #ifndef TRUCE_REGISTRY_STORE_POSTGRES_SETUP_H_
 #define TRUCE_REGISTRY_STORE_POSTGRES_SETUP_H_
 

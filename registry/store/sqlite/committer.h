@@ -76,8 +76,8 @@ class RequestQueue {
 
   using Batch = std::vector<std::shared_ptr<Request>>;
   // Writer: up to `length_max` requests as soon as there is one; none at `deadline`; nothing when
-  // closed and empty. What queues up while the writer is at the disk becomes the next batch by
-  // itself.
+  // closed and empty. Requests that queue up while the writer is at the disk become the next batch
+  // by themselves.
   std::optional<Batch> Take(std::size_t length_max, Deadline deadline);
 
   // New requests are refused; queued ones are still taken.

@@ -145,8 +145,8 @@ class Connection {
   std::unordered_map<const char*, sqlite3_stmt*> prepared_;
 };
 
-// What SQLite's last error on `database` means for a caller: kUnavailable (full, I/O, read-only,
-// busy), kDataLoss (damaged), kInternal (constraint, misuse).
+// SQLite's last error on `database`, for a caller: kUnavailable (full, I/O, read-only, busy),
+// kDataLoss (damaged), kInternal (constraint, misuse).
 Error ErrorOf(sqlite3* database, int code);
 
 }  // namespace truce
