@@ -247,7 +247,7 @@ Result<Agreement> OfferTransfer(const ResourceId& resource, const TransferTerms&
   if (at_once) {
     PutSuccessor(*owner, successor, ledger);
   } else if (open && open->accepted) {
-    // What was accepted were the former terms.
+    // The former terms were accepted.
     PutSuccessor(*owner, "", ledger);
   }
   return offer;
@@ -296,12 +296,13 @@ std::string KeepingField(const Slot& slot) { return std::string(FlavourFor(slot.
 
 namespace {
 
-// What must still happen to `row` before another chain may manage its resource; empty: nothing.
+// The step that must still be taken with `row` before another chain may manage its resource; empty:
+// none.
 std::string StepFor(const Row& row) {
   if (Passive(row)) return {};
   const std::string object = ForPeople(row.slot);
   if (row.id.state == RowState::kReserved) return "wait until " + object + " is settled";
-  // What else it declares would go with it.
+  // Its other resources would go with it.
   if (!row.managed) {
     return "take the resource out of " + object + " when what it composes only observes";
   }

@@ -19,7 +19,7 @@ class Ledger;
 struct Owner;
 struct Row;
 
-// Who acts, how known and from where; and why. Both stand in the audit log.
+// The caller, how known and from where; and the reason. Both are in the audit log.
 struct ByWhom {
   std::string actor;
   std::string reason;
@@ -42,7 +42,7 @@ inline constexpr std::size_t kSharesMax = 100;
 Result<Agreement> GiveShare(const ResourceId& resource, const ShareTerms& terms, const ByWhom& by,
                             Ledger& ledger);
 
-// Ends a share. What relies on it goes on: only new declarations are decided without it. Errors:
+// Ends a share. Declarations that rely on it go on: only new ones are decided without it. Errors:
 // kNotFound.
 Result<Agreement> EndShare(const PublicId& id, const ByWhom& by, Ledger& ledger);
 

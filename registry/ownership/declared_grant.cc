@@ -18,7 +18,7 @@ void Refuse(GrantOutcome& outcome, const std::string& text) {
   Add(outcome.message, text);
 }
 
-// What was done, in words.
+// Says in words what it did.
 Result<std::string> Share(const ResourceId& resource, const DeclaredGrant& grant,
                           const DeclaredShare& wanted, Ledger& ledger) {
   const std::string whom = ForPeople(wanted.terms.party);

@@ -19,7 +19,7 @@ namespace truce {
 class Ledger;
 struct Owner;
 
-// What the actors of all declared grants begin with; no caller of the API has such a name.
+// The beginning of the actors of all declared grants; no caller of the API has such a name.
 inline constexpr std::string_view kDeclaredActor = "OwnershipGrant ";
 
 struct DeclaredShare {
@@ -36,7 +36,7 @@ struct DeclaredGrant {
   std::string reason;
 };
 
-// What became of it, for people.
+// The outcome, for people.
 struct GrantOutcome {
   bool accepted = true;
   std::string message;  // one line
@@ -45,8 +45,8 @@ struct GrantOutcome {
 };
 
 // Gives the shares and the mark against deletion that are not there yet, ends those it gave and
-// does not say any more, and says the hand-over. A mark of somebody else stays theirs. What is
-// refused changes nothing; the rest takes effect. Repeating it changes nothing.
+// does not say any more, and says the hand-over. A mark of somebody else stays theirs. A refused
+// part changes nothing; the rest takes effect. Repeating it changes nothing.
 GrantOutcome CarryOut(const ResourceId& resource, const DeclaredGrant& grant, Ledger& ledger);
 
 // Ends what `actor` gave of the resource, while the owner's party is `party`: shares, the mark

@@ -1,5 +1,5 @@
-// Facts: what is read of the registry, as one consistent state of the store. Who looks into what
-// they return includes registry/ownership/rows.h.
+// Facts: reads of the registry, as one consistent state of the store. Users of the rows that they
+// return include registry/ownership/rows.h.
 #ifndef TRUCE_REGISTRY_OWNERSHIP_FACTS_H_
 #define TRUCE_REGISTRY_OWNERSHIP_FACTS_H_
 
@@ -55,8 +55,8 @@ struct ReservedRange {
   Timestamp before = Timestamp::max();  // made in [from, before)
 };
 
-// What a call probably reads or writes: a hint for stores that lock single rows, which find out the
-// rest themselves. Stores with a single writer ignore it.
+// The things that a call probably reads or writes: a hint for stores that lock single rows, which
+// find out the rest themselves. Stores with a single writer ignore it.
 struct Locks {
   std::vector<KeyText> names;
   std::vector<ResourceId> resources;
@@ -85,7 +85,7 @@ struct Locks {
 // that fails makes the whole call of the store fail: its result is discarded, so that what runs
 // needs no error handling.
 
-// What a decision reads: of single keys, objects and names. More than the house's eight methods,
+// Reads of a decision: of single keys, objects and names. More than the house's eight methods,
 // since the Ledger shows every one of them with its changes.
 class Facts {
  public:

@@ -316,7 +316,7 @@ void Ledger::EndWhatIsDone(const Owner& stored, const Owner& owner) {
     const bool outdated = agreement.accepted && agreement.successor != owner.successor;
     const bool own_share =
         agreement.kind == AgreementKind::kShare && OneParty(agreement.party, owner.party);
-    // What was shared with the new owner is its own now.
+    // A share with the new owner is its own resource now.
     if ((is_transfer && (outdated || !same_party)) || own_share) DropAgreement(agreement.id);
   }
 }
@@ -403,8 +403,8 @@ void Ledger::DropNamesOfTheGone() {
   for (const ResourceId& id : Touched()) {
     if (Stands(id)) continue;
     for (const ResourceName& name : NamesOf(id)) {
-      // What only passed through goes back to the resource that lives (I14): an object may bring a
-      // name along in the decision that ends it.
+      // A name that only passed through goes back to the resource that lives (I14): an object may
+      // bring a name along in the decision that ends it.
       auto stored = FindStored(IdOf(name));
       const bool returns = stored && Stands(stored->resource);
       names_.insert_or_assign(IdOf(name), returns ? std::move(stored) : std::nullopt);

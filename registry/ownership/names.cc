@@ -237,7 +237,7 @@ std::vector<MeantResource> ResourcesMeant(const DeclaredResource& resource, cons
   }
   for (const KeyText& name : resource.awaited) {
     const auto id = ResourceNamed(name, ledger);
-    // What is only observed there is nobody's.
+    // A resource that is only observed there is nobody's.
     if (!id || !ledger.OwnerOf(*id) || find(*id) != meant.end()) continue;
     if (!Differ(LocatedName(*id, ledger), located)) meant.push_back({*id, false});
   }
@@ -270,7 +270,7 @@ std::vector<MeantResource> ResourcesConcerned(const DeclaredResource& resource,
 namespace {
 
 bool MayMerge(const Owner& a, const Owner& b, const Ledger& ledger) {
-  // What is owned outside would become a tenant's by a name that he writes.
+  // A resource that is owned outside would become a tenant's by a name that he writes.
   if (a.record == Record::kImported || b.record == Record::kImported) return false;
   const bool record = a.record != Record::kNone || b.record != Record::kNone;
   return a.root == b.root || (record && ledger.OneParty(a.party, b.party));
@@ -516,7 +516,7 @@ ResourceId JoinName(const DeclaredName& declared, const ResourceId& home,
   if (AreApart(home, at, ledger)) return home;
   const auto holder = ledger.OwnerOf(at);
   const auto owner = ledger.OwnerOf(home);
-  // What was only observed at home becomes the declarant's.
+  // A resource at home that was only observed becomes the declarant's.
   const bool merges =
       !holder || (owner ? MayMerge(*owner, *holder, ledger)
                         : holder->root == object.root && holder->record != Record::kImported);
@@ -605,8 +605,8 @@ bool MoveDeclarations(const Owner& owner, const AccountChange& change, Ledger& l
   }
   const std::string reason = MovedReason(change);
   for (const Row& row : rows) DeclareIn(change.to, row, reason, ledger);
-  // What is only reserved there ends by its proof. The owner's rows last: no conflict inherits what
-  // it is about to leave.
+  // Rows that are only reserved there end by their proof. The owner's rows last: no conflict
+  // inherits the resource that it is about to leave.
   for (auto row = rows.rbegin(); row != rows.rend(); ++row) {
     if (row->id.state == RowState::kReserved) continue;
     ledger.MayEnd(row->id.uid);
@@ -784,8 +784,8 @@ bool IsSpeltOtherwise(const Parts& parts) {
   });
 }
 
-// Whose `text` is in the spelling of this pass: what waits for the pass has it only where it keeps
-// it.
+// The resource that has `text` in the spelling of this pass: one that waits for the pass has it
+// only where it keeps it.
 std::optional<ResourceId> HolderOf(const KeyText& text, const Spelling& spelling,
                                    const Ledger& ledger) {
   for (ResourceName& named : ledger.Spelt(text)) {

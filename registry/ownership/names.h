@@ -92,7 +92,7 @@ std::vector<MeantResource> ResourcesMeant(const DeclaredResource& resource, cons
 std::vector<MeantResource> ResourcesConcerned(const DeclaredResource& resource,
                                               const Ledger& ledger);
 
-// What a set of names means for who declares it, case by case in the order of the code:
+// The meaning of a set of names for their declarant, case by case in the order of the code:
 //
 //   taken  a located name or id that another party has from an unguarded status alone, and
 //          configuration tells here, leaves that one. A resource without names ends: its
@@ -104,18 +104,19 @@ std::vector<MeantResource> ResourcesConcerned(const DeclaredResource& resource,
 //     free                          joins the home; an id only the declarant's, at most 8
 //     at home                       is no longer observed when configuration tells it
 //     elsewhere, in another account a located name or id stays. A provisional one moves home, with
-//                                   what was admitted by it and is not seen yet, unless another
-//                                   root, or a younger object seen in this slot, declares by it
+//                                   declarations that were admitted by it and are not seen yet,
+//                                   unless another root, or a younger object seen in this slot,
+//                                   declares by it
 //     elsewhere, apart              stays
 //     elsewhere, of one owner       the two are one: they merge. The elder id and time stay, the
 //                                   younger id finds it still; a living row ends a record
-//     elsewhere, another owner's    stays: who declares it has a row there, a conflict (N4)
+//     elsewhere, another owner's    stays: its declarant has a row there, a conflict (N4)
 //
 // Returns the home.
 ResourceId JoinNames(const DeclaredResource& resource, const Object& object, Ledger& ledger);
 
-// Makes a resource that nobody owns, for who observes it: under the first name alone, since what
-// else an observer says joins nothing. Returns its id.
+// Makes a resource that nobody owns, for its observer: under the first name alone, since an
+// observer's other names join nothing. Returns its id.
 ResourceId ObserveNew(const DeclaredResource& resource, Ledger& ledger);
 
 // An account that became known: what is declared by the provisional account `from` ("?…") is in

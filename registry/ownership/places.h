@@ -1,4 +1,4 @@
-// Places: where an ownership counts. What is counted together by them, for quotas.
+// Places: where an ownership counts. Quotas count by them.
 #ifndef TRUCE_REGISTRY_OWNERSHIP_PLACES_H_
 #define TRUCE_REGISTRY_OWNERSHIP_PLACES_H_
 
@@ -18,7 +18,7 @@ struct Owner;
 using ClusterNamespace = std::pair<std::string, std::string>;
 
 // Every ownership counts in one place, whatever its state: reserved, held, orphaned and imported
-// ones alike. Who only observes owns nothing, and a second manager neither.
+// ones alike. An observer owns nothing, nor does a second manager.
 struct Place {
   std::string type;     // "s3/Bucket"
   std::string account;  // 12 digits; empty: not known, or the type has none

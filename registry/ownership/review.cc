@@ -28,7 +28,7 @@ namespace {
 // A reserved row older than this is worth a proof when it stands in somebody's way.
 constexpr std::chrono::seconds kProveAfter{60};
 
-// Who is trusted is not limited, and what it reserves counts against nobody.
+// Trusted callers have no limit, and their reservations are not counted.
 bool IsLimited(const Requester& requester) {
   return !requester.composite_controller && !requester.provider && !requester.restorer;
 }
@@ -56,7 +56,7 @@ std::string DigestOf(const std::vector<Pair>& pairs) {
   return digest;
 }
 
-// What the decision knows while it goes through the pairs.
+// State of the decision while it goes through the pairs.
 struct Case {
   const ReviewRequest& request;
   Ledger& ledger;
@@ -116,7 +116,7 @@ bool IsReplay(const Case& c, const ResourceId& id) {
   });
 }
 
-// What stands between the pair and its grant.
+// The obstacle between the pair and its grant.
 struct Obstacle {
   std::optional<ClashReason> reason;
   std::string step;
@@ -255,7 +255,7 @@ std::vector<Meaning> MeaningsOf(const Case& c, const Pair& pair) {
     if (meaning.obstacle.reason && HeldBefore(c, pair, meaning.meant.id)) {
       meaning.obstacle = {.held = true};
     }
-    // What is about to move to another account is decided against, never joined (N6).
+    // A resource that is about to move to another account is decided against, never joined (N6).
     if (meaning.meant.awaited && !meaning.obstacle.reason) meanings.pop_back();
   }
   return meanings;
@@ -486,7 +486,8 @@ void MakeReal(const Case& c, const ObjectFacts& declared) {
   }
 }
 
-// What waited for this claim comes under its root; once the composite is back it stands between.
+// Chains that waited for this claim come under its root; once the composite is back it is their
+// parent.
 void GatherAwaiting(const Case& c) {
   for (const Pair& pair : c.pairs) {
     for (const MeantResource& meant : ResourcesMeant(*pair.resource, c.ledger)) {
@@ -574,7 +575,7 @@ Object ReviewedObject(const ReviewRequest& request, const std::optional<Object>&
     if (!request.requester.provider) object.stripped = request.old_object->version.value_or(0);
   }
   // Where a watcher is, the word that it shows counts: a forger of reviews cannot write there (W7).
-  // What a restorer brings is old, and no news later (W6).
+  // An object that a restorer brings is old, and no news later (W6).
   if (!request.watched || IsRestored(request)) object.transfer_to = request.object.transfer_to;
   if (TellsCreation(request) && !request.requester.provider && !request.requester.restorer) {
     object.told = request.object.created_marks;

@@ -46,11 +46,10 @@ struct Clash {
   Mode mode = Mode::kEnforce;
   DeclaredResource resource;
   Owner holder;
-  // Who speaks for the holder: its root, or while nothing stands in that slot the topmost living
-  // object of its chain (W6). Empty: its root.
+  // The speaker for the holder: its root, or while that slot is empty the topmost living object of
+  // its chain (W6). Empty: its root.
   Slot speaker;
-  // Of who speaks there is a reservation only, and a watch that has not seen it: it may be on its
-  // way, or never come.
+  // The speaker is only reserved, and a watch has not seen it: it may be on its way, or never come.
   bool unseen = false;
   std::optional<Incumbent> incumbent;  // none: a record, or one that may be another resource's
   std::string step;                    // kTransferring: what the old owner must still do
@@ -92,8 +91,8 @@ Decision Decide(const ReviewRequest& request, const Facts& facts, Timestamp now,
 // off what terminates, or writes the marks of its creation.
 bool ActsAsProvider(const ReviewRequest& request);
 
-// What Decide reads or writes, as far as the request tells. For stores that lock or fetch it
-// beforehand: it costs about as much as a decision.
+// The things that Decide reads or writes, as far as the request tells. For stores that lock or
+// fetch them beforehand: it costs about as much as a decision.
 Locks LocksOf(const ReviewRequest& request);
 
 }  // namespace truce

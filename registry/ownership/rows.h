@@ -1,4 +1,4 @@
-// What the registry keeps: declaration rows, owners, objects, audit entries.
+// Rows of the registry: declarations, owners, objects, audit entries.
 //
 // Plain values. The invariants that tie them together are listed in DESIGN.md.
 #ifndef TRUCE_REGISTRY_OWNERSHIP_ROWS_H_
@@ -77,7 +77,7 @@ enum class Record : std::uint8_t {
 };
 std::string_view Name(Record record);
 
-// What people are told about a holder; derived from its rows whenever they change.
+// The state of a holder, for people; derived from its rows whenever they change.
 enum class HolderState : std::uint8_t { kReserved, kHeld, kTerminating };
 std::string_view Name(HolderState state);
 
@@ -125,9 +125,9 @@ struct Owner {
 std::string ShapeOf(std::string_view key);
 inline std::string ShapeOf(const KeyText& key) { return ShapeOf(std::string_view(key.text)); }
 
-// What is imported is owned by a list of resources, its source ("terraform:network"), for which a
-// root of kind Import, group truce.dev, stands. A list owns by a record. Beside another owner it
-// has a row that manages, of the one life ImportUid; when it inherits, that is its record again.
+// An imported resource is owned by a list of resources, its source ("terraform:network"), whose
+// root has kind Import, group truce.dev. A list owns by a record. Beside another owner it has a row
+// that manages, of the one life ImportUid; when it inherits, that is its record again.
 Slot ImportRoot(std::string_view source);
 Uid ImportUid(std::string_view source);
 // Empty for a root that is no list.

@@ -178,7 +178,7 @@ bool IsSure(const ObjectFacts& object, const ResourceId& id, const Slot& root,
   if (owner->root == root && !owner->real) return true;  // it made nothing yet
   if (!object.fields_shown || !object.account_disagreement.empty()) return false;
   if (!LiesInAccount(id, ledger)) return true;
-  // What is known of its ProviderConfig's account may be of before.
+  // The account that is known of its ProviderConfig may be of before.
   const std::string& shown = object.shown_account;
   const std::string& known = owner->identity.account;
   return !shown.empty() && (shown == known || !IsAccount(known));
@@ -398,7 +398,7 @@ void See(const ObjectFacts& object, bool out_of_sight, Ledger& ledger) {
     const bool has =
         resource != nullptr && (!Manages(row) || resource->intent != Intent::kObserves);
     if (row.id.state == RowState::kSeen && !has) {
-      // What it does not declare any more may exist for all that.
+      // A resource that it does not declare any more may exist for all that.
       EndRow(row.id, End::kUnproved, WhyNotMeant(object, row), ledger);
     } else if (row.id.state == RowState::kReserved && has && Confirms(object, row)) {
       EndRow(row.id, End::kUnproved, "confirmed", ledger);  // the seen row stands for it
@@ -425,7 +425,7 @@ std::vector<Row> RowsBelow(const Uid& uid, const Slot& slot, const Ledger& ledge
       }
     };
     open_below(place);
-    // What hangs below one that is gone.
+    // Objects below one that is gone.
     const auto object = ledger.ObjectByUid(at);
     if (!object) continue;
     for (const std::string& name : object->names) {
@@ -443,8 +443,8 @@ void HearWord(const Object& object, const std::string& before, Ledger& ledger) {
   const std::vector<ResourceId> orphans = ledger.OrphansOf(object.root);
   std::set<ResourceId> ids(orphans.begin(), orphans.end());
   for (const Row& row : RowsBelow(object.uid, object.slot, ledger)) ids.insert(row.id.resource);
-  // What it only observes by now, others of its place may still hold for its root: lives that were
-  // admitted and perhaps never came.
+  // A resource that it only observes by now may still be held for its root by others of its place:
+  // lives that were admitted and perhaps never came.
   for (const Row& row : ledger.RowsOfUid(object.uid)) ids.insert(row.id.resource);
   for (const ResourceId& id : ids) {
     auto owner = ledger.OwnerOf(id);
@@ -550,7 +550,7 @@ void Prove(const RowId& reserved, const Proof& proof, Ledger& ledger) {
   auto row = ledger.FindRow(reserved);
   if (!row) return;
   ledger.MayEnd(reserved.uid);
-  // Who had the place before it was asked for, and has it now, had it all along.
+  // An object that had the place before it was asked for, and has it now, had it all along.
   const auto there = proof.object ? ledger.ObjectByUid(proof.object->uid) : std::nullopt;
   const bool taken = there && there->uid != reserved.uid && there->at <= row->at;
   if (row->base == Row::kNoWord && taken) {
@@ -566,7 +566,7 @@ void Prove(const RowId& reserved, const Proof& proof, Ledger& ledger) {
 
 void Absent(const RowId& seen, Ledger& ledger) {
   if (!ledger.FindRow(seen)) return;
-  // What it did since it was seen nobody knows.
+  // Nobody knows its acts since it was seen.
   OutOfSight(seen.uid, ledger);
   EndRow(seen, End::kUnproved, "absent from the cluster, end not witnessed", ledger);
   ForgetIfEmpty(seen.uid, ledger);

@@ -81,11 +81,12 @@ bool WasCreated(const ObjectFacts& object, const Object& known);
 // Whether the finalizer that only its provider may remove is there (FinalizerOf).
 bool HasProviderFinalizer(const ObjectFacts& object);
 
-// What is known of an object's end beside its last version.
+// Knowledge of an object's end beside its last version.
 struct Ending {
   bool crd_terminating = false;  // its CRD is being removed
-  // What its account depends on changed, or may have, since its last version without `Deleting`,
-  // or its endpoint: its provider may have looked elsewhere, found nothing, and let go (E8).
+  // The fields and ProviderConfig of its account changed, or may have, since its last version
+  // without `Deleting`, or its endpoint: its provider may have looked elsewhere, found nothing, and
+  // let go (E8).
   bool config_changed = false;
   // The version that the watch showed before the end; nothing: not known, the worst is taken.
   std::optional<std::uint64_t> before;

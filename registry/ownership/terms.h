@@ -1,5 +1,5 @@
-// What others carry or configure without the rows and the decisions: ids of rows; modes, who asks,
-// limits; agreements.
+// Terms that others carry or configure without the rows and the decisions: ids of rows; modes,
+// callers, limits; agreements.
 #ifndef TRUCE_REGISTRY_OWNERSHIP_TERMS_H_
 #define TRUCE_REGISTRY_OWNERSHIP_TERMS_H_
 
@@ -66,7 +66,7 @@ std::string_view Name(Mode mode);
 enum class Operation : std::uint8_t { kCreate, kUpdate, kDelete };
 std::string_view Name(Operation operation);  // "CREATE", "UPDATE", "DELETE"
 
-// What configuration says of the user who asks.
+// The requester, as configuration knows the user.
 struct Requester {
   std::string user;
   bool composite_controller = false;  // writes composites' lineage; Crossplane's own account
@@ -97,7 +97,7 @@ enum class AgreementKind : std::uint8_t {
 };
 std::string_view Name(AgreementKind kind);  // "share", "transfer", "protection"
 
-// What an owner grants to another party; each level includes those before it.
+// An owner's grant to another party; each level includes those before it.
 enum class ShareLevel : std::uint8_t {
   kObserve,  // may be read
   kAttach,   // attachments may name the resource

@@ -30,8 +30,8 @@ struct ImportedResource {
 struct ImportList {
   std::string source;  // its name, for ever the same: "terraform:network"
   std::vector<ImportedResource> resources;
-  // What the source named before and names no longer is released, unless it is protected, or only
-  // reserved.
+  // Releases resources that the source named before and names no longer, unless they are protected,
+  // or only reserved.
   bool retire = false;
   // The source only reserves them, before it creates them: first moment at which that no longer
   // holds. Its earlier reservations hold until then; its imports stay imports.
@@ -65,7 +65,8 @@ struct ImportPlan {
   std::vector<Owner> unclaimed;
 };
 
-// What `list` would do on `facts`. Passes over all imported owners when the list retires.
+// The changes that `list` would make on `facts`. Passes over all imported owners when the list
+// retires.
 ImportPlan PlanImport(const ImportList& list, const AllFacts& facts);
 
 // Does all of `plan`, each with a line in the audit log. Of its conflicting lines the list's claim
