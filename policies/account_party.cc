@@ -38,9 +38,9 @@ DeclaredThere DeclaredIn(const DeclaredResource& resource) {
 
 }  // namespace
 
-// Only of what the request adds. What a provider names late exists, what a restorer brings back was
-// admitted, what the namespace has there already was too, and what a question is about may be on
-// record: none is refused.
+// Only of resources that the request adds. A resource that a provider names late exists, one that a
+// restorer brings back was admitted, so was one that the namespace has there already, and the
+// subject of a question may be on record: none is refused.
 std::vector<Finding> JudgeAccounts(const RuleCase& c) {
   std::vector<Finding> out;
   if (c.policy->account_parties.empty()) return out;

@@ -39,7 +39,7 @@ class CheckJudgement final {
   // before Judge.
   std::set<std::string> other_namespaces() const;
 
-  // What it declares; known before Judge.
+  // The number of its declarations; known before Judge.
   std::size_t declared() const;
 
  private:

@@ -32,7 +32,7 @@ bool IsByController(const RuleCase& c) {
   return c.requester == nullptr || c.requester->composite_controller || c.requester->provider;
 }
 
-// What the object declares is known before the watch shows it: what its status names, too.
+// The object's resources are known before the watch shows them: those that its status names, too.
 void AddDeclared(const ObjectFacts& object, const Ledger& ledger, std::set<ResourceId>& ids) {
   for (const DeclaredResource& resource : object.resources) {
     if (resource.key().empty() || resource.partial || resource.intent != Intent::kDeletes) continue;
@@ -81,7 +81,7 @@ std::string OtherSide(const DeletionFacts& facts, const Facts& registry, Disclos
   };
   std::set<Slot> others;
   for (const Row& row : facts.rows) {
-    // Who is being deleted as well has given it up.
+    // An object that is being deleted as well has given the resource up.
     if (!Manages(row) || row.terminating || facts.ending.contains(row.slot)) continue;
     const bool is_branch = row.root == facts.root && row.managed;
     if (row.root != facts.root || is_branch) others.insert(is_branch ? row.slot : row.root);
@@ -105,7 +105,7 @@ std::string OtherSide(const DeletionFacts& facts, const Facts& registry, Disclos
 
 }  // namespace
 
-// What the end of the object, and of what is composed below it, would delete.
+// The resources that the end of the object, and of objects composed below it, would delete.
 std::vector<Finding> JudgeDeletions(const RuleCase& c) {
   constexpr std::size_t kShownMax = 20;
   std::vector<Finding> out;
@@ -127,7 +127,8 @@ std::vector<Finding> JudgeDeletions(const RuleCase& c) {
                          .tells_use = tells_use,
                          .parties = &c.policy->parties,
                          .now = c.now};
-  // What it says itself counts before the watch shows it: who steps back to Observe may go at once.
+  // The object's own word counts before the watch shows it: one that steps back to Observe may go
+  // at once.
   const std::vector<DeclaredResource>& declared = c.object->resources;
   const bool keeps = !declared.empty() && std::ranges::none_of(declared, [](const auto& each) {
     return each.intent == Intent::kDeletes;
@@ -166,7 +167,7 @@ std::vector<Finding> JudgeDeletions(const RuleCase& c) {
                                   .name = owner.name,
                                   .service = owner.service,
                                   .marked = is_marked});
-    // What exists twice was never refused: its loss is told in audit, too.
+    // A resource that exists twice was never refused: people hear of its loss in audit, too.
     const bool tells_always = !facts_of.other_side.empty() && applied.overridden == nullptr;
     if (tells_always && applied.mode == Mode::kAudit) applied.mode = Mode::kWarn;
     Keep(below, *std::move(finding), applied, out);

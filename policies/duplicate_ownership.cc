@@ -32,8 +32,8 @@ void AppendQuoted(std::string_view text, std::string& out) {
   out += '"';
 }
 
-// Who manages what a source of imports names, as people call it: "terraform:network" → Terraform.
-// Empty: the source does not say it.
+// The manager of resources that a source of imports names, as people call it: "terraform:network" →
+// Terraform. Empty: the source does not say it.
 std::string_view ManagerOf(std::string_view source) {
   constexpr std::array<std::pair<std::string_view, std::string_view>, 6> kManagers = {{
       {"ansible", "Ansible"},
@@ -306,7 +306,7 @@ class Words final {
     return OneLine(ForPeople(clash_.incumbent->slot), kShownTextBytesMax);
   }
 
-  // What is reserved cannot be annotated before it is there.
+  // A reserved object cannot be annotated before it is there.
   void AppendOnceThere(std::string& out) const {
     if (clash_.unseen && level_ == Disclosure::kFull) {
       out.append(", once ").append(root_).append(" is there");
@@ -551,8 +551,8 @@ std::string_view Name(Disclosure disclosure) {
 }
 
 Disclosure DisclosureOf(const Clash& clash, Disclosure configured) {
-  // Who was chosen as successor, or acts for the owner, may know everything of it.
-  // So may whose resource it writes into.
+  // A chosen successor, or somebody who acts for the owner, may know everything of it. So may the
+  // owner of the resource into which it is written.
   const bool akin = clash.same_party || clash.in_own || clash.reason == ClashReason::kSibling ||
                     clash.reason == ClashReason::kTransferring;
   return akin ? Disclosure::kFull : configured;

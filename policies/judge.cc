@@ -55,7 +55,7 @@ bool AnyRefuses(const std::vector<Finding>& findings) {
                      [](const Finding& finding) { return finding.mode == Mode::kEnforce; });
 }
 
-// What is known against the life of the holder; empty: nothing.
+// Doubts about the life of the holder; empty: none.
 std::string DoubtOf(const Clash& clash, const AdmissionPolicy& policy) {
   const Owner& holder = clash.holder;
   std::string doubt = policy.doubt_of(holder.leaf ? *holder.leaf : holder.root);
@@ -64,8 +64,8 @@ std::string DoubtOf(const Clash& clash, const AdmissionPolicy& policy) {
   return doubt.empty() || names ? doubt : "whether it still exists is being looked at";
 }
 
-// What the root says itself where it is another object than the one under review; empty: nothing
-// but its own name.
+// The service that the root declares where it is another object than the one under review; empty:
+// none but its own name.
 std::string ServiceOfRoot(const RuleCase& c) {
   if (*c.root == c.object->slot) return {};
   std::optional<Object> root = c.facts->ObjectBySlot(*c.root);

@@ -52,7 +52,7 @@ bool Holds(const RuleScope& scope, const ModeSubject& subject) {
   };
   if (!scope.type.empty() && scope.type != subject.type) return false;
   if (!scope.ns.empty()) {
-    // What a claim is composed of may lie in no namespace: it is the claim's.
+    // Objects composed for a claim may lie in no namespace: the claim's counts.
     const bool rooted = subject.root != nullptr && !subject.root->ns.empty();
     if (!MatchesGlob(rooted ? subject.root->ns : subject.object->ns, scope.ns)) return false;
   }
@@ -103,7 +103,8 @@ void ApplyEntries(const ModeRules& rules, const ModeSubject& subject, Timestamp 
       out.distrusted = true;
       continue;
     }
-    // Who writes an entry for one type or object decides knowingly; for everything, nobody did.
+    // An entry for one type or object holds as it is; one for everything is capped for unsure
+    // types.
     out.mode = level == kEverything ? Capped(rules, subject, entry->mode) : entry->mode;
     out.origin = entry->location;
   }

@@ -23,7 +23,7 @@
 
 namespace truce {
 
-// What a conflict of a type whose scope of uniqueness is not researched does.
+// The answer to a conflict of a type whose scope of uniqueness is not researched.
 enum class UnsureAction : std::uint8_t { kWarn, kDeny };
 std::string_view Name(UnsureAction action);  // "warn", "deny"
 
@@ -46,7 +46,7 @@ std::string TargetText(const Override& what);
 // Labels that must all be there with these values; sorted by key.
 using Labels = std::vector<std::pair<std::string, std::string>>;
 
-// What an entry of a rule's modes, or an exemption, is limited to. All conditions that are set must
+// The limits of an entry of a rule's modes, or of an exemption. All conditions that are set must
 // hold. A pattern is a text in which '*' matches any run of characters.
 struct RuleScope {
   std::string type;     // "s3/Bucket"
@@ -73,7 +73,8 @@ struct ModeEntry {
   }
 };
 
-// What a rule does not apply to. One whose time is over exempts nothing any more, and says so.
+// Resources to which a rule does not apply. An exemption whose time is over exempts nothing any
+// more, and says so.
 struct Exemption {
   std::optional<Rule> rule;  // none: all rules about names and attachments
   RuleScope scope;           // not empty
@@ -101,7 +102,7 @@ struct ModeRules {
   bool operator==(const ModeRules&) const = default;
 };
 
-// What a mode is asked for. The views need to live during the call only.
+// The subject that a mode is asked for. The views need to live during the call only.
 struct ModeSubject {
   Rule rule = Rule::kDuplicateOwnership;
   std::string_view type;           // "s3/Bucket"

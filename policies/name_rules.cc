@@ -65,7 +65,8 @@ struct FaultyName {
   const AppliedMode& applied;
 };
 
-// What exists keeps its name: an admission does not ask for it again, a question is warned.
+// A resource that exists keeps its name: an admission does not ask for it again, a question is
+// warned.
 void KeepName(const RuleCase& c, const DeclaredResource& resource, FaultyName faulty,
               std::vector<Finding>& out) {
   Finding& finding = faulty.finding;

@@ -31,7 +31,8 @@ struct NamePolicy {
   std::vector<std::string> label_keys;         // that the convention, modes and exemptions read
 };
 
-// What the rules read of an object beside its facts. Empty for a policy that needs none of it.
+// The evidence of an object for the rules, beside its facts. Empty for a policy that needs none of
+// it.
 struct NameEvidence {
   Labels labels;  // those of NamePolicy::label_keys that the object has
   std::string provider_config;
@@ -64,7 +65,7 @@ std::vector<KeyText> KeysOfName(const RuleCase& c, const DeclaredResource& resou
 // Where the registry is not asked every name is taken for free.
 bool IsFree(const RuleCase& c, const DeclaredResource& resource, const std::string& name);
 
-// What the mode of `rule` about `resource`, called `name`, is asked for.
+// The topic for the mode of `rule` about `resource`, called `name`.
 ModeTopic TopicOf(const RuleCase& c, Rule rule, const DeclaredResource& resource,
                   std::string_view name);
 

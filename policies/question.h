@@ -15,12 +15,12 @@ struct Question {
   bool for_party = false;
   // The asker owns all that is imported from this list (`truce import --source`); empty: none.
   std::string source = {};
-  // What is asked before it in the same check, and would be there by then; null: nothing.
+  // Ownerships of questions before it in the same check, which would be there by then; null: none.
   const AskedOwnerships* before = nullptr;
 };
 
-// Of a question: the registry has it on record as a manager of the resource, or of what `name`
-// names. Of an admission never.
+// Of a question: the registry has it on record as a manager of the resource, or of the one that
+// `name` names. Of an admission never.
 bool IsOnRecord(const RuleCase& c, const ResourceId& resource);
 bool IsOnRecord(const RuleCase& c, const KeyText& name);
 

@@ -56,8 +56,8 @@ struct QuotaUse {
   std::uint64_t used = 0;
 };
 
-// What is counted by `quota` ("s3/Bucket in each account 1*"), for people and as a metric's label:
-// no two have the same.
+// `quota` in words ("s3/Bucket in each account 1*"), for people and as a metric's label: no
+// two have the same.
 std::string InWords(const Quota& quota);
 // `namespace "team-a" in account 123456789012`; "the whole registry".
 std::string InWords(const QuotaSpot& spot);
@@ -84,8 +84,8 @@ class Quotas {
   bool NeedsAccount(const Quota& quota, const Place& place) const;
   // All that `quota` counts in `spot`.
   OwnedRange RangeOf(const Quota& quota, const QuotaSpot& spot) const;
-  // What the creation of `object` probably counts, each once: as if its claim, or the object
-  // itself, were the root of all it declares.
+  // The ranges in which the creation of `object` probably counts, each once: as if its claim, or
+  // the object itself, were the root of all it declares.
   std::vector<OwnedRange> RangesOf(const ObjectFacts& object) const;
 
   // The quotas of `type`, by index in all().
@@ -123,7 +123,8 @@ struct AskedOwnership {
 // Those of the question `c`, about which there is no finding. Pure.
 std::vector<AskedOwnership> AskedBy(const RuleCase& c);
 
-// What the parts of one check would bring, one after the other. External synchronization.
+// Ownerships that the parts of one check would bring, one after the other. External
+// synchronization.
 class AskedOwnerships final {
  public:
   // Those of the next part. Each ownership is counted once, even if several parts ask for it.

@@ -23,7 +23,7 @@ struct NameEvidence;
 struct Question;
 class Facts;
 
-// What is not null must live during the call only.
+// Pointees must live during the call only.
 struct RuleCase {
   const AdmissionPolicy* policy = nullptr;  // never null
   const ObjectFacts* object = nullptr;      // never null; on DELETE the old version
@@ -44,14 +44,14 @@ struct RuleCase {
   bool names_pass = false;            // the rules about names were asked, and found nothing
 };
 
-// Who reads what is said of `c`.
+// The wording for the reader of findings about `c`.
 Wording WordingOf(const RuleCase& c);
 
 // The service that configuration binds to the namespace of the root, or of the object where the
 // root has none; empty when there is none.
 std::string_view BoundService(const RuleCase& c);
 
-// What the mode of a rule is asked for, beside the object.
+// A rule's mode depends on these, beside the object.
 struct ModeTopic {
   std::string_view type;          // "s3/Bucket"
   std::string_view name;          // of the resource
@@ -75,8 +75,8 @@ void Keep(const RuleCase& c, Finding finding, const ModeTopic& topic, std::vecto
 void Keep(const RuleCase& c, Finding finding, const AppliedMode& applied,
           std::vector<Finding>& out);
 
-// What is brought exists: a provider binds its name late, and refusing that would leak the cloud
-// resource; or a restorer brings back what was admitted once.
+// Whether the resource exists already: a provider binds its name late, and refusing that would leak
+// the cloud resource; or a restorer brings back what was admitted once.
 bool BringsWhatExists(const RuleCase& c);
 
 // Whether the party or the chain of the object has the resource called `name` already, by a
@@ -84,7 +84,7 @@ bool BringsWhatExists(const RuleCase& c);
 // registry, and for a name that only a status shows: anyone who may write that could take it.
 bool IsHeld(const RuleCase& c, const KeyText& name);
 
-// What all rules of `entry` find, in the order of RuleList.
+// The findings of all rules of `entry`, in the order of RuleList.
 std::vector<Finding> JudgeByRules(Entry entry, const RuleCase& c);
 
 // Whether a rule of `entry` that configuration names may apply, which only the registry shows.

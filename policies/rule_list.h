@@ -34,7 +34,7 @@ enum class When : std::uint8_t {
   kChanged,  // updates
 };
 
-// What holds for one rule, whatever the object. The rule itself is the file `policies/<id>.cc` with
+// Properties of one rule, whatever the object. The rule itself is the file `policies/<id>.cc` with
 // '_' for '-': its head has spec, parameters and vectors.
 struct RuleSpec {
   Rule rule;

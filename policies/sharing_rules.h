@@ -47,7 +47,7 @@ struct UseFacts {
   Timestamp now{};
 };
 
-// What a share says of a use.
+// The standing of a use by a share.
 enum class Standing : std::uint8_t {
   kShared,    // it holds
   kEndsSoon,  // it holds, and ends within kShareNotice

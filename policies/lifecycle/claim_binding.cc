@@ -31,7 +31,7 @@ Slot SlotOfClaim(const ObjectRef& claim, const std::string& cluster) {
   return {cluster, claim.group, claim.kind, claim.ns, claim.name};
 }
 
-// What is known of a composite.
+// Knowledge of a composite.
 struct Composite {
   bool is_sure = false;  // read just now; else as the registry remembers it
   bool exists = false;
@@ -50,7 +50,7 @@ std::optional<Composite> CompositeAt(const RuleCase& c, const Slot& slot) {
     }
   }
   const auto known = c.facts->ObjectBySlot(slot);
-  // What the registry has not may exist all the same.
+  // An object that the registry does not know may exist all the same.
   if (!known) return std::nullopt;
   return Composite{.exists = true, .holder = ClaimOf(*known)};
 }

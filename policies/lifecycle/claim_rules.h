@@ -25,7 +25,8 @@ std::optional<Slot> NewlyNamed(const RuleCase& c);
 // (RuleSpec::look_at).
 std::vector<Slot> CompositeToLookAt(const RuleCase& c);
 
-// What judges them (RuleSpec::judge). claim-binding warns at most of what RuleCase::live has not.
+// Their judges (RuleSpec::judge). claim-binding warns at most of composites that RuleCase::live
+// lacks.
 std::vector<Finding> JudgeClaimBindings(const RuleCase& c);
 std::vector<Finding> JudgeClaimTakeovers(const RuleCase& c);
 

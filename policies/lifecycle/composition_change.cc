@@ -104,7 +104,7 @@ CompositionChange ReadCompositionChange(Value object, Value old_object) {
   CompositionChange out;
   out.composite = KindOf(spec.Child("compositeTypeRef"));
   out.changes = !spec.Equals(old_spec);
-  // What another function may make from now on is not missing.
+  // Usages that another function may make from now on are not missing.
   if (!out.changes || HasNewUnknownStep(spec, old_spec)) return out;
   std::vector<UsageTemplate> now = TemplatesOf(spec);
   for (const UsageTemplate& old : TemplatesOf(old_spec)) {

@@ -24,7 +24,7 @@ struct RuleCase;
 // Kinds of Usages, in all groups and scopes there are.
 bool IsUsageKind(const GroupKind& kind);
 
-// What an update of a Composition says.
+// The change that an update of a Composition makes.
 struct CompositionChange {
   GroupKind composite;                 // spec.compositeTypeRef
   std::vector<std::string> unguarded;  // kinds that a Usage protects which it drops, each once
@@ -70,9 +70,9 @@ struct CompositionCase {
   CompositesConcerned concerned;
 };
 
-// What judges it (RuleSpec::judge).
+// Its judge (RuleSpec::judge).
 std::vector<Finding> JudgeCompositions(const RuleCase& c);
-// What the rule finds, all modes. Pure.
+// The findings of the rule, all modes. Pure.
 std::vector<Finding> JudgeComposition(const CompositionCase& composition,
                                       const AdmissionPolicy& policy, Timestamp now);
 

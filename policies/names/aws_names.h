@@ -1,6 +1,5 @@
-// What AWS accepts as a name, type by type: pattern and length from the catalogue, further checks
-// from schema/aws-names.tsv (its head explains the columns). Compiled once, read by every
-// review.
+// Names that AWS accepts, type by type: pattern and length from the catalogue, further checks from
+// schema/aws-names.tsv (its head explains the columns). Compiled once, read by every review.
 #ifndef TRUCE_POLICIES_NAMES_AWS_NAMES_H_
 #define TRUCE_POLICIES_NAMES_AWS_NAMES_H_
 
@@ -18,7 +17,7 @@
 
 namespace truce {
 
-// What the name of a first-in-first-out queue or topic ends with.
+// The suffix of the name of a first-in-first-out queue or topic.
 inline constexpr std::string_view kFifoSuffix = ".fifo";
 
 // One check of a name beyond its pattern and length.

@@ -65,7 +65,7 @@ struct NamingVariableSpec {
 
 inline constexpr std::string_view kNamingTemplateDefault = "{service}-{env}-{type}";
 
-// What configuration says, as plain values.
+// The configuration as plain values.
 struct NamingSpec {
   std::string form = std::string(kNamingTemplateDefault);
   std::map<std::string, std::string> forms;        // type → template
@@ -77,7 +77,7 @@ struct NamingSpec {
   bool operator==(const NamingSpec&) const = default;
 };
 
-// What an object and its surroundings say about one name.
+// Facts of an object and its surroundings about one name.
 struct NameFacts {
   std::string_view type;             // "s3/Bucket"
   std::string_view name;             // the external name

@@ -49,7 +49,7 @@ struct FormReading {
   std::size_t element = 0;  // the first that is wrong
   std::size_t begin = 0;    // where its value begins
   std::size_t end = 0;
-  // What was read for each variable before.
+  // The value read for each variable before.
   std::array<std::optional<std::string_view>, kNamingVariableCount> read;
 };
 

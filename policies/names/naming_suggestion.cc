@@ -107,7 +107,7 @@ class Proposal {
     return any;
   }
 
-  // What stands in the place of the part that is wrong.
+  // The text in the place of the wrong part.
   std::string_view Got(NamingVariable variable) const {
     const FormReading& reading = d_.reading;
     if (reading.matches || reading.element >= d_.way.size()) return {};
@@ -116,7 +116,8 @@ class Proposal {
     return d_.name.substr(reading.begin, reading.end - reading.begin);
   }
 
-  // What is demanded, what was read, and what the vocabulary finds in the rest of the name.
+  // Takes the value demanded, else the value read, else a word of the vocabulary in the rest of the
+  // name.
   void Settle(NamingVariable variable) {
     const Wanted& wanted = Of(d_.wanted, variable);
     const auto& read = d_.reading.read[static_cast<std::size_t>(variable)];
