@@ -17,7 +17,7 @@
 
 namespace truce {
 
-// What a listener serves with. `client` is null when no client CA is configured.
+// The certificates of a listener. `client` is null when no client CA is configured.
 struct CertificateSnapshot {
   std::shared_ptr<const CertificatePair> pair;
   std::shared_ptr<const ClientAuthority> client;
@@ -65,7 +65,7 @@ class CertificateStore final {
   CertificateStore(const CertificateStore&) = delete;
   CertificateStore& operator=(const CertificateStore&) = delete;
 
-  // What to serve with now. Never blocks on I/O.
+  // The certificates to serve with now. Never blocks on I/O.
   CertificateSnapshot Current() const;
 
   // Renews (self-made), reads the files and swaps if they changed and are good, as the polling
