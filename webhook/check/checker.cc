@@ -21,7 +21,7 @@
 namespace truce {
 namespace {
 
-// What one request to the API may hold: 500 items of 20 namespaces in 1 MiB.
+// The most that one request to the API may hold: 500 items of 20 namespaces in 1 MiB.
 constexpr std::size_t kBatchItemsMax = 500;
 constexpr std::size_t kBatchNamespacesMax = 20;
 constexpr std::size_t kBatchBytesMax = 900 * 1024;
@@ -37,8 +37,7 @@ constexpr std::string_view kCheckKind = "OwnershipCheck";
 struct Declared {
   DeclaredResource resource;
   YamlLocation location;
-  // What kubectl reads at that location, when it stands without quotes where a text is meant and is
-  // none for kubectl.
+  // kString, unless kubectl reads the text without quotes at that location as another kind.
   Document::Kind read_as = Document::Kind::kString;
   std::string written;
 };
@@ -287,7 +286,7 @@ Result<void> Checker::Impl::AddObject(const YamlNode& object, const CheckLocatio
   return Enqueue(subjects.size() - 1, object, std::move(json));
 }
 
-// What the rules say without the registry.
+// Adds the findings of rules that need no registry.
 void Checker::Impl::JudgeHere(const YamlNode& object, const ObjectFacts& facts,
                               Subject& subject) const {
   const Document document = ReadDocument(object);

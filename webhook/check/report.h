@@ -63,14 +63,14 @@ struct CheckReport {
   std::size_t Count(CheckSeverity severity) const;
 };
 
-// What the report comes to. Unread counts most, since not everything was judged; refused more than
+// The result of the report. Unread counts most, since not everything was judged; refused more than
 // unknown.
 enum class CheckVerdict : std::uint8_t { kClean, kWarned, kRefused, kUnknown, kUnread };
 std::string_view Name(CheckVerdict verdict);  // "clean", "warned", "refused", "unknown", "unread"
 CheckVerdict VerdictOf(const CheckReport& report);
 
-// What `message` says of `file`, at its place where it begins with it, "deploy/bucket.yaml:3: …".
-// No file: it is about settings.
+// A finding of `message` about `file`, at its place where it begins with it, "deploy/bucket.yaml:3:
+// …". No file: it is about settings.
 CheckFinding UnreadFinding(const std::string& message, const std::string& file);
 
 // "the registry did not answer", or "refused to answer", and why.

@@ -1,5 +1,4 @@
-// What a rule is about and what to do about its findings, for tools that show both beside a
-// finding.
+// The subject of a rule and the remedy for its findings, for tools that show both beside a finding.
 #ifndef TRUCE_WEBHOOK_CHECK_RULE_HELP_H_
 #define TRUCE_WEBHOOK_CHECK_RULE_HELP_H_
 
