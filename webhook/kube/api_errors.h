@@ -11,7 +11,7 @@
 
 namespace truce {
 
-// What was asked for: tells a missing object from a missing type.
+// The object of a request: tells a missing object from a missing type.
 struct AskedFor {
   std::string_view group;
   std::string_view plural;

@@ -1,4 +1,4 @@
-// What an HTTP/1.1 server answers, read strictly: the head, and a body that comes piece by piece.
+// The answer of an HTTP/1.1 server, read strictly: the head, and a body that comes piece by piece.
 #ifndef TRUCE_WEBHOOK_KUBE_RESPONSE_READER_H_
 #define TRUCE_WEBHOOK_KUBE_RESPONSE_READER_H_
 
