@@ -414,8 +414,8 @@ void HttpConnection::SettleKeepAlive() {
 
 // ---- The reply leaves
 
-// What reply_ says leaves: behind the replies that others are about to make, when they wait for
-// their turn. One after the other the replies find in the caches what encrypting and sending needs.
+// Sends reply_: behind the replies that others are about to make, when they wait for their turn.
+// One after the other the replies find in the caches what encrypting and sending needs.
 HttpConnection::Step HttpConnection::Reply() {
   // At once, not when the reply has left: others may come before that.
   DropInput();

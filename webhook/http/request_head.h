@@ -38,7 +38,7 @@ struct HeadRefusal {
 };
 
 // A token, and a field value without blanks around it (RFC 9110, 5.6.2 and 5.5): what a field may
-// be made of, read or written.
+// consist of, read or written.
 bool IsFieldName(std::string_view text);
 bool IsFieldValue(std::string_view text);
 
@@ -48,8 +48,8 @@ inline constexpr size_t kNoHeadEnd = static_cast<size_t>(-1);
 // `scanned` bytes are known not to hold its end.
 size_t FindHeadEnd(std::string_view data, size_t scanned);
 
-// What is wrong with a head that is not complete yet, so that it need not be waited for: too long,
-// or begun with something that is not a request line.
+// The fault of a head that is not complete yet, so that nobody need wait for its end: too long, or
+// begun with something that is not a request line.
 std::variant<std::monostate, HeadRefusal> CheckPartialHead(std::string_view data,
                                                            const HttpLimits& limits);
 

@@ -89,7 +89,7 @@ void AppendReply(const HttpResponse& response, const RequestHead& head, WrittenR
   out.append("HTTP/1.1 ").append(std::to_string(response.status)).append(" ");
   out.append(httplib::status_message(response.status)).append("\r\n");
   for (const auto& [name, value] : response.headers) {
-    // What a caller wrote into one would end the head (CVE-2023-26130).
+    // A line end that a caller wrote into one would end the head (CVE-2023-26130).
     if (IsFieldName(name) && IsFieldValue(value)) AppendField(name, value, out);
   }
   if (IsFieldValue(response.content_type)) AppendField("Content-Type", response.content_type, out);

@@ -24,7 +24,8 @@ constexpr const char* kCiphers12 =
 // In the order in which API servers offer them: the library's own begins with the slowest.
 constexpr const char* kCiphers13 =
     "TLS_AES_128_GCM_SHA256:TLS_AES_256_GCM_SHA384:TLS_CHACHA20_POLY1305_SHA256";
-// What a system call reads at most: a body of several records, and what allocators keep at hand.
+// The most that a system call reads: a body of several records, and a size that allocators keep at
+// hand.
 constexpr size_t kReadBytes = 32 * 1024 - 64;
 // Records in a row that bring no data: no honest client sends more between two pieces of it.
 constexpr int kEmptyRecordsMax = 32;
