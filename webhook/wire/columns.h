@@ -86,7 +86,7 @@ struct Column {
   Look look = Look::kPlain;
 };
 
-// What describes a thing: a function Columns<Thing> ColumnsOf(const Thing*).
+// The description of a thing: a function Columns<Thing> ColumnsOf(const Thing*).
 template <typename T>
 struct Columns {
   std::span<const Column<T>> all;  // the members in their order
@@ -119,7 +119,7 @@ const Column<T>* ColumnNamed(std::string_view name) {
   return nullptr;
 }
 
-// What a table knows of a column.
+// A column, as a table knows it.
 struct Heading {
   std::string name;
   std::string title;

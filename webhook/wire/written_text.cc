@@ -42,7 +42,7 @@ std::size_t UsualRun(const char* text) {
   }
 }
 
-// What an escape of one character says; nothing: it is none.
+// The character that an escape of one character means; nothing: it is none.
 std::optional<char> Escaped(char mark) {
   switch (mark) {
     case '"':
@@ -57,7 +57,7 @@ std::optional<char> Escaped(char mark) {
   }
 }
 
-// What \u and four hexadecimal digits say at the begin of `text`.
+// The code unit of \u and four hexadecimal digits at the begin of `text`.
 std::optional<std::uint32_t> CodeUnit(std::string_view text) {
   constexpr std::size_t kSize = 6;
   if (text.size() < kSize || !text.starts_with("\\u")) return std::nullopt;
