@@ -16,7 +16,7 @@ namespace truce {
 
 class CommandLine;
 
-// What was given on the command line; lives as long as the parser.
+// Settings on the command line; lives as long as the parser.
 struct ConfigFlags {
   std::string file;                           // --config
   std::map<std::string, std::string> values;  // key name -> text; only those that were given

@@ -29,7 +29,7 @@ struct ExitCodeRow {
 // The table that `truce --help` prints.
 std::span<const ExitCodeRow> ExitCodes();
 
-// What an answer of HTTP status `status` means, whichever command asked:
+// The exit code for an answer of HTTP status `status`, whichever command asked:
 //   2xx                          kOk
 //   401, 403, 404, 409, 412      kNo: not allowed, not there, or somebody else was first
 //   every other 4xx              kUsage

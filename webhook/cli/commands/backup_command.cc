@@ -193,7 +193,7 @@ bool IsCopyName(std::string_view name) {
   return name.size() == kCopyTimeBytes && std::all_of(name.begin(), name.end(), is_part);
 }
 
-// Removes the oldest copies of a folder, so that `keep` stay. What has another name is not its own.
+// Removes the oldest copies of a folder, so that `keep` stay. Files of other names are not its own.
 ExitCode RemoveOldCopies(const std::string& folder, std::size_t keep, CommandIo& io) {
   std::vector<fs::path> copies;
   std::error_code error;

@@ -38,7 +38,7 @@ class CheckInput final {
   // Adds a chart's values.
   void ReadValues(const std::string& path);
 
-  // What could not be read, one line each: "file:line: what is wrong".
+  // Parts that could not be read, one line each: "file:line: fault".
   struct Fault {
     std::string file;
     std::string message;

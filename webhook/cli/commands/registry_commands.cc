@@ -102,7 +102,7 @@ Result<std::vector<std::string>, ExitCode> KeysDeclaredIn(const ApiFlags& flags,
                   ExitCode::kUsage);
 }
 
-// What the manifests of a file declare and somebody owns.
+// Resources that the manifests of a file declare and somebody owns.
 Asked FindDeclared(const ApiFlags& flags, const std::string& file, CommandIo& io) {
   TRUCE_ASSIGN_OR_RETURN(const std::vector<std::string> keys, KeysDeclaredIn(flags, file, io));
   Json resources = Json::array();

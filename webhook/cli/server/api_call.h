@@ -65,7 +65,7 @@ struct ApiQuestion {
   std::function<bool(std::string_view)> receive = {};
 };
 
-// What came back.
+// An answer of the API.
 struct ApiResponse {
   int status = 0;
   std::string body;

@@ -64,7 +64,7 @@ Tried Read(const ApiResponse& reply) {
   if (reply.status == 404) {
     return {false, {}, ProblemReply(403, detail + "; is Truce installed there?", reply)};
   }
-  // What is said of a status of Truce's own (a token to give) does not help with the API server's.
+  // Advice for a status of Truce's own (a token to give) does not help with the API server's.
   const bool is_no = ExitCodeOfStatus(reply.status) == ExitCode::kNo;
   return {false, {}, ProblemReply(is_no ? 403 : reply.status, detail, reply)};
 }

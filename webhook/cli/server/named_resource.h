@@ -28,7 +28,7 @@ std::shared_ptr<NamedResource> AddNamedResource(CommandLine& app);
 // The parameters of a lookup.
 Parameters ParametersOf(const NamedResource& named);
 
-// What is looked up, and what people call it.
+// The parameters of a lookup, and the word by which people call the resource.
 struct Sought {
   Parameters parameters;
   std::string word;

@@ -14,7 +14,7 @@ namespace {
 constexpr std::string_view kKeyParameter = "key";
 constexpr std::chrono::seconds kPassOnWithin{60};
 
-// What goes on to the server, and what comes back from it. Nothing else: a cookie, Authorization or
+// Fields that go on to the server, and those that come back. No others: a cookie, Authorization or
 // a field that names a caller is no business of the other side.
 constexpr std::array<std::string_view, 5> kFieldsThere = {"accept", "if-match", "if-none-match",
                                                           "x-request-id", "content-type"};
