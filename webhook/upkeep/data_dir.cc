@@ -108,7 +108,7 @@ void KeepReserve(const std::string& directory) {
       ::fstat(file, &status) == 0 ? static_cast<std::uint64_t>(status.st_size) : room->reserve;
   while (size < room->reserve) {
     const std::uint64_t step = std::min(kReserveStep, room->reserve - size);
-    // What is not there is not seen either: a step that fails may leave some of it behind.
+    // A step that fails may leave part of it behind, and nothing notices the rest.
     if (::posix_fallocate(file, static_cast<off_t>(size), static_cast<off_t>(step)) != 0) break;
     size += step;
   }

@@ -140,7 +140,8 @@ Result<Page> ReadPage(const Store& store, const Part& part, const std::string& a
   return page;
 }
 
-// What is put, as bytes of which no two are alike. Names all fields: a new one must be added here.
+// The values of a write as bytes: different values have different bytes. Names all fields: a new
+// one must be added here.
 class Bytes {
  public:
   template <typename... Parts>

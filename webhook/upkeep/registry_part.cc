@@ -339,7 +339,7 @@ void RegistryPart::Step(const Config& config, const PartyRules& parties) {
   if (std::chrono::steady_clock::now() >= numbers_due_) CountNumbers(config);
 }
 
-// What cannot be read now is counted with the next; others tell that the store fails.
+// Rows that cannot be counted now are counted with the next; others tell that the store fails.
 void RegistryPart::CountNumbers(const Config& config) {
   numbers_due_ = In(kNumbersEvery);
   static_cast<void>(numbers_.Count(config.audit_lines_max, In(kNumbersTime)).ok());
@@ -495,7 +495,7 @@ void RegistryPart::EndReservations(const PartyRules& parties) {
   if (ended && due.size() == kReservationsAtOnce) reservations_due_ = {};
 }
 
-// What cannot be written now is written with the next.
+// Entries that cannot be written now are written with the next.
 void RegistryPart::KeepBooks() {
   books_due_ = In(is_database_ ? kBooksExchangedEvery : kBooksKeptEvery);
   const Result<void> denials = denials_.Flush(In(kBookTime));
