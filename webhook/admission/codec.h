@@ -74,7 +74,7 @@ class ReviewReader final {
   std::unique_ptr<Impl> impl_;
 };
 
-// What a review is answered, before it takes a form.
+// The answer to a review, before it takes a form.
 struct AdmissionAnswer {
   Verdict verdict = Verdict::kAllowed;
   std::string uid = {};      // of the request

@@ -1,4 +1,5 @@
-// What a review probably reads and writes, for stores that lock or fetch it beforehand.
+// The things that a review probably reads and writes, for stores that lock or fetch them
+// beforehand.
 #ifndef TRUCE_WEBHOOK_ADMISSION_HINTS_H_
 #define TRUCE_WEBHOOK_ADMISSION_HINTS_H_
 

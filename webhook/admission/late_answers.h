@@ -19,7 +19,7 @@ namespace truce {
 // Makes an answer.
 using Answering = std::function<AdmissionAnswer()>;
 
-// What an answer waits for.
+// The wait of an answer.
 enum class AnswerWait : std::uint8_t {
   kCommit,   // it is made in any case
   kNothing,  // it is known and comes late: not to a caller who hangs up

@@ -56,7 +56,7 @@ std::optional<Reroll> RerollOf(const AdmissionRequest& review, const AdmissionPo
   return out;
 }
 
-// What is refused again, in words.
+// The resource that is refused again, in words.
 struct AskedAgain {
   Finding finding;
   std::string type;
@@ -64,8 +64,8 @@ struct AskedAgain {
   Slot root;
 };
 
-// What of `reroll` is refused as before; forgets what is not. Nothing when any of it is not, or the
-// registry cannot tell.
+// The part of `reroll` that is refused as before; forgets refusals that no longer hold. Nothing
+// when any part passes, or the registry cannot tell.
 std::optional<AskedAgain> AskAgain(const Reroll& reroll, const AdmissionPolicy& policy,
                                    const RerollPorts& ports, Deadline deadline) {
   std::optional<AskedAgain> out;

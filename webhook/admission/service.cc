@@ -309,7 +309,7 @@ class Call final : public std::enable_shared_from_this<Call> {
     }
     bool writes = false;
     const auto look = [&](const Facts& facts) {
-      // What may have to come late is decided before it would be written: answered once.
+      // An answer that may have to come late is decided before it would be written: answered once.
       writes =
           !MayRepeat(judgement.request()) && ProbablyWrites(review, judgement.request(), facts);
       if (!writes) decision_ = judgement.Judge(facts, ports_.ids);
@@ -321,7 +321,8 @@ class Call final : public std::enable_shared_from_this<Call> {
     // No rule is configured that this deletion would have to wait for (I10).
     if (!read.ok() && !must_know) return Allowed();
     if (!read.ok()) return Unknown(CauseOf(read.error().code), read.error().message);
-    // A read may show what is not durable yet: an answer that rests on it waits as a write does.
+    // A read may show changes that are not durable yet: an answer that rests on them waits as a
+    // write does.
     const Changes& changes = decision_.changes;
     writes = writes ||
              (decision_.allowed && (!changes.empty() || changes.repeatable) && !review.dry_run);
@@ -331,7 +332,7 @@ class Call final : public std::enable_shared_from_this<Call> {
     return std::nullopt;
   }
 
-  // Rule rerolled-names. What it finds without refusing is told with the rest.
+  // Rule rerolled-names. Findings that do not refuse are reported with the rest.
   bool IsReroll(const AdmissionRequest& review) {
     RerollJudgement found = JudgeRerolls(
         review, *policy_,
@@ -401,7 +402,7 @@ class Call final : public std::enable_shared_from_this<Call> {
     return [shared, policy = policy_, ids = ports_.ids](const Facts& facts) {
       shared->decision = shared->judgement.Judge(facts, ids);
       Changes changes = std::exchange(shared->decision.changes, {});
-      // What is unknown writes nothing.
+      // An unknown answer writes nothing.
       if (!shared->judgement.unlisted().empty()) changes = {};
       shared->wrote = !changes.empty();
       return changes;
@@ -410,7 +411,7 @@ class Call final : public std::enable_shared_from_this<Call> {
 
   AdmissionAnswer Written(const std::shared_ptr<Shared>& kept, Result<void> written) {
     Shared& shared = *kept;
-    // What was not read beforehand could not be looked at beforehand.
+    // Without a read beforehand no object was looked at beforehand.
     const bool looks = written.ok() && !shared.decision.allowed && ports_.store.is_remote() &&
                        !shared.judgement.to_look_at().empty() && LookAt(shared.judgement);
     if (looks) {
@@ -484,7 +485,7 @@ class Call final : public std::enable_shared_from_this<Call> {
     if (TRUCE_NEVER(refused.empty())) {
       return Unknown(UnknownCause::kInternal, "a denial without reason");
     }
-    // What only warns is told too: a developer mends everything in one go.
+    // Warnings come with a denial: a developer mends everything in one go.
     return {.verdict = Verdict::kDenied,
             .code = code,
             .message = DenialText(refused),

@@ -62,7 +62,7 @@ struct IncomingReview {
   Deadline deadline{};  // by when the answer must have left
 };
 
-// What is kept of refusals between two reviews.
+// Memory of refusals between two reviews.
 struct RefusalMemory {
   RepeatedRefusals repeated;
   LateAnswers late;

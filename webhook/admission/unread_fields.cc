@@ -11,8 +11,8 @@
 namespace truce {
 namespace {
 
-// Whether each value may stand where it does. What is behind the end is none of the marks looked
-// for, so nothing asks for the end. External synchronization.
+// Checks that each value may be where it is. Bytes behind the end are none of the marks looked for,
+// so nothing asks for the end. External synchronization.
 class PlainScan final {
  public:
   explicit PlainScan(const char* text) : begin_(text), at_(text) {}
