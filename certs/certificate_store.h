@@ -32,7 +32,7 @@ struct CertificateEvent {
     kNewAuthority,  // self-made: the one that was there ends soon or was damaged, and is replaced
   };
   Kind kind;
-  std::string message;  // one sentence: what was loaded, or why it was not
+  std::string message;  // one sentence: the loaded files, or the reason for none
 };
 
 struct CertificateStoreOptions {

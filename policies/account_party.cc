@@ -1,7 +1,7 @@
 // Rule account-party: a namespace declares resources only in the accounts that are bound to it.
 //
-// Spec: what a CREATE or UPDATE newly declares below a root with a namespace lies in an account
-// that `accountParties` binds to that namespace, or to nobody. The account is that of the
+// Spec: a resource that a CREATE or UPDATE newly declares below a root with a namespace lies in an
+// account that `accountParties` binds to that namespace, or to nobody. The account is that of the
 // resource's own field, of configuration or of the ProviderConfig, where none of them tells it that
 // of the external name: a tenant's own ProviderConfig with a role ARN of an account that it cannot
 // enter, or a URL of there, would reserve names there all the same.

@@ -51,8 +51,8 @@ std::size_t CheckJudgement::declared() const {
   return count;
 }
 
-// Two objects of one deployment that declare one resource: admission would refuse the second. What
-// the declarations say, the manifests may say again.
+// Two objects of one deployment that declare one resource: admission would refuse the second. The
+// manifests may repeat the declarations.
 void CheckJudgement::CompareWithItself() {
   twice_.Forget();
   for (std::size_t part = 0; part < parts_.size(); ++part) {

@@ -1,12 +1,12 @@
-// Rule deletion-protection: what is protected, or what others need, is not deleted.
+// Rule deletion-protection: nobody deletes a resource that is protected, or that others need.
 //
 // Spec: a DELETE of an object that does not terminate yet is refused while it, or anything composed
 // below it, deletes with its end a resource that is marked as protected, that another side of a
-// conflict has (a manager that does not end with it, a list, whoever left it orphaned), that a
-// holding share gives to another party, or that other parties observe.
-// Parameters: none; a mark is enforced always. Until `rules` names the rule, of the rest is told,
-// as a warning, what people delete: of a conflict always, in audit too, of use at the top of its
-// chain (a claim) alone: what Crossplane deletes below it was told of there. Vectors:
+// conflict has (a manager that does not end with it, a list, an owner that left it orphaned), that
+// a holding share gives to another party, or that other parties observe.
+// Parameters: none; a mark is enforced always. Until `rules` names the rule, the rest brings
+// warnings for deletions by people: about a conflict always, in audit too, about use at the top of
+// its chain (a claim) alone, since that warning covers Crossplane's deletions below it. Vectors:
 // tests/unit/admission_sharing_test.cc (agreements are no facts of an object).
 #include <algorithm>
 #include <map>
@@ -38,7 +38,7 @@ void AddDeclared(const ObjectFacts& object, const Ledger& ledger, std::set<Resou
     if (resource.key().empty() || resource.partial || resource.intent != Intent::kDeletes) continue;
     for (MeantResource& meant : ResourcesMeant(resource, ledger)) ids.insert(std::move(meant.id));
     // Its status shows another resource, or another account's than its ProviderConfig leads to
-    // (N4): whose is that?
+    // (N4): then the owner of that one is asked about.
     KeyText of = object.shown_key;
     const bool elsewhere =
         !object.account_disagreement.empty() && !AccountIn(resource.key()).empty();

@@ -1,4 +1,4 @@
-// Rule duplicate-ownership: what the developer reads whose object was refused.
+// Rule duplicate-ownership: the text for the developer of a refused object.
 #include <algorithm>
 #include <array>
 #include <string>
@@ -257,7 +257,7 @@ class Words final {
     out += '.';
   }
 
-  // Of what was imported: who manages it, as far as the reader may know.
+  // The manager of an imported resource, as far as the reader may know.
   void AppendManaged(std::string& out) const {
     const bool full = level_ == Disclosure::kFull;
     const std::string_view manager = full ? ManagerOf(SourceOf(clash_.holder)) : std::string_view();
@@ -439,7 +439,7 @@ class Words final {
     return holder.name == resource.name && holder.identity.type == resource.identity.type;
   }
 
-  // A check: what will declare the resource is not known.
+  // A check: the object that will declare the resource is not known.
   bool IsCheck() const { return wording_.root->group == "truce.dev"; }
 
   // The command with which the holder hands it over, or the annotation where it must not be named.

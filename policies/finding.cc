@@ -8,7 +8,7 @@
 namespace truce {
 namespace {
 
-// Every line passes the escape once more: what stands here is printed by whoever reads a denial.
+// Every line passes the escape once more: readers of a denial print it.
 std::string Paragraph(const Finding& finding) {
   std::string out;
   out.reserve(finding.cause.size() + finding.remedy.size() + finding.link.size() + 2);

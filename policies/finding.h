@@ -71,8 +71,8 @@ void MakePrintable(Finding& finding);
 // The text of a denial for `findings` (not empty): cause, remedy, link of each, a line each, and at
 // its end the rule in brackets, "[aws-name]"; with several a first line that names all resources,
 // or the one name to take instead where all of them propose it. The first line makes sense alone,
-// and the lines can be joined by spaces. At most kMessageBytesMax bytes: what does not fit is
-// counted.
+// and the lines can be joined by spaces. At most kMessageBytesMax bytes: findings that do not fit
+// are counted.
 std::string DenialText(std::span<const Finding> findings);
 
 // The warnings of `findings`, without repetitions, together at most kWarningsBytesMax bytes.

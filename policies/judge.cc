@@ -23,7 +23,7 @@ bool IsPartOfLineage(const ReviewRequest& request) {
          (request.requester.composite_controller && lineage.controller);
 }
 
-// A composite that names nothing any more: what it named is still judged.
+// A composite that names nothing any more: its former references are still judged.
 bool DropsAll(const ReviewRequest& request) {
   return request.requester.composite_controller && request.old_object &&
          !request.old_object->lineage.resources.empty();

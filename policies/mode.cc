@@ -73,8 +73,8 @@ bool Holds(const RuleScope& scope, const ModeSubject& subject) {
          scope.service == subject.bound_service;
 }
 
-// Labels are anybody's to write, and with them the name of the service: what goes by
-// them may relax a rule only where configuration ties them to a namespace.
+// Labels are anybody's to write, and with them the name of the service: an entry by labels may
+// relax a rule only where configuration ties them to a namespace.
 bool IsTrusted(const RuleScope& scope, const ModeSubject& subject) {
   const Level level = LevelOf(scope);
   if (level < kLabels) return true;

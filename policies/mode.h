@@ -27,8 +27,8 @@ namespace truce {
 enum class UnsureAction : std::uint8_t { kWarn, kDeny };
 std::string_view Name(UnsureAction action);  // "warn", "deny"
 
-// A timed override (break-glass): what it names is audited instead of denied or warned about, until
-// `until`. Exactly one of name, object, ns and group is set.
+// A timed override (break-glass): conflicts about its subject are audited instead of denied or
+// warned about, until `until`. Exactly one of name, object, ns and group is set.
 struct Override {
   std::string name;    // of the resource, never of an object (W8)
   std::string object;  // name of the declaration's object or of its root
@@ -119,7 +119,7 @@ struct ModeSubject {
 // A mode and where it comes from.
 struct AppliedMode {
   Mode mode = Mode::kOff;
-  Mode at_most = Mode::kEnforce;         // warn where "enforce" would not refuse: what is unsure
+  Mode at_most = Mode::kEnforce;         // warn where "enforce" would not refuse: an unsure type
   std::string origin;                    // "mode", "typeModes", "truce.yaml:12"
   const Exemption* exempt = nullptr;     // mode is off because of it
   const Exemption* expired = nullptr;    // would have exempted, but its time is over

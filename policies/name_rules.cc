@@ -53,7 +53,7 @@ bool IsHeldName(const RuleCase& c, const DeclaredResource& resource) {
   });
 }
 
-// A review may come again whose answer never left: what it reserved is no holder of before.
+// A review may come again whose answer never left: its own reservation is no earlier holder.
 bool HasReserved(const RuleCase& c) {
   const std::vector<Row> rows = c.facts->RowsOfUid(c.object->uid);
   return std::ranges::any_of(rows,

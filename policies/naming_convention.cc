@@ -54,7 +54,7 @@ Finding NameOutOfConvention(const DeclaredResource& resource, std::string_view n
   } else {
     out.remedy = "Choose another name" + in + ".";
   }
-  // Too long for a warning: what is wrong says more than half of two names.
+  // Too long for a warning: the fault says more than half of two names.
   if (out.warning.empty() || out.warning.size() > kWarningBytesMax) {
     out.warning =
         OneLine("truce: " + type + " " + OneLine(name, 40) + ": " + wrong, kWarningBytesMax);

@@ -68,7 +68,7 @@ std::uint64_t WarnsFrom(const Quota& quota);
 class Quotas {
  public:
   Quotas() = default;
-  // `cluster`: whose namespaces a quota without patterns means, while nothing is there. Errors:
+  // `cluster`: a quota without patterns means its namespaces, while nothing is there. Errors:
   // kInvalidArgument, "LOCATION: what is wrong; how to mend it".
   static Result<Quotas> Compile(std::vector<Quota> quotas, const Catalogue& catalogue,
                                 const PartyRules& parties, std::string cluster);

@@ -1,5 +1,5 @@
-// ReviewRecord: what became of one review, for all who note it: log, metrics, Events, records of
-// denials and of trials.
+// ReviewRecord: the outcome of one review, for its records: log, metrics, Events, denials and
+// trials.
 #ifndef TRUCE_POLICIES_REVIEW_RECORD_H_
 #define TRUCE_POLICIES_REVIEW_RECORD_H_
 

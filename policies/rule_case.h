@@ -27,7 +27,7 @@ class Facts;
 struct RuleCase {
   const AdmissionPolicy* policy = nullptr;  // never null
   const ObjectFacts* object = nullptr;      // never null; on DELETE the old version
-  const ObjectFacts* old_object = nullptr;  // UPDATE: what it has too is no news
+  const ObjectFacts* old_object = nullptr;  // UPDATE: its resources are no news
   const NameEvidence* evidence = nullptr;   // null: nothing was read beside the facts
   const Slot* root = nullptr;               // never null: top of the lineage as far as known
   const Requester* requester = nullptr;     // null: nobody asks, what exists is looked at

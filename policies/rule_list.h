@@ -45,8 +45,8 @@ struct RuleSpec {
   When when = When::kAlways;
   // Pure, without the registry: whether the rule has anything to say of this case. Null: it may.
   bool (*concerns)(const RuleCase&) = nullptr;
-  // Pure: what the rule finds, in the mode that configuration has for it. Null: the registry finds
-  // it while it decides, and the rule has the words for it alone.
+  // Pure: the findings of the rule, in the mode that configuration has for it. Null: the registry
+  // finds it while it decides, and the rule has the words for it alone.
   std::vector<Finding> (*judge)(const RuleCase&) = nullptr;
   // Pure: objects that must be looked at before the rule may refuse. Null: none ever.
   std::vector<Slot> (*look_at)(const RuleCase&) = nullptr;

@@ -1,4 +1,4 @@
-// The rules: what each judges, and what the registry decided in words. Pure functions.
+// The rules: the judge of each, and the registry's decisions in words. Pure functions.
 #ifndef TRUCE_POLICIES_RULES_H_
 #define TRUCE_POLICIES_RULES_H_
 

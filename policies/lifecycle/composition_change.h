@@ -1,4 +1,4 @@
-// Rule composition-change: what a changed Composition does to composites that exist.
+// Rule composition-change: the effects of a changed Composition on composites that exist.
 #ifndef TRUCE_POLICIES_LIFECYCLE_COMPOSITION_CHANGE_H_
 #define TRUCE_POLICIES_LIFECYCLE_COMPOSITION_CHANGE_H_
 

@@ -1,5 +1,5 @@
-// Naming convention: what configuration says of names, compiled once, and the reading of one name
-// by it. Words for people are in naming_convention.cc.
+// Naming convention: the configuration about names, compiled once, and the reading of one name by
+// it. Words for people are in naming_convention.cc.
 //
 // A template such as "{service}-{env}-{type}[-{suffix}]" is literal text, variables in braces, and
 // parts that may be missing in brackets. Two variables always have literal text between them, so

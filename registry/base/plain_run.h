@@ -24,7 +24,7 @@ inline unsigned OddBytes(const char* text) {
   __m128i bytes;
   std::memcpy(&bytes, text, sizeof bytes);
   const auto are = [&](char c) { return _mm_cmpeq_epi8(bytes, _mm_set1_epi8(c)); };
-  // Signed: what is no ASCII is below ' ', too.
+  // Signed: bytes beyond ASCII are below ' ', too.
   __m128i odd = _mm_or_si128(_mm_cmplt_epi8(bytes, _mm_set1_epi8(' ')), are('\x7F'));
   if constexpr (kQuotes == Quotes::kOdd) {
     odd = _mm_or_si128(odd, _mm_or_si128(are('"'), are('\\')));

@@ -282,7 +282,7 @@ Result<Agreement> EndTransfer(const PublicId& id, std::string_view how, const By
   TRUCE_ASSIGN_OR_RETURN(Agreement offer, Dropped(id, AgreementKind::kTransfer, ledger));
   if (auto owner = ledger.OwnerOf(offer.resource)) {
     AuditAct(*owner, "offer to " + ForPeople(offer.party) + " " + std::string(how), by, ledger);
-    // Whoever else the owner has named since then stays named.
+    // Another successor that the owner has named since then stays named.
     if (offer.accepted && owner->successor == offer.successor) {
       PutSuccessor(*std::move(owner), "", ledger);
     }

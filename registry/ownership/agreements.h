@@ -1,5 +1,5 @@
-// Agreements: what an owner lets other parties do, what nobody may delete, how an ownership goes
-// from one party to another.
+// Agreements: shares with other parties, marks against deletion, transfers of an ownership from one
+// party to another.
 #ifndef TRUCE_REGISTRY_OWNERSHIP_AGREEMENTS_H_
 #define TRUCE_REGISTRY_OWNERSHIP_AGREEMENTS_H_
 

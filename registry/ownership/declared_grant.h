@@ -1,9 +1,8 @@
-// DeclaredGrant: what an owner's party declares about one resource, to be brought about and kept:
-// with whom it is shared, that nobody deletes it, and who shall own it (an
-// OwnershipGrant in Git).
+// DeclaredGrant: the declaration of an owner's party about one resource, to be brought about and
+// kept: its shares, that nobody deletes it, and its next owner (an OwnershipGrant in Git).
 //
 // A declaration is intent: whether its party is the present owner's is asked each time it is
-// carried out. A hand-over is said once: whatever becomes of it, it is not said again.
+// carried out. A hand-over is said once, and never again, whatever its outcome.
 #ifndef TRUCE_REGISTRY_OWNERSHIP_DECLARED_GRANT_H_
 #define TRUCE_REGISTRY_OWNERSHIP_DECLARED_GRANT_H_
 

@@ -321,7 +321,7 @@ void Ledger::EndWhatIsDone(const Owner& stored, const Owner& owner) {
   }
 }
 
-// A list owns by its record alone: what it claimed beside another owner is that now.
+// A list owns by its record alone: its claim beside another owner becomes that record.
 void Ledger::OwnByRecord(Owner& owner) {
   owner.record = Record::kImported;
   owner.real = !owner.until;
@@ -430,7 +430,7 @@ void Ledger::TakeAgreements(Changes& changes) {
 
 Changes Ledger::Take() {
   RenewObserved();
-  // Names first: what people are shown follows from them.
+  // Names first: the key that people see follows from them.
   DropNamesOfTheGone();
   DeriveOwners();
   EndAgreements();

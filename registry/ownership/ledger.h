@@ -108,8 +108,8 @@ class Ledger final {
   std::vector<const Row*> ChangedRows(const ResourceId& id, const std::vector<Row>& stored) const;
   bool Stands(const ResourceId& id) const;
   std::set<ResourceId> Touched() const;
-  // Observers that an ended ownership leaves declare a resource with another id from now on: what
-  // people know by the old one was of that ownership.
+  // Observers that an ended ownership leaves declare a resource with another id from now on: people
+  // know the ended ownership by the old one.
   void RenewObserved();
   void DeriveOwners();
   void OwnByRecord(Owner& owner);

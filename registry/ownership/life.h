@@ -123,9 +123,9 @@ struct Life {
 
 LifeStep NextStep(LifeEvidence evidence, const Life& life);
 
-// Why the names of the resource are not free: who holds it, or which evidence is awaited. One line,
-// without trailing stop. `rows`: of the resource. `doubt_of`: why the watch doubts that the object
-// in a slot lives (DoubtBoard); empty: it does not.
+// Why the names of the resource are not free: its holder, or the evidence that is awaited. One
+// line, without trailing stop. `rows`: of the resource. `doubt_of`: why the watch doubts that the
+// object in a slot lives (DoubtBoard); empty: it does not.
 std::string WhyNotFree(const Owner& owner, const std::vector<Row>& rows,
                        const std::function<std::string(const Slot&)>& doubt_of);
 

@@ -280,7 +280,7 @@ void MoveRow(Row row, const ResourceId& to, Ledger& ledger) {
   ledger.DropRow(row.id);
   row.id.resource = to;
   if (const auto there = ledger.FindRow(row.id)) {
-    // Whoever may delete it by one of the names may delete it.
+    // The right to delete it by one of the names is a right to delete it.
     row.intent = std::max(row.intent, there->intent);
     // The older one tells what its account depended on all along.
     const bool marked =
@@ -296,8 +296,8 @@ void MoveRow(Row row, const ResourceId& to, Ledger& ledger) {
   ledger.PutRow(std::move(row));
 }
 
-// Of what a resource has one of, that of `kept` stays, but for a mark against deletion: what was
-// said by command outlives what an object in Git says.
+// Where a resource has one agreement of a kind, that of `kept` stays, but for a mark against
+// deletion: one by command outlives one of an object in Git.
 void UniteAgreements(const ResourceId& gone, const ResourceId& kept, const ResourceId& id,
                      Ledger& ledger) {
   std::vector<Agreement> there = ledger.AgreementsOf(kept);
@@ -377,7 +377,7 @@ ResourceId Merge(const ResourceId& home, const ResourceId& other, Ledger& ledger
   owner.managed_once = owner.managed_once || gone->managed_once;
   for (const Slot& slot : gone->left) RememberSlot(slot, owner);
   if (owner.arn.empty()) owner.arn = gone->arn;
-  // Whoever declares an id by its own account says nothing of where the resource lies.
+  // A declaration of an id by the declarant's account does not say where the resource lies.
   const bool tells = !IsAccount(owner.identity.account) && other_has_fields;
   if (tells) owner.identity.account = gone->identity.account;
   AuditNames(owner, "found to be one resource with " + younger.text + " (" + gone->key.text + ")",
@@ -590,8 +590,8 @@ std::vector<Row> DeclaringBy(const Owner& owner, const std::string& account, con
   return rows;
 }
 
-// The resource lies in another account: what declares it by the provisional account declares the
-// one in `change.to` now.
+// The resource lies in another account: declarations by the provisional account are of the one in
+// `change.to` now.
 bool MoveDeclarations(const Owner& owner, const AccountChange& change, Ledger& ledger) {
   const auto located = LocatedName(owner.id, ledger);
   if (!located || AccountIn(*located) == change.to) return false;
@@ -615,7 +615,7 @@ bool MoveDeclarations(const Owner& owner, const AccountChange& change, Ledger& l
   return true;
 }
 
-// Of two owners nothing merges: who declares the one has a row at the other, too.
+// Resources of two owners do not merge: the declarants of the one have a row at the other, too.
 bool StandAt(const Owner& other, const ResourceId& id, Ledger& ledger) {
   bool changed = false;
   for (Row row : ledger.RowsOf(id)) {
@@ -912,7 +912,7 @@ std::size_t Respell(std::span<const ResourceId> ids, const SpellingPass& pass, L
     const Parts parts = PartsOf(id, spelling, ledger);
     if (!IsSpeltOtherwise(parts)) continue;
     ++changed;
-    // First the old names go: what they say belongs to whoever says it by the new spelling.
+    // First the old names go: their texts may be another resource's in the new spelling.
     for (const ResourceName& name : parts.names) ledger.DropName(IdOf(name));
     if (auto owner = ledger.OwnerOf(id)) {
       AuditPart(*owner, parts.own, pass.cause, ledger);

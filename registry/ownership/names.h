@@ -119,7 +119,7 @@ ResourceId JoinNames(const DeclaredResource& resource, const Object& object, Led
 // observer's other names join nothing. Returns its id.
 ResourceId ObserveNew(const DeclaredResource& resource, Ledger& ledger);
 
-// An account that became known: what is declared by the provisional account `from` ("?…") is in
+// An account that became known: resources declared by the provisional account `from` ("?…") are in
 // `to`.
 struct AccountChange {
   std::string from;

@@ -83,13 +83,13 @@ bool IsLate(const ReviewRequest& request, const DeclaredResource& resource) {
   });
 }
 
-// The pairs that this request adds: all of a CREATE; of an UPDATE new keys and raised intents. What
-// the object holds moves with it to another root, where it may (W3).
+// The pairs that this request adds: all of a CREATE; of an UPDATE new keys and raised intents.
+// Resources that the object holds move with it to another root, where they may (W3).
 std::vector<Pair> AddedPairs(const ReviewRequest& request) {
   std::vector<Pair> added;
   for (std::size_t i = 0; i < request.object.resources.size(); ++i) {
     const DeclaredResource& resource = request.object.resources[i];
-    // A partial declaration reserves nothing: what it means depends on what it lacks.
+    // A partial declaration reserves nothing: its meaning depends on its missing parts.
     if (resource.key().empty() || resource.partial) continue;
     if (request.old_object) {
       const DeclaredResource* old = Declares(*request.old_object, resource.key());
@@ -108,7 +108,7 @@ std::vector<Pair> AddedPairs(const ReviewRequest& request) {
 // The same review came before and its row is there: it is allowed again, whatever the modes say
 // now.
 bool IsReplay(const Case& c, const ResourceId& id) {
-  // Of the rows as they were before this review: what it reserves itself is no answer.
+  // The rows as they were before this review: its own reservations are no answer.
   const std::vector<Row> rows = c.ledger.facts().RowsOf(id);
   return std::ranges::any_of(rows, [&](const Row& row) {
     return row.id.uid == c.object.uid && row.id.state == RowState::kReserved &&
@@ -271,7 +271,7 @@ std::optional<Owner> OwnerNow(const Case& c, const Pair& pair, const Meaning& me
   return former ? c.ledger.OwnerOf(former->resource) : std::nullopt;
 }
 
-// Names first: what is one resource must be one before it is granted.
+// Names first: two resources that are one must merge before the grant.
 void Grant(const Case& c, const Pair& pair, const std::vector<Meaning>& meanings) {
   const ResourceId home = JoinNames(*pair.resource, c.object, c.ledger);
   if (!c.ledger.OwnerOf(home)) GrantNew(home, *pair.resource, c.grantee, c.ledger);
@@ -284,7 +284,7 @@ void Grant(const Case& c, const Pair& pair, const std::vector<Meaning>& meanings
       GrantInPlace(*owner, *pair.resource, c.grantee, c.ledger);
     }
   }
-  // I2 speaks of what was enforced: what a weaker mode let in may stand beside another's.
+  // I2 holds for enforced decisions: a weaker mode may let a manager in beside another one.
   const bool promised = pair.mode == Mode::kEnforce && !pair.late &&
                         std::ranges::none_of(meanings, [](const Meaning& meaning) {
                           return meaning.obstacle.reason || meaning.obstacle.held;
@@ -524,9 +524,9 @@ void NoteLettingGo(const Case& c) {
   }
 }
 
-// R2: what a restorer brings back comes under the holder's root of record: in a slot that the chain
-// had, or by the label of a composite that the holder's claim names and that is not there yet.
-// Never beside another managed resource. Anybody else's CREATE in such a slot is refused (R3).
+// R2: an object that a restorer brings back comes under the holder's root of record: in a slot that
+// the chain had, or by the label of a composite that the holder's claim names and that is not there
+// yet. Never beside another managed resource. Anybody else's CREATE in such a slot is refused (R3).
 std::optional<Slot> RestoredUnder(const ReviewRequest& request, const Ledger& ledger) {
   const ObjectFacts& object = request.object;
   if (!IsRestored(request)) return std::nullopt;

@@ -52,7 +52,7 @@ struct Clash {
   // The speaker is only reserved, and a watch has not seen it: it may be on its way, or never come.
   bool unseen = false;
   std::optional<Incumbent> incumbent;  // none: a record, or one that may be another resource's
-  std::string step;                    // kTransferring: what the old owner must still do
+  std::string step;                    // kTransferring: the next act of the old owner
   bool same_party = false;             // the holder's party is the requester's: full disclosure
   bool late = false;  // allowed although enforced: denying it would leak the cloud resource
   // The requester's party owns the resource into which this one is written. For the judgement to

@@ -86,8 +86,8 @@ inline constexpr std::size_t kLeftMax = 8;
 // The one owner of a resource (I1).
 struct Owner {
   ResourceId id;  // of the resource
-  // Derived: the best of its names, which people are shown and lists are ordered by. Never
-  // compared: what a name means Facts::Named tells.
+  // Derived: the best of its names, for people and for the order of lists. Never compared:
+  // Facts::Named tells the meaning of a name.
   KeyText key;
   Slot root;
   PartyId party;
@@ -120,8 +120,8 @@ struct Owner {
   bool operator==(const Owner&) const = default;
 };
 
-// The key with its account left out: what two declarations share that differ in the account alone.
-// Empty when the key has no account.
+// The key without its account: equal for two declarations that differ in the account alone. Empty
+// when the key has no account.
 std::string ShapeOf(std::string_view key);
 inline std::string ShapeOf(const KeyText& key) { return ShapeOf(std::string_view(key.text)); }
 
@@ -306,9 +306,9 @@ struct Changes {
   // Not empty: the decision would break an invariant, which the text names. All else is empty, and
   // stores refuse it with kInternal.
   std::string breach;
-  // Deciding once more after these were written tells the same, and writes nothing: a store that
-  // does not know whether they were may do so. Where nothing is to be written: what is answered
-  // rests on what stands, which must be as durable as what is written.
+  // Deciding once more after these were written gives the same answer, and writes nothing: a store
+  // that does not know whether they were may do so. Without changes: the answer rests on stored
+  // rows, which must be as durable as new ones.
   bool repeatable = false;
 
   bool empty() const {

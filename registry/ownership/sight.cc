@@ -167,8 +167,8 @@ struct SeenDeclaration {
   bool gap = false;   // versions before this one were not seen
 };
 
-// E8: what the object made of the resource, it made by what its ProviderConfig says now;
-// by what was known before this version.
+// E8: whether the object made the resource by the present content of its ProviderConfig, judged by
+// the facts before this version.
 bool IsSure(const ObjectFacts& object, const ResourceId& id, const Slot& root,
             const Ledger& ledger) {
   if (object.deleting || object.account_fields.empty()) return false;
@@ -438,7 +438,7 @@ std::vector<Row> RowsBelow(const Uid& uid, const Slot& slot, const Ledger& ledge
 
 void HearWord(const Object& object, const std::string& before, Ledger& ledger) {
   const std::string& word = object.transfer_to;
-  // Only another word is news: what was agreed since stays.
+  // Only another word is news: agreements since then stay.
   if (word == before || SpeakerOf(object, ledger).uid != object.uid) return;
   const std::vector<ResourceId> orphans = ledger.OrphansOf(object.root);
   std::set<ResourceId> ids(orphans.begin(), orphans.end());
@@ -509,7 +509,8 @@ void SeeDeleted(const ObjectFacts& last, const Ending& ending, Ledger& ledger) {
   const auto object = ledger.ObjectByUid(last.uid);
   // The last version may tell what none before did: names, an ARN, a parent.
   if (object) See(last, false, ledger);
-  // A review of an older version was followed by another write: what it took off came back.
+  // A review of an older version was followed by another write: the finalizer that it took off came
+  // back.
   const bool stripped =
       object && object->stripped && (!ending.before || *ending.before <= *object->stripped);
   const bool ended = last.managed && last.terminating && !stripped && !ending.crd_terminating &&

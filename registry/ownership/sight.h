@@ -1,6 +1,5 @@
-// Sight: what a version of a live object, its end, a proof or an absence does to rows and
-// ownerships (E1 to E9): confirmed, ended, freed or left orphaned, found without
-// reservation.
+// Sight: the effects of a version of a live object, its end, a proof or an absence on rows and
+// ownerships (E1 to E9): confirmed, ended, freed or left orphaned, found without reservation.
 #ifndef TRUCE_REGISTRY_OWNERSHIP_SIGHT_H_
 #define TRUCE_REGISTRY_OWNERSHIP_SIGHT_H_
 
@@ -35,9 +34,10 @@ enum class End : std::uint8_t {
 void EndRow(const RowId& row, End end, const std::string& cause, Ledger& ledger);
 
 // The object of `uid` may have changed while nobody watched (watch gap, relist, Truce was down):
-// what it manages, reserved or seen, counts as real from now on; not by a claim or composite what a
-// managed resource once declared (E1). To be called for every uid of a kind whose watch had a gap,
-// before its list is applied: a reservation may have come true and ended again unseen.
+// resources that it manages, reserved or seen, count as real from now on; not, by a claim or
+// composite, those that a managed resource once declared (E1). To be called for every uid of a kind
+// whose watch had a gap, before its list is applied: a reservation may have come true and ended
+// again unseen.
 void OutOfSight(const Uid& uid, Ledger& ledger);
 
 // Only the place of a live object in its lineage: its object row, its parent, the children it

@@ -41,8 +41,8 @@ using IdSource = std::function<PublicId()>;
 // outside of what runs. External synchronization.
 class DecisionIds {
  public:
-  // For the run that begins: what the runs before drew, then what `fresh` gives. Ends with the next
-  // call; both must outlive it.
+  // Ids for the run that begins: those that earlier runs drew, then new ones of `fresh`. Ends with
+  // the next call; both must outlive it.
   IdSource Run(const IdSource& fresh) {
     return [this, &fresh, next = std::size_t{0}]() mutable {
       if (next == drawn_.size()) drawn_.push_back(fresh());

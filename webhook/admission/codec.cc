@@ -145,7 +145,7 @@ Result<Value> RequestIn(Value review) {
   return request;
 }
 
-// An object must be what the request says it is: what decides and what is stored are then the same.
+// The object must be the one that the request names: then the judged one is the stored one.
 Result<void> CheckObject(Value root, const AdmissionRequest& request, std::string_view where) {
   const std::string_view version = root.Child("apiVersion").text();
   const auto slash = version.find('/');

@@ -1,4 +1,4 @@
-// JudgeChange: what the change of a Composition does to composites that exist (rule
+// JudgeChange: the effects of a changed Composition on composites that exist (rule
 // composition-change).
 #ifndef TRUCE_WEBHOOK_ADMISSION_COMPOSITION_GUARD_H_
 #define TRUCE_WEBHOOK_ADMISSION_COMPOSITION_GUARD_H_

@@ -1,4 +1,4 @@
-// RepeatedRefusals: what composite controllers are refused again and again.
+// RepeatedRefusals: resources that composite controllers are refused again and again.
 //
 // Crossplane 1.x tries a refused composed resource again at once, under a new random name, for as
 // long as it is refused: 8 to 23 times a second, 0.6 core of the API server. From the third

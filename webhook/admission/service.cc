@@ -59,9 +59,9 @@ std::string_view Explain(UnknownCause cause) {
   return "truce failed; see its log";
 }
 
-// An update between equal versions, as each look of the composite controller causes one: what it
-// declares was there before, so no rule has anything to say. Objects that lack what every object
-// has are left to the judgement, which refuses them.
+// An update between equal versions, as each look of the composite controller causes one: its
+// declarations were there before, so no rule has anything to say. Objects without a name or uid are
+// left to the judgement, which refuses them.
 bool IsUnchanged(const AdmissionRequest& review) {
   if (review.operation != ReviewOperation::kUpdate) return false;
   const Value metadata = review.object.Child("metadata");
@@ -133,7 +133,7 @@ std::string JudgedKeys(const ObjectFacts& object, const Decision& decision) {
   return out;
 }
 
-// One review from begin to end: what it says of itself, and its answer. External synchronization.
+// One review from begin to end: its record, and its answer. External synchronization.
 class Call final : public std::enable_shared_from_this<Call> {
  public:
   Call(AdmissionPorts& ports, RefusalMemory& memory, std::shared_ptr<const AdmissionPolicy> policy,
@@ -226,7 +226,7 @@ class Call final : public std::enable_shared_from_this<Call> {
     return Unknown(UnknownCause::kInternal, "no such endpoint");
   }
 
-  // Whoever registered it for other kinds or operations is answered that nothing stands against it.
+  // Requests of other kinds or operations, by a wider registration, are allowed.
   AdmissionAnswer JudgeOwn(const AdmissionRequest& review) {
     const GroupKind& check = OwnershipCheckKind();
     if (review.kind.group != check.group || !review.sub_resource.empty()) {

@@ -50,7 +50,7 @@ struct AdmissionPorts {
   std::vector<ReviewSink*> sinks;  // called for every review, in this order
   SpeaksForFn speaks_for = {};     // empty: nobody speaks for any other namespace
   AdmitOwnFn admit_own = {};       // empty: all objects are good
-  ReadLive read_live = {};         // empty: what must be looked at is only warned of
+  ReadLive read_live = {};         // empty: objects to look at bring warnings only
 };
 
 // One review as it came.

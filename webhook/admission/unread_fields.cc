@@ -87,8 +87,8 @@ class PlainScan final {
   }
 
   // The key, behind others, of the first member that is something else than an empty object with
-  // another one behind it. Half of many a body is such members: what marks their texts is found for
-  // many bytes at once, and does not wait for where the last one ended. `key`: the first one's.
+  // another one behind it. Half of many a body is such members: the marks of their texts are found
+  // for many bytes at once, and do not wait for the end of the last one. `key`: the first one's.
   static const char* BehindEmpty(const char* key) {
     bool is_inside = false;
     for (const char* block = key;; block += kMarked) {

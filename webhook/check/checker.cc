@@ -325,7 +325,7 @@ void Checker::Impl::JudgeHere(const YamlNode& object, const ObjectFacts& facts,
 }
 
 Result<void> Checker::Impl::Enqueue(std::size_t subject, YamlNode object, std::string json) {
-  // Whoever did not answer once is not waited for again.
+  // A registry that did not answer once gets no second wait.
   if (registry == nullptr || !report.unreachable.empty()) return {};
   if (json.size() > kItemBytesMax) {
     return Bad(subjects[subject].location.file, subjects[subject].location.at,

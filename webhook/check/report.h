@@ -1,4 +1,5 @@
-// CheckReport: what a check of manifests or values found, and the forms in which it is printed.
+// CheckReport: the findings of a check of manifests or values, and the forms in which it is
+// printed.
 #ifndef TRUCE_WEBHOOK_CHECK_REPORT_H_
 #define TRUCE_WEBHOOK_CHECK_REPORT_H_
 

@@ -8,7 +8,7 @@ namespace truce {
 
 struct RuleHelp {
   std::string_view about;  // one line, without full stop
-  std::string_view why;    // sentences: what goes wrong otherwise
+  std::string_view why;    // sentences: the harm otherwise
   std::string_view help;   // sentences: the ways out
 };
 

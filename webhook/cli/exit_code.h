@@ -1,4 +1,4 @@
-// Exit codes: what every command answers to the shell. Stable: scripts and Jobs depend on them.
+// Exit codes: every command's answer to the shell. Stable: scripts and Jobs depend on them.
 #ifndef TRUCE_WEBHOOK_CLI_EXIT_CODE_H_
 #define TRUCE_WEBHOOK_CLI_EXIT_CODE_H_
 

@@ -80,7 +80,7 @@ HttpConnection::HttpConnection(std::uint64_t id, HttpShared& shared, Peer peer)
       phase_(peer.tls != nullptr ? Phase::kHandshake : Phase::kIdle),
       since_(Now()),
       stream_(peer.descriptor, std::move(peer.tls)) {
-  // Whoever connects has something to say: the long patience begins with the first request or
+  // A client connects to send something: the long timeout begins with the first request or
   // handshake.
   EndAt(since_ + shared_.options.limits.request_timeout);
   shared_.connections_open.fetch_add(1);
@@ -99,7 +99,7 @@ HttpConnection::~HttpConnection() {
 }
 
 bool HttpConnection::OnEvent(Report report) {
-  // The poll is edge-triggered: what an event says is said once, so the socket keeps it.
+  // The poll is edge-triggered: an event comes once, so the socket keeps it.
   if (report == Report::kReadable || report == Report::kHungUp) {
     stream_.MarkReadable(report == Report::kHungUp);
   }

@@ -37,8 +37,8 @@ struct HeadRefusal {
   bool operator==(const HeadRefusal&) const = default;
 };
 
-// A token, and a field value without blanks around it (RFC 9110, 5.6.2 and 5.5): what a field may
-// consist of, read or written.
+// A token, and a field value without blanks around it (RFC 9110, 5.6.2 and 5.5), for fields read
+// and written.
 bool IsFieldName(std::string_view text);
 bool IsFieldValue(std::string_view text);
 

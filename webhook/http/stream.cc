@@ -184,8 +184,8 @@ bool HttpStream::BeginSession() {
   return true;
 }
 
-// Why a call failed. Not by the thread's list of errors, as SSL_get_error tells it: what others
-// left there would be taken for this call's, and to look whether it is empty before each call is a
+// Why a call failed. Not by the thread's list of errors, as SSL_get_error tells it: errors of
+// others would be taken for this call's, and to look whether it is empty before each call is a
 // hundredth of a review.
 IoStatus HttpStream::Failure() {
   if (SSL_want_read(session_) && BIO_should_read(SSL_get_rbio(session_))) {
@@ -225,9 +225,9 @@ IoResult HttpStream::ReadRaw(std::span<char> buffer) {
   do {
     count = ::recv(descriptor_.get(), buffer.data(), buffer.size(), 0);
   } while (count < 0 && errno == EINTR);
-  // A short read leaves the socket empty, as epoll(7) promises for streams: what comes later is a
-  // new edge. This spares the second read that would only return EAGAIN. The end of the stream has
-  // no bytes and must be read for itself.
+  // A short read leaves the socket empty, as epoll(7) promises for streams: later bytes are a new
+  // edge. This spares the second read that would only return EAGAIN. The end of the stream has no
+  // bytes and must be read for itself.
   drained_ = count < 0 || (count > 0 && !hung_up_ && static_cast<size_t>(count) < buffer.size());
   if (count > 0) return {IoStatus::kDone, static_cast<size_t>(count)};
   if (count == 0) return {IoStatus::kClosed};

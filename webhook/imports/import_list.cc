@@ -49,7 +49,7 @@ std::optional<ImportFormat> Detect(std::string_view text) {
   return found;
 }
 
-// An entry as the API takes it: what is no line of text is left out, and is its problem.
+// An entry as the API takes it: a value that is no line of text is left out, and is its problem.
 void KeepLines(ImportEntry& entry) {
   const auto keep = [&entry](std::string& text, const std::string& what) {
     const bool is_line = text.size() <= kImportTextBytesMax && IsUtf8(text) && !HasControl(text);

@@ -46,9 +46,9 @@ struct PlanDefaults {
 // Whether `begin`, the first bytes of a file, are those of `terraform show -json`.
 bool BeginsTerraform(std::string_view begin);
 
-// `terraform show -json PLAN`, also OpenTofu's: what will be created, replaced or imported. Reads
-// `in` to its end, and holds one resource of it and its configuration at a time.
-// Errors: kInvalidArgument: no JSON, a state, a format version that is not known.
+// `terraform show -json PLAN`, also OpenTofu's: resources to create, replace or import. Reads `in`
+// to its end, and holds one resource of it and its configuration at a time. Errors:
+// kInvalidArgument: no JSON, a state, a format version that is not known.
 Result<Planned> ReadTerraformPlan(std::istream& in, const PlanDefaults& defaults,
                                   const Catalogue& catalogue);
 

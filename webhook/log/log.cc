@@ -33,7 +33,7 @@ void AppendEscape(std::string& out, std::uint32_t unit) {
   AppendHex(static_cast<unsigned char>(unit & 0xFFU), out);
 }
 
-// As JSON has it: what is beyond the first plane in two units.
+// As JSON has it: characters beyond the first plane in two units.
 void AppendEscapedCharacter(std::string& out, std::uint32_t code) {
   constexpr std::uint32_t kFirstPlane = 0x10000;
   if (code < kFirstPlane) return AppendEscape(out, code);

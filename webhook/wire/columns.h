@@ -52,7 +52,7 @@ class Datum final {
       json.Text(std::get<std::string_view>(held_));
     }
   }
-  // The text, or the JSON of anything else: what lists are sorted by.
+  // The text, or the JSON of anything else. Lists are sorted by it.
   std::string text() const {
     if (const auto* own = std::get_if<std::string>(&held_)) return *own;
     if (const auto* view = std::get_if<std::string_view>(&held_)) return std::string(*view);

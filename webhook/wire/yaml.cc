@@ -300,7 +300,7 @@ class Composer final {
     }
   }
 
-  // As go-yaml v2: what is merged replaces what stands above it; of a list the earlier wins.
+  // As go-yaml v2: a merged value replaces one above it; of a list the earlier wins.
   Result<void> Merge(YamlNode from, int line, KeyIndex& index, YamlNode& into) {
     if (from.kind == YamlNode::Kind::kSequence) {
       for (auto each = from.children.rbegin(); each != from.children.rend(); ++each) {

@@ -41,9 +41,9 @@ inline constexpr std::size_t kLocksMax = 512;
 inline constexpr std::size_t kRunsUsual = 8;
 
 // Runs `decide` inside the transaction that `source` keeps until all it read and all that it
-// changes is known, and gives its changes; the transaction is left open. `hints`: what it will
-// probably need: wrong ones cost time, nothing else. Errors: those of `source`; kDeadlineExceeded:
-// nothing was written.
+// changes is known, and gives its changes; the transaction is left open. `hints`: its probable
+// needs; wrong ones cost time, nothing else. Errors: those of `source`; kDeadlineExceeded: nothing
+// was written.
 Result<Changes> DecideOn(FactSource& source, const Locks& hints, const DecideFn& decide,
                          Deadline deadline);
 

@@ -43,7 +43,7 @@ class PgAnswer {
 
   int row_count() const { return Pq().ntuples(answer_.get()); }
   PgColumns Row(int row, int first = 0) const { return {answer_.get(), row, first}; }
-  // "COMMIT", "ROLLBACK", "SELECT 3": what was done, which need not be what was asked.
+  // "COMMIT", "ROLLBACK", "SELECT 3": the act, which may differ from the command.
   std::string_view tag() const { return Pq().cmd_status(answer_.get()); }
 
  private:
@@ -94,7 +94,7 @@ class PgLink {
   bool usable() const { return usable_; }
   // The server closed it, nobody answers there, or it leads to another server than it did.
   bool is_lost() const { return lost_; }
-  // It lives for some ten minutes: whoever gets a new password, or moves the primary, is followed.
+  // It lives for some ten minutes: then a new password, or a moved primary, takes effect.
   bool is_old() const { return std::chrono::steady_clock::now() > old_from_; }
   // Whether the transaction of the last failure may work when it is done anew: another one was in
   // its way, or the connection leads elsewhere.

@@ -1,5 +1,5 @@
-// Libpq: PostgreSQL's client library, loaded when it is first needed: whoever keeps the registry
-// elsewhere need not have it.
+// Libpq: PostgreSQL's client library, loaded when it is first needed: a server with another store
+// need not have it.
 #ifndef TRUCE_REGISTRY_STORE_POSTGRES_LIBPQ_H_
 #define TRUCE_REGISTRY_STORE_POSTGRES_LIBPQ_H_
 

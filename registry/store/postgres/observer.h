@@ -1,4 +1,4 @@
-// PgObserver: who counts what the PostgreSQL store does.
+// PgObserver: counts the acts of the PostgreSQL store.
 #ifndef TRUCE_REGISTRY_STORE_POSTGRES_OBSERVER_H_
 #define TRUCE_REGISTRY_STORE_POSTGRES_OBSERVER_H_
 

@@ -313,8 +313,8 @@ class PostgresStore::Impl {
               .why = link.may_repeat() ? PgRepeat::kContention : PgRepeat::kConnection};
     }
     const Changes& changes = decided.value();
-    // Nothing to write, and nothing that the answer rests on must be durable first. Whoever waits
-    // for it need not wait until the transaction is ended.
+    // Nothing to write, and nothing that the answer rests on must be durable first. The caller need
+    // not wait until the transaction is ended.
     if (changes.empty() && !changes.repeatable) {
       done({});
       return {.told = true};
@@ -337,7 +337,7 @@ class PostgresStore::Impl {
     return attempt;
   }
 
-  // Of each new connection: what the server promises, and whether it has what was acknowledged.
+  // Checks a new connection: the promises of its server, and the changes that were acknowledged.
   Result<void> Greet(PgLink& link, Deadline deadline) {
     if (!is_prepared_.load()) return {};
     TRUCE_ASSIGN_OR_RETURN(const bool has_standby, NamesStandby(link, deadline));

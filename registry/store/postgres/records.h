@@ -39,8 +39,8 @@ inline constexpr std::size_t kKeyMax = 2'000;
 // Whether PostgreSQL takes `text` as a text at all.
 bool CanBeRead(std::string_view text);
 
-// Whether the texts by which things are found can be kept as they are: what is found by another
-// text than it was asked for would be somebody else's. Such a text names nothing.
+// Whether the texts by which things are found can be kept as they are: a thing that another text
+// finds would be somebody else's. Such a text names nothing.
 bool CanBeKey(std::string_view text);
 
 // Writes the rows of tables, drops before puts.

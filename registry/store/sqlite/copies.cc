@@ -73,7 +73,7 @@ Result<void> CopyInto(Connection& source, Part& part) {
 Result<void> TakeLogIn(ConnectionOptions options) {
   if (!HasContent(options.path + "-wal")) return {};
   options.alone = true;
-  // Whoever closes after an error moves nothing that may not be on the disk.
+  // Closing after an error moves nothing that may not be on the disk.
   options.keep_log = true;
   const auto take = [&options]() -> Result<void> {
     TRUCE_ASSIGN_OR_RETURN(const std::unique_ptr<Connection> connection, Connection::Open(options));

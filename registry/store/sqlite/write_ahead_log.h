@@ -34,7 +34,8 @@ class WriteAheadLog {
 
   // Length of the log after the last commit.
   std::uint64_t bytes() const;
-  // A sync failed: what the database was given may be missing from the disk. The log has it.
+  // A sync failed: changes that the database was given may be missing from the disk. The log has
+  // them.
   bool lost_sync() const { return lost_sync_; }
 
  private:

@@ -1,4 +1,4 @@
-// share, transfer, protect: what owners agree to.
+// share, transfer, protect: agreements of owners.
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <ostream>

@@ -1,4 +1,4 @@
-// who-owns, list, describe, services, audit, denials: what the registry knows.
+// who-owns, list, describe, services, audit, denials: questions to the registry.
 #include <algorithm>
 #include <nlohmann/json.hpp>
 #include <ostream>

@@ -60,7 +60,7 @@ Result<std::uint64_t, ExitCode> PrintReport(const ApiFlags& flags, ServerReport 
   return found.is_number_unsigned() ? found.get<std::uint64_t>() : found.size();
 }
 
-// Whatever it counts is well, or a no.
+// Any count is a success; only an error is none.
 ExitCode ShownOn(const Result<std::uint64_t, ExitCode>& count) {
   return count.ok() ? ExitCode::kOk : count.error();
 }
