@@ -88,8 +88,8 @@ bool IsNamed(const DeclaredResource& resource, const Wording& wording) {
   });
 }
 
-// The words in which one clash may be told. Each sentence is put together in one piece of memory: a
-// denial is mostly this text.
+// The words for one clash, as far as the reader may know. Each sentence is put together in one
+// piece of memory: a denial is mostly this text.
 class Words final {
  public:
   Words(const Clash& clash, const Wording& wording) : clash_(clash), wording_(wording) {
@@ -446,7 +446,7 @@ class Words final {
   void AppendTransfer(std::string& out) const {
     const Owner& holder = clash_.holder;
     std::string way;
-    way.reserve(kUsualTextBytes);  // it stands in most denials
+    way.reserve(kUsualTextBytes);  // it is in most denials
     way += '`';
     if (IsCheck()) {
       way.append("truce transfer ").append(IsSameName() ? WordOf(holder) : holder.id.text);

@@ -415,8 +415,8 @@ void Judgement::AddUncertain(const RuleCase& c, std::vector<Finding>& out) const
 
 namespace {
 
-// By the rules of `entry`, about an object of which only the slot counts; it is its own root where
-// `c` names no other.
+// By the rules of `entry`, about an object whose slot alone counts; it is its own root where `c`
+// names no other.
 std::vector<Finding> JudgeSlot(Entry entry, const Slot& slot, RuleCase c) {
   ObjectFacts object;
   object.slot = slot;

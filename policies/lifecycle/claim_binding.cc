@@ -38,7 +38,7 @@ struct Composite {
   std::optional<Slot> holder;
 };
 
-// Nothing: it cannot be told whether there is one.
+// Nothing: nobody knows whether there is one.
 std::optional<Composite> CompositeAt(const RuleCase& c, const Slot& slot) {
   if (c.live != nullptr) {
     if (const auto seen = c.live->find(slot); seen != c.live->end()) {

@@ -3,8 +3,9 @@
 // Spec: an update of a composite, of a kind that an XRD defines, changes or takes away the claimRef
 // that it has, unless a composite controller writes it, or the owner handed the composite's
 // resources over to the new claim (transfer_to of the old claim, an agreed transfer): the owner of
-// the claim can change and delete all of them. Look-alikes that pass: the first claimRef; the same
-// one again; a restore, which is a CREATE; a composite that terminates.
+// the claim can change and delete all of them.
+// Look-alikes that pass: the first claimRef; the same one again; a restore, which is a CREATE; a
+// composite that terminates.
 // Parameters: none; at most warns until `rules` names it. Vectors: tests/unit/claim_rules_test.cc
 // (a claim is no declaration of the composite).
 #include <algorithm>

@@ -109,7 +109,7 @@ CompositionChange ReadCompositionChange(Value object, Value old_object) {
   if (!out.changes || HasNewUnknownStep(spec, old_spec)) return out;
   std::vector<UsageTemplate> now = TemplatesOf(spec);
   for (const UsageTemplate& old : TemplatesOf(old_spec)) {
-    // Templates without name are told apart by what they protect.
+    // Templates without name differ by the kind that they protect.
     const auto same = std::find_if(now.begin(), now.end(), [&](const UsageTemplate& each) {
       return each.name == old.name && (!old.name.empty() || each.kind == old.kind);
     });

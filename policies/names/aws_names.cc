@@ -30,8 +30,8 @@ bool Has(const Alphabet& alphabet, char c) {
   return byte < alphabet.size() && alphabet[byte];
 }
 
-// Reads which ASCII characters can stand anywhere in what a pattern matches. All of them for a
-// pattern that says "any character".
+// Reads the ASCII characters that texts which match a pattern may hold. All of them for a pattern
+// that says "any character".
 class AlphabetReader {
  public:
   explicit AlphabetReader(std::string_view regex) : rest_(regex) {}
@@ -373,7 +373,7 @@ AwsNameRule::AwsNameRule(const TypeSpec& type, const AwsNameRow* row) {
   for (const AwsNameCheck& check : impl->row.checks) {
     if (check.kind == Kind::kFifo) impl->fifo_field = check.texts[0];
   }
-  // The dot of ".fifo" stands nowhere else.
+  // The dot of ".fifo" may be nowhere else.
   if (!impl->fifo_field.empty()) impl->alphabet.reset('.');
   impl_ = std::move(impl);
 }

@@ -123,7 +123,7 @@ class Proposal {
     const auto& read = d_.reading.read[static_cast<std::size_t>(variable)];
     if (!wanted.known.empty()) {
       At(variable) = wanted.known.front();
-      // A wrong word gives way to the right one, wherever that stands.
+      // A wrong word gives way to the right one, wherever that is.
       if (!Use(wanted.known.front())) Use(Got(variable));
     } else if (read) {
       At(variable) = std::string(*read);

@@ -77,7 +77,7 @@ Value Value::first() const {
 Value Value::next(const Value& child) const {
   const Document::Node* const nodes = child.document_->nodes_.data();
   const std::uint32_t after = nodes[child.index_].end;
-  // Children in another document are all that stands there.
+  // Children in another document are all that it holds.
   const std::uint32_t end = child.document_ == document_ ? nodes[index_].end : nodes[0].end;
   return after < end ? Value(child.document_, after) : Value();
 }
@@ -107,7 +107,7 @@ bool Value::Equals(const Value& other) const {
   return true;
 }
 
-// `opened`: how often more a value is opened that stands as it is written, which bounds recursion.
+// `opened`: how many more values may be opened that are as written, which bounds recursion.
 bool Value::EqualsInDepth(const Value& other, int opened) const {
   if (kind() != other.kind()) return false;
   const bool is_tree = is_object() || is_array();

@@ -195,7 +195,7 @@ bool IsSuccessorOf(const std::string& text, const PartyId& party) {
   }
   if (parts->ns.empty()) return false;
   if (!cluster.empty() && !parts->cluster.empty() && parts->cluster != cluster) return false;
-  // A service stands for several namespaces; which, the receiver's admission decides.
+  // A service may have several namespaces; the receiver's admission decides among them.
   return party.text.starts_with("service:") || party.text.ends_with("/" + parts->ns);
 }
 

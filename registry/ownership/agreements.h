@@ -31,7 +31,7 @@ struct ShareTerms {
   std::optional<Timestamp> until;  // first moment at which it no longer holds; none: for ever
 };
 
-// A share that ends sooner than this is told to those who rely on it.
+// Users of a share get a warning when it ends sooner than this.
 inline constexpr std::chrono::hours kShareNotice{24 * 14};
 // Parties that one resource is shared with at most.
 inline constexpr std::size_t kSharesMax = 100;

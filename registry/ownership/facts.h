@@ -128,8 +128,8 @@ class Facts {
   // orphaned and imported ones; the others may be found by looking at all.
   virtual std::vector<Owner> OwnersIn(OwnerList list, const KeyText& after,
                                       std::size_t limit) const = 0;
-  // Whether `name` is an owner's, as far as can be told without holding anybody off: for what is
-  // proposed, never for what is decided.
+  // Whether `name` is an owner's, as far as known without holding anybody off: for proposals, never
+  // for decisions.
   virtual bool IsTaken(const KeyText& name) const;
   // A setting written by Changes::put_settings.
   virtual std::optional<std::string> Setting(std::string_view name) const = 0;
@@ -156,9 +156,9 @@ class AllFacts : public Facts {
   virtual std::vector<ResourceId> ResourcesAfter(const ResourceId& after,
                                                  std::size_t limit) const = 0;
   // At most `limit` (1 or more) objects of the cluster, group and kind of `slot`.
-  // In an order of the store's: an object whose record is neither dropped nor made meanwhile stands
-  // in exactly one page of a pass, also when each page is read from a later state. `after`: the
-  // former page's `next`; empty: from the start.
+  // In an order of the store's: an object whose record is neither dropped nor made meanwhile is in
+  // exactly one page of a pass, also when each page is read from a later state. `after`: the former
+  // page's `next`; empty: from the start.
   virtual ObjectPage ObjectsOfKind(const Slot& slot, std::string_view after,
                                    std::size_t limit) const = 0;
   // At most `limit` objects of whatever kind whose uid follows `after`, by uid.

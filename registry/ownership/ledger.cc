@@ -10,7 +10,7 @@
 namespace truce {
 namespace {
 
-// Recomputes what people are told about `owner` from the rows of its key, in the order of RowIds.
+// Recomputes the fields of `owner` for people from the rows of its key, in the order of RowIds.
 void Derive(const std::vector<const Row*>& rows, Owner& owner) {
   bool seen = false;
   bool living = false;
@@ -27,7 +27,7 @@ void Derive(const std::vector<const Row*>& rows, Owner& owner) {
       living = living || (is_seen && !row.terminating);
       // A reserved object may never come to be, so that one which was seen is named before it.
       if (row.managed && (leaf == nullptr || is_seen)) leaf = &row.slot;
-      // A passive one neither writes nor deletes: it stands in nobody's way.
+      // A passive one neither writes nor deletes: it is in nobody's way.
     } else if (!Passive(row)) {
       foreign = true;
     }

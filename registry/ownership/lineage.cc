@@ -394,7 +394,7 @@ void PutPlaced(const Object& object, const std::optional<Object>& before, const 
                Ledger& ledger) {
   if (before && before->root != object.root) MoveChain(*before, object.root, cause, ledger);
   ledger.PutObject(object);
-  // Its own root already: its children stand under it.
+  // Its own root already: its children are under it.
   if (before || object.root == object.slot) return;
   for (const Object& child : ledger.ChildrenOf(object.slot)) {
     const bool same_life = child.parent_uid.empty() || child.parent_uid == object.uid;

@@ -455,8 +455,8 @@ ResourceId HomeOf(const DeclaredResource& resource, const Slot& root, Ledger& le
     };
     const bool by_id_alone = is_found_by(true) && !is_found_by(false);
     if (!by_id_alone || IsAssignedName(resource.key())) return each.id;
-    // Fields that name nothing known make no name of another owner's resource, though an id is told
-    // with them: only its own id tells that they are of it.
+    // Fields that name nothing known make no name of another owner's resource, though an id comes
+    // with them: only its own id proves that they are of it.
     if (IsMine(each.id, root, ledger) && Describes(resource, each.id, ledger)) return each.id;
   }
   const bool is_any_free = std::any_of(names.begin(), names.end(), [&](const DeclaredName& name) {
@@ -548,7 +548,7 @@ ResourceId JoinNames(const DeclaredResource& resource, const Object& object, Led
     // At once: it tells the resource apart from those that the names after it belong to.
     if (located != nullptr) NoteAccount(home, *located, ledger);
   }
-  // A name that stood for every account was of a catalogue that knew none: its owner tells it now.
+  // A name without account is of a catalogue that knew none: its owner tells the account now.
   if (const auto name = WithoutAccount(resource.key())) {
     const auto named = ledger.Named(*name);
     if (named && named->resource == home && IsMine(home, object.root, ledger)) {
@@ -578,7 +578,7 @@ constexpr std::string_view kNow = " now";
 // then the oldest.
 std::vector<Row> DeclaringBy(const Owner& owner, const std::string& account, const Ledger& ledger) {
   std::vector<Row> rows = ledger.RowsOf(owner.id);
-  // A row that stands here for an id alone, by other fields, tells nothing of where it lies.
+  // A row that is here for an id alone, by other fields, says nothing about its account.
   std::erase_if(rows, [&](const Row& row) {
     return row.identity.account != account || row.identity.parts != owner.identity.parts;
   });
@@ -827,7 +827,7 @@ void AuditPart(const Owner& owner, const KeyText& text, const std::string& cause
   ledger.Audit(std::move(entry));
 }
 
-// A part of which the owner's root manages nothing: the oldest of its declarations owns it.
+// A part without a managing row of the owner's root: the oldest of its declarations owns it.
 Owner OldestOwns(const std::vector<Row>& rows, Ledger& ledger) {
   const Row& oldest = *std::min_element(rows.begin(), rows.end(), [](const Row& a, const Row& b) {
     return std::tuple(!Manages(a), a.at, a.id.uid) < std::tuple(!Manages(b), b.at, b.id.uid);

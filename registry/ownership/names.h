@@ -41,7 +41,7 @@ KeyText BestOf(const std::vector<ResourceName>& names);
 // How the id of a resource that merged into another one is kept among the names of that one, so
 // that it still finds it. No name of AWS's is spelt so.
 KeyText FormerIdName(const ResourceId& id);
-// The id of which `name` is the former-id name; nothing when it is a name of another sort.
+// The id whose former-id name is `name`; nothing when it is a name of another sort.
 std::optional<ResourceId> FormerIdOf(const ResourceName& name);
 // The resource `now` is found by the id `former`, which was another one's, until it ends; of more
 // than kFormerIdsMax the newest stay.
@@ -128,10 +128,10 @@ struct AccountChange {
   bool operator==(const AccountChange&) const = default;
 };
 // Gives each of the resources that has a name under the provisional account, or is declared by it,
-// its located name: joined with what has that already where both are one owner's, else its rows
-// stand there, too, as conflicts. Declarations by it of a resource in another account declare one
-// in `to` from now on, and leave the former orphaned, for the reason MovedReason. Idempotent.
-// Returns how many changed. For passes of bounded transactions.
+// its located name: joined with the resource that has that already where both are one owner's, else
+// its rows are there, too, as conflicts. Declarations by it of a resource in another account
+// declare one in `to` from now on, and leave the former orphaned, for the reason MovedReason.
+// Idempotent. Returns how many changed. For passes of bounded transactions.
 std::size_t LocateResources(std::span<const ResourceId> ids, const AccountChange& change,
                             Ledger& ledger);
 

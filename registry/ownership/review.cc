@@ -25,7 +25,7 @@ std::string_view Name(ClashReason reason) {
 
 namespace {
 
-// A reserved row older than this is worth a proof when it stands in somebody's way.
+// A reserved row older than this is worth a proof when it is in somebody's way.
 constexpr std::chrono::seconds kProveAfter{60};
 
 // Trusted callers have no limit, and their reservations are not counted.
@@ -193,8 +193,8 @@ bool IsPlaceTaken(const Case& c) {
                              [](const Row& row) { return row.id.state == RowState::kSeen; });
 }
 
-// Adds the reserved row; `promised`: no other root's may stand beside it. One that an earlier
-// review of this object left, and that may still come true, is not weakened.
+// Adds the reserved row; `promised`: no other root's may be beside it. One that an earlier review
+// of this object left, and that may still come true, is not weakened.
 void Reserve(const Case& c, const Pair& pair, const ResourceId& id, bool promised = false) {
   Row row;
   row.id = {id, c.object.uid, RowState::kReserved};
@@ -236,7 +236,7 @@ void FindElsewhere(const Case& c, const Pair& pair, Decision& decision) {
   }
 }
 
-// A resource that the pair means, and what stands between them.
+// A resource that the pair means, and the obstacle between them.
 struct Meaning {
   Meaning(MeantResource&& resource, const Ledger& ledger)
       : meant(std::move(resource)), owner(ledger.OwnerOf(meant.id)) {}
@@ -315,8 +315,8 @@ void ProposeProofs(const Case& c, const Owner& holder, Decision& decision) {
   }
 }
 
-// Fills in who stands behind the holder. A root that declares the resource itself lives: only for
-// one that does not is more read than the rows.
+// Fills in the incumbent behind the holder. A root that declares the resource itself lives: only
+// for one that does not is more read than the rows.
 void NameIncumbent(const Case& c, Clash& clash) {
   const Owner& holder = clash.holder;
   std::optional<Row> best;
@@ -369,7 +369,7 @@ bool DecidePair(const Case& c, const Pair& pair, Decision& decision) {
     return owner && (owner->root == c.object.root || owner->contested) &&
            IsReplay(c, meaning.meant.id);
   });
-  // The API server repeats calls: the answer stands as it was given, and nothing is written twice.
+  // The API server repeats calls: the answer is the same, and nothing is written twice.
   if (replay) return false;
   const std::size_t denied_before = decision.denied.size();
   for (Meaning& meaning : meanings) {
@@ -473,7 +473,7 @@ bool TellsCreation(const ReviewRequest& request) {
 }
 
 // Marks the resources of `declared` that the object holds as real: a provider or a restorer says so
-// by this review, or marks of creation stood before the object declared something else.
+// by this review, or marks of creation were there before the object declared something else.
 void MakeReal(const Case& c, const ObjectFacts& declared) {
   for (const DeclaredResource& resource : declared.resources) {
     if (resource.intent == Intent::kObserves) continue;
@@ -562,7 +562,7 @@ bool ChangesNothing(const ReviewRequest& request) {
          AddedPairs(request).empty();
 }
 
-// Where the object stands, and what is remembered of who wrote what.
+// The object's place, and the remembered writers of its marks.
 Object ReviewedObject(const ReviewRequest& request, const std::optional<Object>& before,
                       const Ledger& ledger) {
   Object object = ObjectOf(request.object, EvidenceOf(request), before, ledger);

@@ -31,7 +31,7 @@ enum class ClashReason : std::uint8_t {
 };
 std::string_view Name(ClashReason reason);
 
-// The object that stands in the way for the holder: a managed one before what is mapped.
+// The object that is in the way for the holder: a managed one before a mapped one.
 struct Incumbent {
   Slot slot;
   bool managed = false;

@@ -162,7 +162,7 @@ struct Object {
   std::string contact;
   std::string transfer_to;  // the annotation as last known: only another word is news (W6)
   // The marks of creation (ObjectFacts::created_marks) that somebody else than a provider wrote, or
-  // that stood when the object was renamed: no proof that what it declares exists (E3).
+  // that were there when the object was renamed: no proof that its resources exist (E3).
   std::string told;
   // The version from which somebody else than a provider removed the provider's finalizer; the
   // newest such review counts, until a provider removes it too (W7).
@@ -206,7 +206,7 @@ struct AuditEntry {
   bool operator==(const AuditEntry&) const = default;
 };
 
-// Where a line stands in the log. Numbers alone are in the order written where one program writes;
+// The place of a line in the log. Numbers alone are in the order written where one program writes;
 // several that write at once may show a lower one after a higher one.
 struct AuditPlace {
   // Raised when a database moves to another server, which counts transactions anew; these two are 0

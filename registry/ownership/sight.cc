@@ -93,7 +93,7 @@ void EndRow(const RowId& id, End end, const std::string& cause, Ledger& ledger) 
   if (!row) return;
   ledger.DropRow(id);
   auto owner = ledger.OwnerOf(id.resource);
-  // Others' rows end without a word about the ownership, and a record stands without rows.
+  // Others' rows end without a word about the ownership, and a record needs no rows.
   if (!owner || owner->root != row->root || !Manages(*row) || owner->record != Record::kNone)
     return;
   // Out of sight: it may have come true, and what it made lives on.
@@ -191,7 +191,7 @@ void Acquire(const ResourceId& id, const SeenDeclaration& seen, Ledger& ledger) 
   if (!owner) {
     GrantNew(id, resource, grantee, ledger);
   } else if (IsForParty(*owner, grantee.object, ledger) &&
-             // A row of its own root ends a record, whoever stands beside it.
+             // A row of its own root ends a record, whatever is beside it.
              (owner->root == grantee.object.root ||
               !HasSibling(*owner, grantee.object, object.managed, ledger))) {
     GrantInPlace(*std::move(owner), resource, grantee, ledger);
@@ -300,8 +300,8 @@ void OutOfSight(const Uid& uid, Ledger& ledger) {
 
 namespace {
 
-// Records where the object stands by what is known now. The object as it was placed, and its word
-// as last known.
+// Records the object's place by present knowledge. Returns the object as placed, and its word as
+// last known.
 std::pair<Object, std::string> PutObjectOf(const ObjectFacts& object, Ledger& ledger) {
   const auto known = ledger.ObjectByUid(object.uid);
   Object placed = ObjectOf(object, Evidence::kBothSides, known, ledger);
@@ -401,7 +401,7 @@ void See(const ObjectFacts& object, bool out_of_sight, Ledger& ledger) {
       // A resource that it does not declare any more may exist for all that.
       EndRow(row.id, End::kUnproved, WhyNotMeant(object, row), ledger);
     } else if (row.id.state == RowState::kReserved && has && Confirms(object, row)) {
-      EndRow(row.id, End::kUnproved, "confirmed", ledger);  // the seen row stands for it
+      EndRow(row.id, End::kUnproved, "confirmed", ledger);  // the seen row replaces it
     }
   }
   AdoptNamed(placed, ledger);
@@ -528,7 +528,7 @@ void SeeDeleted(const ObjectFacts& last, const Ending& ending, Ledger& ledger) {
     const bool may_tell = ended && declared != nullptr && declared->intent == Intent::kDeletes &&
                           row.id.state == RowState::kSeen && row.account_fields != Row::kChanged &&
                           (row.account_fields != Row::kMoved || !LiesInAccount(id, ledger));
-    // Whether its provider told that what `row` stands for is gone.
+    // Whether its provider reported the resource of `row` gone.
     const bool told =
         may_tell &&
         (last.deleting || (LetGo(row, last, ending) && NamesAllIds(*declared, id, ledger)));

@@ -53,8 +53,8 @@ void Meet(const ObjectFacts& object, Ledger& ledger);
 void See(const ObjectFacts& object, bool out_of_sight, Ledger& ledger);
 
 // The object declares what `row` says in `account` from now on, since its ProviderConfig leads
-// there: it acquires a free resource, else stands beside its owner as a conflict. A seen row stands
-// there as if seen, a reserved one is reserved there too. `row` itself stays.
+// there: it acquires a free resource, else is a conflict beside its owner. A seen row is there as
+// if seen, a reserved one is reserved there too. `row` itself stays.
 void DeclareIn(const std::string& account, const Row& row, const std::string& cause,
                Ledger& ledger);
 
@@ -124,7 +124,7 @@ void Absent(const RowId& seen, Ledger& ledger);
 // Returns how many.
 std::size_t ConfirmByOperator(const Slot& slot, const std::string& actor, Ledger& ledger);
 
-// Whether a watch shows what stands in the slot: its cluster and its kind can be read (E7).
+// Whether a watch shows the object in the slot: its cluster and its kind can be read (E7).
 using IsShown = std::function<bool(const Slot&)>;
 // How a release ended. Not done, and neither protected nor living: nobody owns it.
 struct ReleaseOutcome {

@@ -20,7 +20,7 @@ namespace {
 constexpr NameTable<ReviewOperation::kConnect> kReviewOperations("CREATE", "UPDATE", "DELETE",
                                                                  "CONNECT");
 
-// `text` as it may stand in an error message: printable ASCII, cut.
+// `text` as an error message may show it: printable ASCII, cut.
 std::string Shown(std::string_view text) {
   constexpr std::size_t kShownMax = 64;
   std::string out;

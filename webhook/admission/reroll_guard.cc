@@ -23,7 +23,7 @@ struct Reroll {
   std::vector<StandingRefusal> refusals;  // that it tries again
 };
 
-// Nothing for a review that is no such update, or one that is let pass whatever stands.
+// Nothing for a review that is no such update, or that passes in any case.
 std::optional<Reroll> RerollOf(const AdmissionRequest& review, const AdmissionPolicy& policy,
                                const RerollPorts& ports) {
   const bool is_update =

@@ -32,8 +32,8 @@ inline constexpr std::size_t kReferencesMax = 1000;
 // kExchangedMax, or has an entry that is no reference.
 std::optional<ExchangedNames> NamesExchanged(Value object, Value old_object);
 
-// Those of `standing` that the exchanged names are about, each once. Nothing when a name that left
-// is not one of a refused object of its kind: an object of it may have existed.
+// The refusals of `standing` that the exchanged names are about, each once. Nothing when a name
+// that left is not one of a refused object of its kind: an object of it may have existed.
 std::optional<std::vector<StandingRefusal>> RefusalsOf(const ExchangedNames& names,
                                                        std::span<const StandingRefusal> standing);
 

@@ -60,8 +60,8 @@ enum class AccessVerdict { kGranted, kForbidden, kUnauthorized };
 // `path_secret`: the text behind the path of `endpoint` and a slash; empty for the plain path.
 // Secrets are compared in constant time. With client certificate or bearer, or on loopback, the
 // plain path serves and the secret's path too; otherwise only the secret's path: everything else is
-// kForbidden, alike for a wrong and for a missing secret. A secret that fits ends the one before
-// it.
+// kForbidden, alike for a wrong and for a missing secret.
+// A secret that fits ends the one before it.
 AccessVerdict CheckAccess(const AdmissionAccess& access, const HttpRequest& request,
                           Endpoint endpoint, std::string_view path_secret);
 

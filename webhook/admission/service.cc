@@ -79,7 +79,7 @@ bool ChangesSpec(const AdmissionRequest& review) {
          !review.object.Child("spec").Equals(review.old_object.Child("spec"));
 }
 
-// A stranger to a namespace is told nothing in its name (I8).
+// A stranger to a namespace gets no answer in its name (I8).
 Error Stranger(std::string_view path, std::string_view user, std::string_view ns) {
   std::string text(path);
   text.append(": ").append(user).append(" does not speak for namespace ").append(ns);

@@ -37,7 +37,7 @@ using ReadLive = std::function<LiveObjects(std::string_view asker, std::span<con
 // Thread-safe.
 using SpeaksForFn = std::function<Result<bool>(const AdmissionRequest& review, std::string_view ns,
                                                Deadline deadline)>;
-// An object of Truce's own kinds is reviewed, and no rule stands against it: an OwnershipCheck, or
+// An object of Truce's own kinds is reviewed, and no rule is against it: an OwnershipCheck, or
 // another one whose spec is new. Errors: kInvalidArgument: why it cannot take effect. Thread-safe;
 // takes milliseconds.
 using AdmitOwnFn = std::function<Result<void>(const AdmissionRequest& review)>;

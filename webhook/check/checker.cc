@@ -33,7 +33,7 @@ constexpr std::size_t kKindTextMax = 128;
 constexpr std::string_view kCheckGroup = "truce.dev";
 constexpr std::string_view kCheckKind = "OwnershipCheck";
 
-// A resource that an object of the input declares, and where its name stands.
+// A resource that an object of the input declares, and the place of its name.
 struct Declared {
   DeclaredResource resource;
   YamlLocation location;
@@ -72,7 +72,7 @@ struct Subject {
   bool apart = false;        // declares what others are about to: compared with itself only
   bool asks_values = false;  // the registry says what the values declare
   bool answered = false;
-  bool known_kind = true;  // as far as can be told
+  bool known_kind = true;  // as far as known
   std::vector<Declared> declared;
   std::vector<CheckFinding> own;    // about the input, whoever is asked
   std::vector<CheckFinding> local;  // what the rules say here; the registry's answer replaces it
@@ -430,7 +430,7 @@ void Checker::Impl::Compare(std::size_t index,
     const Subject& other = subjects[other_index];
     // One object may tell a resource by several fields; values that name it twice are two claims.
     if (is_new || (other_index == index && !subject.apart)) continue;
-    // The same object twice is told as that.
+    // A repeated object has a finding of its own.
     if (other_index != index && other.slot == subject.slot) continue;
     CheckLocation first = other.location;
     first.at = other.declared[other_i].location;

@@ -178,8 +178,8 @@ HttpConnection::Step HttpConnection::BehindOthers() {
   return Step::kWait;
 }
 
-// Runs `work`, which may wait: then another thread leads on return, and goes on when it is told
-// that the work is done. This one touches nothing from then on.
+// Runs `work`, which may wait: then another thread leads on return, and goes on when the work is
+// done. This one touches nothing from then on.
 HttpConnection::Step HttpConnection::Handle(bool waits, const std::function<Phase()>& work) {
   EventLoop& loop = *shared_.loop;
   const std::uint64_t id = id_;

@@ -36,7 +36,7 @@ bool HasMediaType(std::string_view content_type, std::string_view wanted) {
                     [](char a, char b) { return Lower(a) == b; });
 }
 
-// Which of the listeners has what is told by their documentation.
+// The documentation of the listeners tells their paths.
 constexpr std::string_view kPathRemedy =
     "check the path and the port; /openapi.yaml of the API's port lists its paths";
 

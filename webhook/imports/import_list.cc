@@ -31,7 +31,7 @@ constexpr std::array<FormatRow, 9> kFormats = {{
     {ImportFormat::kCsv, "csv", ""},
 }};
 
-// By the mark that stands first; a text that is not a JSON object is CSV.
+// By the first mark; a text that is not a JSON object is CSV.
 std::optional<ImportFormat> Detect(std::string_view text) {
   const std::size_t begin = text.find_first_not_of(" \t\r\n\xEF\xBB\xBF");
   if (begin == std::string_view::npos) return std::nullopt;

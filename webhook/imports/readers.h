@@ -29,7 +29,7 @@ const TerraformType* FindTerraformType(std::string_view name);
 
 // schema/cloudformation-types.tsv, as built in.
 std::string_view CloudFormationTypesText();
-// A row of it: where the parts of the key stand in a template.
+// A row of it: the places of the key's parts in a template.
 struct CloudFormationType {
   struct Part {
     std::string_view name;

@@ -32,7 +32,7 @@ struct Room {
   std::uint64_t reserve = 0;  // how large the reserve is to be
 };
 
-// Nothing when it cannot be told.
+// Nothing when it is not known.
 std::optional<Room> RoomIn(const std::string& directory) {
   struct statvfs volume {};
   if (statvfs(directory.c_str(), &volume) != 0) return std::nullopt;

@@ -283,7 +283,7 @@ Result<bool> HoldsAnything(const Store& store) {
   return false;
 }
 
-// Where a migration stands.
+// The progress of a migration.
 struct Position {
   std::string source;
   std::size_t table = 0;  // beyond the last one: all is written
@@ -292,7 +292,7 @@ struct Position {
   std::string Text() const { return source + ' ' + std::to_string(table) + ' ' + after; }
 };
 
-// Where `text`, as it is kept, says that `source` stands; nothing: it is of another source.
+// The progress of `source` in `text`, as it is kept; nothing: it is of another source.
 std::optional<Position> PositionFrom(std::string_view text, const std::string& source) {
   if (!text.starts_with(source + ' ')) return std::nullopt;
   text.remove_prefix(source.size() + 1);
@@ -304,7 +304,7 @@ std::optional<Position> PositionFrom(std::string_view text, const std::string& s
   return position;
 }
 
-// Writes `put`, and that the migration stands at `to` and no longer at `from`, as it is kept.
+// Writes `put`, and moves the progress, as it is kept, from `from` to `to`.
 Result<void> Advance(Store& store, const std::string& from, const std::string& to,
                      const Changes& put) {
   bool is_there = false;
@@ -316,7 +316,7 @@ Result<void> Advance(Store& store, const std::string& from, const std::string& t
       changes = put;
       changes.put_settings.emplace_back(kMigration, to);
     }
-    // Where it was not known whether it was written, it stands at `to` or is written now.
+    // A write whose outcome was not known is at `to`, or happens now.
     changes.repeatable = true;
     return changes;
   };

@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::uint64_t kLast = std::uint64_t{1} << 63U;
 
-// The bytes behind backslashes that do not stand behind one themselves. `first`: so does the first.
+// The bytes behind backslashes that are not behind one themselves. `first`: so does the first.
 std::uint64_t EscapedBytes(std::uint64_t backslashes, bool first) {
   std::uint64_t escaped = first ? 1 : 0;
   std::uint64_t begins = backslashes & ~escaped;

@@ -345,7 +345,7 @@ class Composer final {
     if (rules_.is_plain && node.scalar == "<<" && events_.plain()) {
       return events_.Fail(location.line, "merge keys ('<<') are not supported; write the keys out");
     }
-    // Keys stand in messages, which are one line.
+    // Messages have keys in them, and are one line.
     if (HasControl(node.scalar) || node.scalar.size() > rules_.key_bytes_max) {
       return events_.Fail(
           location.line,

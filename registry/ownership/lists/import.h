@@ -24,7 +24,7 @@ struct ImportedResource {
   DeclaredResource resource;
   std::string service;
   std::string contact;
-  std::string address;  // where it stands at its source: "aws_s3_bucket.artifacts"
+  std::string address;  // its place at its source: "aws_s3_bucket.artifacts"
 };
 
 struct ImportList {
@@ -51,7 +51,7 @@ enum class ImportAction : std::uint8_t {
 std::string_view Name(ImportAction action);
 
 struct ImportPlan {
-  // One for each resource of the list, in its order. A key that stands twice is kOwned the second
+  // One for each resource of the list, in its order. A key that comes twice is kOwned the second
   // time.
   struct Line {
     ImportAction action = ImportAction::kNew;

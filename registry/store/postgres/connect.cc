@@ -100,7 +100,7 @@ HostFinder& Finder() {
   return finder;
 }
 
-// The one of several that stands at this place; of one alone, that.
+// The one of several at this place; of one alone, that.
 std::string At(const std::vector<std::string>& list, std::size_t index) {
   return list.size() == 1 ? list[0] : index < list.size() ? list[index] : std::string();
 }

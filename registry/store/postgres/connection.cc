@@ -60,8 +60,8 @@ bool PgColumns::IsNull(int column) const {
 
 namespace {
 
-// PostgreSQL 17 and proxies send records of 16 KiB. libpq may have less room, and what it does not
-// take then lies in OpenSSL, of which poll() knows nothing.
+// PostgreSQL 17 and proxies send records of 16 KiB. libpq may have less room, and the rest of a
+// record then lies in OpenSSL, unknown to poll().
 constexpr int kTlsMilliseconds = 20;
 
 // Not for all connections at once.

@@ -126,7 +126,7 @@ class PgLink {
   Result<void> Flush(Deadline deadline);
   // The next answer of the pipeline; null: the end of one statement's answers.
   Result<PGresult*> Next(Deadline deadline);
-  // Drops the answers of what was told.
+  // Drops the answers to statements of Tell.
   Result<void> DropTold(Deadline deadline);
 
   std::unique_ptr<PGconn, Finish> connection_;

@@ -18,8 +18,7 @@ namespace truce {
 // An array of texts in PostgreSQL's own notation. A value.
 class TextArray {
  public:
-  // A text that people read: what PostgreSQL cannot keep (U+0000, bytes that are no UTF-8) stands
-  // as U+FFFD.
+  // A text that people read: bytes that PostgreSQL cannot keep (U+0000, no UTF-8) become U+FFFD.
   void Text(std::string_view text);
   void Number(std::int64_t number);
   void Null();

@@ -53,8 +53,8 @@ std::optional<std::string> EpochText(std::int64_t epoch) {
   return std::to_string(epoch);
 }
 
-// Adds one row of truce.take's answer, of which `head` says what it is. A resource that was brought
-// along has the name that led to it, at least.
+// Adds one row of truce.take's answer, whose kind is in `head`. A resource that was brought along
+// has the name that led to it, at least.
 Result<void> AddTo(FactStock& stock, const PgColumns& head, const PgColumns& columns,
                    const AskedAlong& along) {
   const std::int64_t what = head.Integer(0);

@@ -24,7 +24,7 @@ struct BackupContents {
 };
 
 // Copies the registry of `data_dir` as it is at one moment to the file `target`, which must not
-// exist; beside it stands `target`.part until the copy is whole, verified and on the disk. A server
+// exist; beside it lies `target`.part until the copy is whole, verified and on the disk. A server
 // may run meanwhile and is not held up. Errors: kNotFound (no registry there), kInvalidArgument
 // (target exists, not a registry), kUnavailable (not readable, not writable, full), kDataLoss
 // (registry or copy damaged).
@@ -64,7 +64,7 @@ Result<HandedOutCopy> BackUpToHandOut(const std::string& data_dir, const Disk& d
 // A copy that comes from elsewhere piece by piece. External synchronization.
 class IncomingCopy final {
  public:
-  // `target` must not exist; beside it stands `target`.part until Finish, and no longer. Errors:
+  // `target` must not exist; beside it lies `target`.part until Finish, and no longer. Errors:
   // kInvalidArgument (target exists), kUnavailable.
   static Result<std::unique_ptr<IncomingCopy>> Begin(const std::string& target,
                                                      const Disk& disk = {});

@@ -28,7 +28,7 @@ class Request {
  public:
   // Of a caller that waits: `decide` lives in its frame.
   Request(const DecideFn& decide, Deadline deadline) : decide_(decide), deadline_(deadline) {}
-  // Of a caller that is told.
+  // Of a caller with a callback.
   Request(DecideFn decide, Deadline deadline, OnDone done)
       : owned_(std::move(decide)), decide_(owned_), done_(std::move(done)), deadline_(deadline) {}
   Request(const Request&) = delete;
@@ -71,7 +71,7 @@ class RequestQueue {
   // Caller: queues and waits for the answer. Errors: kResourceExhausted (queue full), kUnavailable
   // (closed), and what the writer answers.
   Result<void> Apply(const DecideFn& decide, Deadline deadline);
-  // Caller: queues; `done` is told the same, by the caller's thread or the writer's.
+  // Caller: queues; `done` gets the same, by the caller's thread or the writer's.
   void Submit(DecideFn decide, Deadline deadline, OnDone done);
 
   using Batch = std::vector<std::shared_ptr<Request>>;

@@ -178,7 +178,7 @@ ExitCode FetchCopy(const ApiFlags& flags, const std::string& file, CommandIo& io
   return Tell(file, copy.value()->Finish(), io);
 }
 
-// The name of a copy of now: the time without what stands between its parts.
+// The name of a copy of now: the time without the separators of its parts.
 std::string CopyName() {
   std::string time = FormatTimestamp(std::chrono::floor<std::chrono::seconds>(SystemClock().Now()));
   std::erase_if(time, [](char c) { return c == '-' || c == ':'; });

@@ -35,7 +35,7 @@ bool Has(const std::array<std::string_view, N>& list, std::string_view word) {
   return std::find(list.begin(), list.end(), word) != list.end();
 }
 
-// A path as it stands in a request line: segments encoded, their slashes not.
+// A path as a request line has it: segments encoded, their slashes not.
 std::string EncodedPath(std::string_view path) {
   std::string out;
   while (true) {

@@ -136,7 +136,7 @@ ServerPlace AtSocket(LoadedConfig loaded) {
   return place;
 }
 
-// Path and parameters, as they stand in a request line.
+// Path and parameters, as a request line has them.
 std::string TargetOf(const ApiQuestion& question) {
   std::string target = question.path;
   char separator = '?';
