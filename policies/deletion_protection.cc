@@ -142,7 +142,7 @@ std::vector<Finding> JudgeDeletions(const RuleCase& c) {
     ids.insert(row.id.resource);
     if (row.managed) managed[row.id.resource] = row.slot;
   }
-  // Of what the registry does not know nothing is known to go.
+  // Of an object that the registry does not know, nobody knows the resources that go.
   if (known) AddDeclared(*c.object, ledger, ids);
   for (const Owner& owner : OwnersByKey(ids, facts)) {
     // Twenty say what is at stake: nobody reads a longer text to its end.

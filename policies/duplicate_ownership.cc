@@ -501,7 +501,7 @@ class Words final {
     AppendQuoted(wording_.other_name, out);
   }
 
-  // Of what is reserved: it is free at its time, unless it is created.
+  // A reserved resource is free at its time, unless it is created.
   void AppendWait(std::string& out) const {
     AppendRenameFirst(out);
     out += ", or ask ";

@@ -47,10 +47,10 @@ std::optional<Rule> RuleFromName(std::string_view name);
 struct Finding {
   Rule rule = Rule::kDuplicateOwnership;
   Mode mode = Mode::kEnforce;
-  Mode at_most = Mode::kEnforce;  // whatever is configured: kWarn if it only warns in any mode
-  std::string resource;           // what it is about: S3 bucket "prod-artifacts"
+  Mode at_most = Mode::kEnforce;  // by any configuration: kWarn if it only warns in any mode
+  std::string resource;           // its subject: S3 bucket "prod-artifacts"
   std::string cause;              // one sentence: the fault
-  std::string remedy;             // what the reader can do
+  std::string remedy;             // for the reader
   std::string suggestion;         // the name that the remedy proposes; empty: none
   std::string link;               // a URL; empty: none
   std::string warning;            // the cause for a warning header: at most kWarningBytesMax bytes

@@ -71,7 +71,8 @@ bool CameBefore(const DeclaredResource& attachment, const Owner& holder, const R
          });
 }
 
-// The update changes what is written, and is no word of the provider's or of whoever is leaving.
+// The update changes what the object writes, and is neither the provider's nor of a terminating
+// object.
 bool Rewrites(const RuleCase& c) {
   return c.rewrites && !c.object->terminating && !BringsWhatExists(c);
 }

@@ -89,8 +89,8 @@ void AddWarning(const RuleCase& c, Finding finding, const DeclaredResource& reso
   if (finding.mode != Mode::kOff) out.push_back(std::move(finding));
 }
 
-// Whether what is declared anew was reserved for the object before: by a review whose answer may
-// never have left.
+// Whether a resource that is declared anew was reserved for the object before: by a review whose
+// answer may never have left.
 bool HasReservation(const Decision& decision, const Uid& uid, const Facts& facts) {
   if (decision.added.empty()) return false;
   const std::vector<Row> rows = facts.RowsOfUid(uid);

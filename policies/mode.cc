@@ -22,7 +22,7 @@ bool Names(const Override& rule, const ModeSubject& subject) {
 }
 
 Mode Capped(const ModeRules& rules, const ModeSubject& subject, Mode mode) {
-  // How a name is spelt needs no certainty of what it is unique in.
+  // The spelling of a name needs no certainty about its scope of uniqueness.
   if (subject.sure || subject.rule == Rule::kNamingConvention) return mode;
   const auto unsure = rules.unsure_types.find(subject.type);
   const UnsureAction action = unsure == rules.unsure_types.end() ? rules.unsure : unsure->second;

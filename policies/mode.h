@@ -106,7 +106,7 @@ struct ModeRules {
 struct ModeSubject {
   Rule rule = Rule::kDuplicateOwnership;
   std::string_view type;           // "s3/Bucket"
-  bool sure = true;                // what the rule relies on is researched for this type
+  bool sure = true;                // the facts that the rule needs are researched for this type
   std::string_view resource_name;  // "prod-artifacts"
   const Slot* object = nullptr;    // never null when a mode is asked for
   const Slot* root = nullptr;      // top of the object's lineage; null while not known

@@ -17,7 +17,7 @@ namespace truce {
 // "truce.dev", "OwnershipCheck".
 const GroupKind& OwnershipCheckKind();
 
-// An object, and who asks about it; views.
+// An object, and the asker; views.
 struct AskedObject {
   std::string_view review;  // names the question: the uid of a review
   std::string_view group;

@@ -1,4 +1,4 @@
-// Question: a review of what somebody would create, asked before it is created.
+// Question: a review of an object before somebody creates it.
 #ifndef TRUCE_POLICIES_QUESTION_H_
 #define TRUCE_POLICIES_QUESTION_H_
 

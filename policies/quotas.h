@@ -33,7 +33,7 @@ struct Quota {
   std::string ns;       // pattern: namespace of the root
   std::string service;  // pattern: of those that `parties` binds to namespaces
   std::uint64_t max = 1;
-  unsigned warn_at = 80;  // percent of `max` from which whoever declares one more is warned
+  unsigned warn_at = 80;  // percent of `max` from which one more brings a warning
   std::string location;   // its place, "truce.yaml:12"; no part of its meaning
 
   bool operator==(const Quota& other) const;

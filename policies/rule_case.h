@@ -55,7 +55,7 @@ std::string_view BoundService(const RuleCase& c);
 struct ModeTopic {
   std::string_view type;          // "s3/Bucket"
   std::string_view name;          // of the resource
-  bool sure = true;               // what the rule relies on is researched for this type
+  bool sure = true;               // the facts that the rule needs are researched for this type
   std::string_view service = {};  // whose it is; empty: as the object says
   bool marked = false;            // somebody marked the resource as protected
 };

@@ -55,7 +55,7 @@ struct RuleSpec {
   bool exemptible = false;   // an exemption that names no rule means it too
   bool warns = false;        // at most, until configuration names it
   bool added = false;    // refuses only pairs that a request adds, of a terminating object too (E6)
-  bool forbids = false;  // a denial by it has code 403, whoever is denied
+  bool forbids = false;  // a denial by it has code 403, for every user
   bool explains = false;  // if it refuses an owned name, only its text is shown
 };
 

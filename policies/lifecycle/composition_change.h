@@ -50,7 +50,7 @@ struct CompositesConcerned {
 // The most that one review looks at.
 inline constexpr std::size_t kConcernedNamesMax = 20'000;
 
-// Adds what the composite `object` has; false: enough was looked at.
+// Adds the references of the composite `object`; false: enough was looked at.
 class ConcernedCount final {
  public:
   bool Add(const Object& object, const AllFacts& facts);

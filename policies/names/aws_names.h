@@ -52,7 +52,7 @@ struct AwsNameCheck {
 // A row of schema/aws-names.tsv.
 struct AwsNameRow {
   std::string type;          // "s3/Bucket"
-  std::string abbreviation;  // what a naming convention writes for the type; empty: none
+  std::string abbreviation;  // a naming convention writes it for the type; empty: none
   bool researched = false;   // read in AWS's documentation; else the rule warns by default
   std::vector<AwsNameCheck> checks;
 

@@ -39,7 +39,7 @@ template <Quotes kQuotes>
 std::size_t PlainRun(std::string_view text) {
   constexpr std::uint64_t kEach = 0x0101010101010101;
   constexpr std::uint64_t kHigh = 0x80 * kEach;
-  // The high bit of what is zero; one that borrows from its neighbour comes behind a true one.
+  // The high bit of each zero byte; one that borrows from its neighbour comes behind a true one.
   const auto zeros = [](std::uint64_t eight) { return (eight - kEach) & ~eight; };
   std::size_t plain = 0;
 #if defined(__SSE2__)

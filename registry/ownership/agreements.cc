@@ -22,7 +22,7 @@ std::string InWords(const Agreement& share) {
   return out;
 }
 
-// Writes what was done about an ownership, and why, to the audit log.
+// Writes an act about an ownership, and its reason, to the audit log.
 void AuditAct(const Owner& owner, std::string cause, const ByWhom& by, Ledger& ledger) {
   if (!by.reason.empty()) cause += ": " + by.reason;
   ledger.Audit(EntryOf(AuditAction::kAdministered, owner, std::move(cause), by.actor));

@@ -67,7 +67,7 @@ void Mark(const ResourceId& resource, const DeclaredGrant& grant, Ledger& ledger
     return;
   }
   if (mark != nullptr && !is_own) {
-    // Taken over it would end with this object, which whoever gave it did not say.
+    // Taken over it would end with this object, against its giver's word.
     const bool is_declared = mark->actor.starts_with(kDeclaredActor);
     return Add(outcome.message, "already protected against deletion, by " +
                                     (is_declared ? mark->actor : "command") +

@@ -48,8 +48,8 @@ struct GrantOutcome {
 // part changes nothing; the rest takes effect. Repeating it changes nothing.
 GrantOutcome CarryOut(const ResourceId& resource, const DeclaredGrant& grant, Ledger& ledger);
 
-// Ends what `actor` gave of the resource, while the owner's party is `party`: shares, the mark
-// against deletion, and an offer that was not carried out yet.
+// Ends the agreements of `actor` about the resource, while the owner's party is `party`: shares,
+// the mark against deletion, and an offer that was not carried out yet.
 void TakeBack(const ResourceId& resource, const std::string& actor, const PartyId& party,
               Ledger& ledger);
 

@@ -126,7 +126,7 @@ bool LabelFits(std::string_view label, const Object& composite, const Ledger& le
   });
 }
 
-// The composite that names a restored object, looked for below the owners of what it declares.
+// The composite that names a restored object, looked for below the owners of its resources.
 std::optional<Parent> ParentByLabel(const ObjectFacts& object, const Ledger& ledger) {
   for (const DeclaredResource& resource : object.resources) {
     const auto owner = OwnerByNames(resource, ledger.facts());
@@ -336,7 +336,7 @@ void AdoptNamed(const Object& parent, Ledger& ledger) {
 
 namespace {
 
-// The ownership of what `row` declares follows it from the root `from`, when no managing row of
+// The ownership of the resource of `row` follows it from the root `from`, when no managing row of
 // that is left behind.
 void MoveOwner(const Row& row, const Slot& from, const std::string& cause, Ledger& ledger) {
   const Slot& to = row.root;

@@ -52,9 +52,9 @@ std::string_view LabelOf(const Object& object);
 bool Names(const Object& object, const Slot& slot);
 
 // The object row of this version: parent and root by the accepted links. A link recorded in
-// `known`, the row of the same uid so far, stays while its fields are unchanged, whoever updates
-// it. Reads the ledger, writes nothing. Fields that are no part of the lineage (transfer_to, told,
-// stripped) are taken from `known`.
+// `known`, the row of the same uid so far, stays while its fields are unchanged, whichever user
+// updates it. Reads the ledger, writes nothing. Fields that are no part of the lineage
+// (transfer_to, told, stripped) are taken from `known`.
 Object ObjectOf(const ObjectFacts& object, Evidence evidence, const std::optional<Object>& known,
                 const Ledger& ledger);
 
@@ -69,8 +69,8 @@ Object SpeakerOf(const Object& object, const Ledger& ledger);
 // may come under its root: the chain joins (W3).
 bool Joins(const Object& top, const Object& parent, const Ledger& ledger);
 
-// Claims and composites are the ancestors of what they name and what names them back: those come
-// under the root of `parent`, with all below them, where W3 lets them.
+// Claims and composites are the ancestors of objects that they name and that name them back: those
+// come under the root of `parent`, with all below them, where W3 lets them.
 void AdoptNamed(const Object& parent, Ledger& ledger);
 
 // Whether the label of the object names a composite that does not exist, and that the living claim

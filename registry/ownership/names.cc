@@ -22,7 +22,7 @@ namespace {
 
 // Nothing else is spelt so: names of AWS's have bars.
 constexpr std::string_view kFormerIdPrefix = "id:";
-// Ids of what was made anew under one name; a tenant may write any number of them.
+// Ids of resources made anew under one name; a tenant may write any number of them.
 constexpr std::ptrdiff_t kIdsMax = 8;
 
 // No account needs an escape.
@@ -77,7 +77,7 @@ void PutName(const KeyText& name, const ResourceId& id, bool observed, Ledger& l
                   .at = ledger.now()});
 }
 
-// Writes what became of the names of `owner` to the audit log.
+// Writes the change of the names of `owner` to the audit log.
 void AuditNames(const Owner& owner, std::string cause, Ledger& ledger) {
   ledger.Audit(EntryOf(AuditAction::kMoved, owner, std::move(cause), "names"));
 }
@@ -807,7 +807,7 @@ bool AreInTwoAccounts(const ResourceId& a, const ResourceId& b, const KeyText& t
   return !AccountFieldIn(text).empty() && one && two && AccountIn(*one) != AccountIn(*two);
 }
 
-// The owner's resource is, of what its declarations say now, what `rows` say.
+// Of the resources that its declarations mean now, the owner keeps the one of `rows`.
 void FollowPart(const std::vector<Row>& rows, Owner& owner) {
   for (const Row& row : rows) {
     if (!Manages(row) || row.root != owner.root) continue;

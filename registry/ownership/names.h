@@ -50,7 +50,7 @@ void KeepFormerId(const ResourceId& former, const ResourceId& now, Ledger& ledge
 
 // The owner of the resource to which the name belongs.
 std::optional<Owner> OwnerByName(const KeyText& name, const Facts& facts);
-// The owner of what the declaration means, by the first of its names that has one.
+// The owner of the declared resource, by the first of its names that has one.
 std::optional<Owner> OwnerByNames(const DeclaredResource& resource, const Facts& facts);
 
 // The located name of a resource; nothing while its account is not known, or has none.
@@ -67,9 +67,9 @@ bool Describes(const DeclaredResource& resource, const ResourceId& id, const Led
 // there. Nothing: it is known by ids alone.
 std::optional<KeyText> NameIn(std::string_view account, const ResourceId& id, const Ledger& ledger);
 
-// Fills DeclaredResource::awaited of what `object` declares with a located name: the same parts
-// under each provisional account that `moving` has for that account (N6). For reviews; what is seen
-// finds its place when those portions are through.
+// Fills DeclaredResource::awaited of the resources that `object` declares with a located name: the
+// same parts under each provisional account that `moving` has for that account (N6). For reviews;
+// seen objects find their place when those portions are through.
 void AwaitNames(const MovingAccounts& moving, ObjectFacts& object);
 
 // A resource that a declaration means by at least one of its names.
@@ -135,8 +135,8 @@ struct AccountChange {
 std::size_t LocateResources(std::span<const ResourceId> ids, const AccountChange& change,
                             Ledger& ledger);
 
-// Owner::record_reason of what was left orphaned because the ProviderConfig behind the provisional
-// account `from` leads to account `to` now; and back.
+// Owner::record_reason of a resource that was left orphaned because the ProviderConfig behind the
+// provisional account `from` leads to account `to` now; and back.
 std::string MovedReason(const AccountChange& change);
 std::optional<AccountChange> ReadMovedReason(std::string_view reason);
 // The reason why `object` does not mean the resource of `row` any more: MovedReason where it is its

@@ -28,7 +28,7 @@ struct Place {
   auto operator<=>(const Place&) const = default;
 };
 
-// Where `owner` counts: a function of the owner alone, so that whoever keeps counts needs to see
+// Where `owner` counts: a function of the owner alone, so that a keeper of counts needs to see
 // nothing but owners change.
 Place PlaceOf(const Owner& owner);
 // The same from the texts of a root and of an identity (ToText); nothing when they are none.

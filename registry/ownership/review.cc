@@ -261,8 +261,8 @@ std::vector<Meaning> MeaningsOf(const Case& c, const Pair& pair) {
   return meanings;
 }
 
-// The owner of what was meant, merged with another one by now or not; nothing: it is not meant any
-// more.
+// The owner of the resource that was meant, merged with another one by now or not; nothing: it is
+// not meant any more.
 std::optional<Owner> OwnerNow(const Case& c, const Pair& pair, const Meaning& meaning) {
   for (const MeantResource& meant : ResourcesMeant(*pair.resource, c.ledger)) {
     if (meant.id == meaning.meant.id) return c.ledger.OwnerOf(meant.id);
@@ -374,8 +374,8 @@ bool DecidePair(const Case& c, const Pair& pair, Decision& decision) {
   const std::size_t denied_before = decision.denied.size();
   for (Meaning& meaning : meanings) {
     if (!meaning.obstacle.reason) continue;
-    // Names known from a status alone deny nothing, since whoever may write the status could take
-    // any account's names (W5).
+    // Names known from a status alone deny nothing, since a writer of the status could take any
+    // account's names (W5).
     const bool may_deny = !meaning.meant.observed || c.ledger.parties().statuses_guarded;
     const bool denies = may_deny && pair.mode == Mode::kEnforce && !pair.late;
     // Filled in where it stays: to move one is to move some forty texts.
@@ -386,7 +386,7 @@ bool DecidePair(const Case& c, const Pair& pair, Decision& decision) {
     clash.step = meaning.obstacle.step;
     clash.same_party = c.ledger.OneParty(meaning.owner->party, PartyOf(c.object.root));
     clash.late = pair.late;
-    clash.holder = std::move(*meaning.owner);  // who owns it is asked anew before a grant
+    clash.holder = std::move(*meaning.owner);  // the owner is looked up anew before a grant
     NameIncumbent(c, clash);
     if (denies) {
       ProposeProofs(c, clash.holder, decision);
@@ -580,7 +580,7 @@ Object ReviewedObject(const ReviewRequest& request, const std::optional<Object>&
   if (TellsCreation(request) && !request.requester.provider && !request.requester.restorer) {
     object.told = request.object.created_marks;
   }
-  // The marks of a renamed object are of what it made under the former name.
+  // The marks of a renamed object are of resources under the former name.
   if (GivesUpAName(request)) object.told = request.object.created_marks;
   return object;
 }

@@ -73,7 +73,7 @@ struct Decision {
   // Reserved rows of the holders that are older than 60 s: their proof should run at once.
   std::vector<RowId> prove;
   Slot root;                       // of the object, by the accepted links
-  std::vector<std::size_t> added;  // what was decided on: indices in the request's object.resources
+  std::vector<std::size_t> added;  // the decided ones: indices in the request's object.resources
   Changes changes;                 // empty when denied
 
   bool operator==(const Decision&) const = default;

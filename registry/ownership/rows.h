@@ -30,14 +30,14 @@ struct Row {
   bool managed = true;        // a managed resource, not a mapped claim or composite
   ResourceIdentity identity;  // as it declares it: another catalogue spells its names by this
   ReviewUid review;           // the review that made a reserved row; empty for seen rows
-  std::string digest;         // of what that review decided on; a replay must match both
+  std::string digest;         // of the resources of that review; a replay must match both
   // Of a reserved row: the version that its review decided on; only a later one confirms it. 0: a
   // creation in a place where a living object was seen; kNoWord: such a one whose kind was out of
   // sight since, so that it may have come true and ended unseen, unless that object still lives.
   // Of a seen one: the version from which a provider's review took its finalizer off, since the
   // resource was not there (E8), or kNoWord.
   std::optional<std::uint64_t> base;
-  std::string user;  // who asked, for limits; empty: it counts for none, or was seen
+  std::string user;  // the requester, for limits; empty: it counts for none, or was seen
   Timestamp at{};    // when the declaration was first recorded; survives confirmation
   // The object's creationTimestamp, or when its provider made the resource, if that was earlier.
   std::optional<Timestamp> created;
@@ -113,8 +113,8 @@ struct Owner {
   // Slots of the root's chain whose declarations ended, the newest last, at most kLeftMax: a
   // restorer may bring them back (R2).
   std::vector<Slot> left;
-  // Of what a list only reserves (record kImported, not real): first moment at which it no longer
-  // holds (lists/import.h).
+  // Of a resource that a list only reserves (record kImported, not real): first moment at which it
+  // no longer holds (lists/import.h).
   std::optional<Timestamp> until;
 
   bool operator==(const Owner&) const = default;
@@ -227,7 +227,7 @@ struct AuditLine {
 
 // Which lines of the audit log are asked for: by place or, where a number bounds them, by number.
 // By place, oldest first and of all resources, there are only lines that no other one can come
-// before any more, so whoever goes on behind the last one that it got misses none.
+// before any more, so a reader that goes on behind its last one misses none.
 struct AuditRange {
   std::uint64_t from = 0;            // numbers not less than this
   std::uint64_t until = 0;           // numbers less than this; 0: to the end

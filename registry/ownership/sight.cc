@@ -315,7 +315,7 @@ void SeeObserver(const SeenDeclaration& seen, Ledger& ledger) {
     const auto row = ledger.FindRow({each.id, seen.object.uid, RowState::kSeen});
     if (row && Manages(*row)) EndRow(row->id, End::kUnproved, "demoted to Observe", ledger);
   }
-  // Anew: of what is left orphaned in another account the declaration says nothing any more (N5).
+  // Anew: the declaration no longer means a resource that is left orphaned in another account (N5).
   std::vector<MeantResource> meant = ResourcesMeant(seen.resource, ledger);
   if (meant.empty()) meant.push_back({ObserveNew(seen.resource, ledger)});
   for (const MeantResource& each : meant) PutSeen(each.id, seen, ledger);
@@ -405,7 +405,7 @@ void See(const ObjectFacts& object, bool out_of_sight, Ledger& ledger) {
     }
   }
   AdoptNamed(placed, ledger);
-  HearWord(placed, said, ledger);  // of what joined, too
+  HearWord(placed, said, ledger);  // of chains that joined, too
 }
 
 std::vector<Row> RowsBelow(const Uid& uid, const Slot& slot, const Ledger& ledger) {
@@ -517,7 +517,7 @@ void SeeDeleted(const ObjectFacts& last, const Ending& ending, Ledger& ledger) {
                      !ending.config_changed;
   const DeclaredAt all = DeclaredBy(last, ledger);
   std::vector<Row> rows = ledger.RowsOfUid(last.uid);
-  // Reservations first: the end of what was seen decides whether the key becomes free.
+  // Reservations first: the end of the seen row decides whether the key becomes free.
   std::stable_sort(rows.begin(), rows.end(), [](const Row& a, const Row& b) {
     return a.id.state == RowState::kReserved && b.id.state == RowState::kSeen;
   });

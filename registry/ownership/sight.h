@@ -48,8 +48,9 @@ void Meet(const ObjectFacts& object, Ledger& ledger);
 
 // A version of a live object was seen (list, watch or quorum GET). Adds or refreshes its seen rows,
 // acquires what is free, records conflicts, confirms reservations by a later version with that uid
-// and that resource, drops seen rows of what it no longer declares. Idempotent (I9). Never touches
-// another uid's rows (I7). `out_of_sight`: it changed while nobody watched (OutOfSight).
+// and that resource, drops seen rows of resources that it no longer declares. Idempotent (I9).
+// Never touches another uid's rows (I7). `out_of_sight`: it changed while nobody watched
+// (OutOfSight).
 void See(const ObjectFacts& object, bool out_of_sight, Ledger& ledger);
 
 // The object declares what `row` says in `account` from now on, since its ProviderConfig leads
@@ -64,8 +65,8 @@ inline constexpr std::size_t kBelowMax = 4096;
 std::vector<Row> RowsBelow(const Uid& uid, const Slot& slot, const Ledger& ledger);
 
 // The owner's word: from now on `successor` may take over, nobody if it is empty. Where only a
-// record is left of the owner, whoever it names, and manages the resource already, takes over at
-// once, as it would have at the end of the owner's last row.
+// record is left of the owner, a successor that manages the resource already takes over at once, as
+// it would have at the end of the owner's last row.
 void PutSuccessor(Owner owner, const std::string& successor, Ledger& ledger);
 
 // Hears the annotation truce.dev/transfer-to of `object`, if it speaks for its root (SpeakerOf):

@@ -43,7 +43,7 @@ struct ComposedRefusal {
   const ObjectRef& composite;  // its controller
   const Slot& object;          // that was refused
   RefusalTopic topic;
-  const ReviewCase& asked;  // what was refused, to be asked again
+  const ReviewCase& asked;  // the refused question, to be asked again
 };
 
 // A standing refusal.

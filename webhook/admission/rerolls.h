@@ -1,4 +1,4 @@
-// Rerolls: updates of a composite that only exchange names of what it is composed of (rule
+// Rerolls: updates of a composite that only exchange names of its composed resources (rule
 // rerolled-names).
 #ifndef TRUCE_WEBHOOK_ADMISSION_REROLLS_H_
 #define TRUCE_WEBHOOK_ADMISSION_REROLLS_H_

@@ -526,7 +526,7 @@ class Call final : public std::enable_shared_from_this<Call> {
     record_.dry_run = review.dry_run;
   }
 
-  // Copies what the record shows out of the request, which ends before the report.
+  // Copies the texts of the record out of the request, which ends before the report.
   void KeepDescription() {
     std::array<std::string_view*, 7> views = {&record_.uid,          &record_.group, &record_.kind,
                                               &record_.sub_resource, &record_.ns,    &record_.name,

@@ -55,7 +55,7 @@ struct AdmissionPorts {
 
 // One review as it came.
 struct IncomingReview {
-  Endpoint endpoint = Endpoint::kDeclarations;  // what it is to be answered about
+  Endpoint endpoint = Endpoint::kDeclarations;  // the subject of the answer
   // Or why there is none: kInvalidArgument, a bad request; anything else: unknown.
   const Result<AdmissionRequest>& request;
   Deadline begun{};     // when its handling began

@@ -120,7 +120,7 @@ class PlainScan final {
   const char* at_;
   int depth_ = 0;
   std::uint64_t objects_ = 0;  // a bit for each level, the innermost last: an object, no list
-  bool is_open_ = false;       // what was taken last has no member yet
+  bool is_open_ = false;       // the last value has no member yet
 };
 
 }  // namespace

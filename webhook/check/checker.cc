@@ -74,8 +74,8 @@ struct Subject {
   bool answered = false;
   bool known_kind = true;  // as far as known
   std::vector<Declared> declared;
-  std::vector<CheckFinding> own;    // about the input, whoever is asked
-  std::vector<CheckFinding> local;  // what the rules say here; the registry's answer replaces it
+  std::vector<CheckFinding> own;    // about the input, with any registry
+  std::vector<CheckFinding> local;  // of the rules here; the registry's answer replaces them
   std::vector<CheckFinding> answers;
 };
 
@@ -168,7 +168,8 @@ std::string_view QuotedIn(std::string_view text) {
   return end == text.npos ? std::string_view() : text.substr(begin + 1, end - begin - 1);
 }
 
-// The locations of what `values` declare: the nth resource of a name is the nth text that reads so.
+// The locations of the declarations in `values`: the nth resource of a name is the nth text that
+// reads so.
 std::vector<Declared> DeclaredIn(const YamlNode& values, std::vector<DeclaredResource> resources) {
   std::vector<Declared> out;
   std::map<std::string, std::size_t> count;
@@ -211,7 +212,7 @@ struct Checker::Impl {
   std::set<std::string> batch_namespaces;
   std::size_t batch_bytes = 0;
   std::map<Slot, std::size_t> slots;
-  bool is_blind = false;   // what the registry's rules read is not known here
+  bool is_blind = false;   // the facts for the registry's rules are not known here
   bool has_plans = false;  // which may rightly bring nothing
 };
 

@@ -2,7 +2,7 @@
 // anywhere.
 //
 // The registry judges every object as its admission would; the input is compared with itself here,
-// so that two documents that name one resource are found whoever is asked.
+// so that two documents that name one resource are found with any registry.
 #ifndef TRUCE_WEBHOOK_CHECK_CHECKER_H_
 #define TRUCE_WEBHOOK_CHECK_CHECKER_H_
 

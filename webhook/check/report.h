@@ -54,7 +54,7 @@ struct CheckedDeclaration {
 struct CheckReport {
   std::size_t documents = 0;
   std::vector<CheckedDeclaration> declarations;
-  std::string registry;      // who was asked; empty: nobody (--offline)
+  std::string registry;      // the one that was asked; empty: none (--offline)
   std::string unreachable;   // why it did not answer; empty: it did
   bool turned_away = false;  // it did not, because it refuses to answer this caller
   bool unread = false;  // input or settings are wrong, as the first findings say (UnreadFinding)

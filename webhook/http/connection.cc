@@ -13,9 +13,9 @@ namespace truce {
 namespace {
 
 // After a refusal the peer may still be sending; closing at once would reset the connection and
-// take the reply with it. So what comes is thrown away for at most this long.
+// take the reply with it. So its bytes are thrown away for at most this long.
 constexpr std::chrono::milliseconds kLingerTime{1000};
-// Bytes of a body, and reads of what is thrown away, before others have their turn.
+// Bytes of a body, and reads to throw away, before others have their turn.
 constexpr std::size_t kBodyBytesPerTurn = 256 * 1024;
 constexpr int kLingerReadsMax = 64;
 // Buffers larger than this are given back between requests.
@@ -31,8 +31,8 @@ constexpr HeadRefusal kTooManyLarge = {503, "too many large requests at once",
 
 }  // namespace
 
-// Shared by a connection and whoever will answer. Resume is thread-safe; the rest is for the
-// connection.
+// Shared by a connection and the thread that will answer. Resume is thread-safe; the rest is for
+// the connection.
 class HttpConnection::Deferred final {
  public:
   Deferred(std::uint64_t id, EventLoop& loop, HttpContinuation at_deadline)

@@ -93,7 +93,7 @@ class EventLoop final {
   const OnTime on_time_;
   const BlockingObserver observer_;
   const Descriptor epoll_;
-  const std::shared_ptr<const Descriptor> wake_;  // whoever wakes late may outlive the loop
+  const std::shared_ptr<const Descriptor> wake_;  // a late waker may outlive the loop
   const std::shared_ptr<const Waker> waker_;
 
   mutable std::mutex mutex_;

@@ -236,7 +236,7 @@ IoResult HttpStream::ReadRaw(std::span<char> buffer) {
 
 IoResult HttpStream::Read(std::span<char> buffer) {
   if (tls_ == nullptr) return ReadRaw(buffer);
-  // As after each reply: nothing has come, and nothing is left of what came.
+  // As after each reply: nothing has come, and nothing is left to read.
   if (drained_ && SSL_has_pending(session_) == 0) return {IoStatus::kWouldBlock};
   size_t count = 0;
   if (SSL_read_ex(session_, buffer.data(), buffer.size(), &count) == 1) {

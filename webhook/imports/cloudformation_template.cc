@@ -483,7 +483,7 @@ class TemplateReader {
           planned.at = found.at;  // of the last one, which is the name
           break;
         case Found::State::kNone: break;
-        case Found::State::kSibling: return;  // of what is not there yet
+        case Found::State::kSibling: return;  // it is not there yet
         case Found::State::kUnknown:
           planned.unclear = "its " + std::string(part.name) + " is not known: " + found.text;
           planned.at = found.at;

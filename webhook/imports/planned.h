@@ -33,7 +33,7 @@ struct PlannedResource {
 
 struct Planned {
   std::vector<PlannedResource> resources;
-  std::vector<std::string> notes;  // of what was passed over, one line each
+  std::vector<std::string> notes;  // about parts passed over, one line each
 };
 
 // Account, region and parameters that the input itself does not say.

@@ -19,7 +19,7 @@ struct AskedFor {
   bool is_write = false;
 };
 
-// The most of what a server says that a message shows.
+// The most of a server's text that a message shows.
 inline constexpr std::size_t kMessageBytesMax = 512;
 
 // The error of an answer with a status other than 2xx. `body` must be followed by kJsonPadding

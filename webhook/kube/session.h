@@ -1,4 +1,5 @@
-// ServerSession: how the API server is reached and who we are to it, now; kept fresh by one thread.
+// ServerSession: the present address of the API server and our credentials for it; kept fresh by
+// one thread.
 #ifndef TRUCE_WEBHOOK_KUBE_SESSION_H_
 #define TRUCE_WEBHOOK_KUBE_SESSION_H_
 

@@ -253,8 +253,8 @@ Result<TableSum> SumOf(const Store& store, const Part& part, const OnMigrated& t
   }
 }
 
-// By what a later call knows that `from` is the same and did not change: each start of a server
-// changes a setting.
+// A text by which a later call knows that `from` is the same and did not change: each start of a
+// server changes a setting.
 Result<std::string> SourceOf(const Store& from) {
   TRUCE_ASSIGN_OR_RETURN(const TableSum settings, SumOf(from, Parts().back(), [](auto...) {}));
   std::vector<AuditLine> newest;

@@ -174,8 +174,9 @@ Result<std::unique_ptr<Store>> RegistryPart::OpenDatabase(const Config& config,
     if (!is_ours_) return std::unique_ptr<Store>();
   }
   TRUCE_ASSIGN_OR_RETURN(const std::string holder, ServerName(data_dir_));
-  // Those who share must make equal keys, or one resource would have two. Of those who follow the
-  // cluster one watches it for all; who does not follow it would tell that one nothing.
+  // Servers that share must make equal keys, or one resource would have two. One of those that
+  // follow the cluster watches it for all; a server that does not follow it would tell that one
+  // nothing.
   const std::string shared =
       policy.catalogue->version() + " of " + (config.no_cluster ? "no cluster" : config.cluster_id);
   const auto active =

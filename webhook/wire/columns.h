@@ -73,7 +73,7 @@ enum class Look : std::uint8_t {
   kOwner,     // "(not shown)" to whom it is not
   kResource,  // of a key: s3/Bucket/prod-artifacts
   kSource,    // how Truce knows a name
-  kAudited,   // what an override names
+  kAudited,   // the subject of an override
   kMaker,     // "configuration" for nobody
   kUntil,     // "imported until 2026-11-29T10:00:00Z" where the thing has an end
 };

@@ -33,10 +33,10 @@ struct YamlNode {
 
   Kind kind = Kind::kScalar;
   YamlLocation location;
-  std::string scalar;         // kScalar
-  bool quoted = false;        // kScalar: in quotes or a block, so it is text whatever it looks like
-  std::string tag;            // of YamlDocuments: "!Ref", which says nothing to Kubernetes
-  std::vector<YamlKey> keys;  // kMapping: keys[i] names children[i]
+  std::string scalar;              // kScalar
+  bool quoted = false;             // kScalar: in quotes or a block, so it is text in any spelling
+  std::string tag;                 // of YamlDocuments: "!Ref", which says nothing to Kubernetes
+  std::vector<YamlKey> keys;       // kMapping: keys[i] names children[i]
   std::vector<YamlNode> children;  // kSequence and kMapping
 
   // The value of `key`, or null. Of a mapping only.

@@ -55,13 +55,13 @@ struct ImportPlan {
   // time.
   struct Line {
     ImportAction action = ImportAction::kNew;
-    std::optional<Owner> holder;  // who owns it at present
+    std::optional<Owner> holder;  // the present owner
   };
   std::vector<Line> lines;
   // By key; empty unless the list retires.
   std::vector<Owner> retired;
   std::vector<Owner> kept;  // to be retired, but protected
-  // Holders of what the list claims and will not any more.
+  // Holders of resources that the list claims and will not claim any more.
   std::vector<Owner> unclaimed;
 };
 

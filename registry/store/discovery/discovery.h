@@ -36,7 +36,7 @@ class FactSource {
 inline constexpr std::size_t kRunsMax = 4;
 inline constexpr std::size_t kLocksMax = 512;
 
-// One that runs more often asks for other things each time, which is a fault of who wrote it, or
+// One that runs more often asks for other things each time, which is a fault of its author, or
 // follows a chain of objects link by link. It goes on until the deadline.
 inline constexpr std::size_t kRunsUsual = 8;
 

@@ -173,7 +173,7 @@ struct QueryAnswer {
 // The lock that a decision takes before it asks.
 enum class Guard : std::uint8_t {
   kNone,   // a soft one: it limits, warns or tells people, and decides nothing about who owns what
-  kOwn,    // a lock of the query's own, which holds off whoever asks the same
+  kOwn,    // a lock of the query's own, which holds off equal queries
   kWhole,  // everything: no single lock keeps a list
 };
 // A table is locked as a whole, whichever of its rows are asked for or written.
@@ -198,8 +198,8 @@ struct FactNeeds {
 };
 
 // The facts that were brought under one name: of two spellings the newer one. A store brings the
-// resource along that it names, so that who knows names need not ask again, unless somebody holds
-// that one's lock.
+// resource along that it names, so that a caller with names need not ask again, unless somebody
+// holds that one's lock.
 struct NameAnswer {
   std::vector<ResourceName> spelt;  // the newest first
 };

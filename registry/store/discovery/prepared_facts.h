@@ -1,4 +1,4 @@
-// PreparedFacts: facts that were brought beforehand, and a note of what else was asked for.
+// PreparedFacts: facts that were brought beforehand, and a note of others that were asked for.
 #ifndef TRUCE_REGISTRY_STORE_DISCOVERY_PREPARED_FACTS_H_
 #define TRUCE_REGISTRY_STORE_DISCOVERY_PREPARED_FACTS_H_
 

@@ -82,7 +82,7 @@ class PgLink {
   // afterwards it is open what was done.
   Result<std::vector<PgAnswer>> Ask(const std::vector<PgStatement>& statements, Deadline deadline);
 
-  // Sends without waiting for the answers, which the next Ask waits for and drops. For what ends a
+  // Sends without waiting for the answers, which the next Ask waits for and drops. For the end of a
   // transaction that wrote nothing.
   void Tell(const PgStatement& statement);
 

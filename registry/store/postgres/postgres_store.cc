@@ -63,7 +63,7 @@ struct Attempt {
   bool again = false;       // nothing was written, and another try may work: `why`
   bool in_doubt = false;    // it is not known what was written
   bool repeatable = false;  // deciding anew tells what that would have told
-  bool told = false;        // whoever asked knows the result
+  bool told = false;        // the caller knows the result
   PgRepeat why = PgRepeat::kContention;
 
   // Of one behind a commit in doubt: whether the next one may find out what became of that.
@@ -205,8 +205,8 @@ class PostgresStore::Impl {
     return pool_.Read(on_link, deadline);
   }
 
-  // Counted aside, for those who ask are in a hurry: metrics are wanted most while the database
-  // does not answer.
+  // Counted aside, since callers are in a hurry: metrics are wanted most while the database does
+  // not answer.
   StoreCounts Counts() {
     const Deadline now = std::chrono::steady_clock::now();
     const auto next = counted_.With([&](Counted& last) {

@@ -26,7 +26,7 @@ struct PostgresOptions {
   std::size_t connections_max = 20;  // shared by decisions and reads, opened when needed
   std::size_t workers = 16;          // threads that run what is submitted, each by one of these
   StandbyNeed standby = StandbyNeed::kNone;
-  std::size_t queue_max = 4'096;                     // what is submitted and waits; more is refused
+  std::size_t queue_max = 4'096;  // submitted decisions that wait; more are refused
   std::chrono::milliseconds counts_age_max{60'000};  // Counts may be as old as this
   std::chrono::seconds lease_time{15};               // after which another server may become active
   PgObserver observer = {};
@@ -44,7 +44,7 @@ class PostgresStore final : public Store {
   // Connects, checks the server (ProbeServer) and brings the schema up (MigratePostgres). Errors:
   // kInvalidArgument, with what to do; kUnavailable; kDeadlineExceeded.
   static Result<std::unique_ptr<PostgresStore>> Open(PostgresOptions options, Deadline deadline);
-  // Runs what was submitted, gives the lease back, then ends.
+  // Runs submitted decisions, gives the lease back, then ends.
   ~PostgresStore() override;
 
   // Makes this the active server of the registry, under a name that is its alone, or one of all
@@ -69,7 +69,7 @@ class PostgresStore final : public Store {
   Result<std::optional<OtherServer>> TakeWatch(const std::string& holder, Deadline deadline);
   // So that the next one need not wait for the lease's end. Thread-safe.
   void GiveWatchBack();
-  // The same registry for who watches: reads as this store, but its decisions fail with kConflict
+  // The same registry for the watch: reads as this store, but its decisions fail with kConflict
   // while this server does not hold the watch, and once another one took it over, whatever this
   // server's clock says. Lives as long as this store.
   Store& watch_store();

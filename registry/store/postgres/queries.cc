@@ -205,7 +205,7 @@ struct Ask {
     count.sql += "::text[])";
     return count;
   }
-  // By what is kept: accounts that are not known are put together when it is read.
+  // By the stored accounts: unknown ones are put together when the answer is read.
   PgStatement operator()(const PlacesQuery& query) const {
     return {
         "SELECT split_part(o.root, '/', 1) || '///' || split_part(o.root, '/', 4) || '/', $1 || "

@@ -72,7 +72,7 @@ struct ConnectionOptions {
   std::string vfs;         // empty: the default one
   bool read_only = false;  // opened for reading, and refuses every write
   bool alone = false;      // nobody else may have it open
-  bool keep_log = false;   // whoever closes last moves the log into the database; not this one
+  bool keep_log = false;   // the last to close moves the log into the database; not this one
   std::uint64_t cache_bytes = 2U << 20;  // of pages of the database
 };
 

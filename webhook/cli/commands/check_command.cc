@@ -146,7 +146,7 @@ void WriteTermination(const CheckArguments& arguments, const std::string& messag
   if (!file && given) Warn(io, path + " cannot be written");
 }
 
-// Settings are wrong: the reports say so, too, as whoever reads them has no other word of it.
+// Settings are wrong: the reports say so, too, as their readers have no other word of it.
 ExitCode Refuse(const CheckArguments& arguments, const std::string& message, ExitCode code,
                 CommandIo& io) {
   CheckReport report;

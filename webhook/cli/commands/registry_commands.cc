@@ -75,8 +75,8 @@ Result<std::string> CheckOfManifests(const std::string& file) {
   }
 }
 
-// The names of what the manifests of a file declare, by the server's own rules,
-// each once. kUsage after a complaint: also when they declare nothing that is known.
+// The names of the resources that the manifests of a file declare, by the server's own rules, each
+// once. kUsage after a complaint: also when they declare nothing that is known.
 Result<std::vector<std::string>, ExitCode> KeysDeclaredIn(const ApiFlags& flags,
                                                           const std::string& file, CommandIo& io) {
   const Result<std::string> body = CheckOfManifests(file);

@@ -59,7 +59,7 @@ struct ApiQuestion {
   std::string method = {};     // empty: GET, with a body POST
   std::string if_match = {};   // an entity tag; empty: none
   Parameters headers = {};     // further fields, in place of Content-Type too
-  std::string list = "items";  // what AskForList demands of the answer
+  std::string list = "items";  // the member that AskForList demands of the answer
   std::chrono::seconds within{30};
   // Given the body of a 200 as it comes, instead of ApiResponse::body; false: no more.
   std::function<bool(std::string_view)> receive = {};
@@ -121,7 +121,7 @@ Asked AskForList(const ApiFlags& flags, const ApiQuestion& question, CommandIo& 
 struct ApiList {
   ApiQuestion question = {};
   std::size_t items_max = 100'000;
-  const char* counted = "found";  // what a line of progress counts; null: there is none
+  const char* counted = "found";  // the unit of a line of progress; null: there is none
 };
 // Hands on each item as it comes, until `take` says false.
 ExitCode AskForEach(const ApiFlags& flags, const ApiList& list, CommandIo& io,

@@ -132,7 +132,7 @@ class Batch final {
       is_warned = is_warned || !one.warnings.empty();
       Note(i, one);
     }
-    // Only what they are together.
+    // Only findings that the objects have together.
     if (is_refused || all.admitted) all.text.clear();
     if (is_warned) all.warnings.clear();
     if (is_asked) Note(which.back(), all);

@@ -46,7 +46,7 @@ ExitCode ComplainOfSeveral(CommandIo& io, const std::string& word, const nlohman
 std::string BodyOf(const std::vector<std::pair<const char*, std::string>>& texts);
 // "s3/Bucket prod-artifacts".
 std::string TypeAndName(const nlohmann::json& resource);
-// The same of the member "resource" of what is about one.
+// The same of the member "resource" of an item about one.
 std::string ResourceOf(const nlohmann::json& item);
 
 }  // namespace truce
