@@ -69,7 +69,7 @@ class CertificateStore final {
   CertificateSnapshot Current() const;
 
   // Renews (self-made), reads the files and swaps if they changed and are good, as the polling
-  // thread does. Errors: as Open; what is in use then stays in use.
+  // thread does. Errors: as Open; the certificates in use then stay.
   Result<void> Poll();
 
  private:

@@ -509,7 +509,7 @@ class Words final {
     out += " for it. Unless it is imported by then, the name is free at that time.";
   }
 
-  // Whom to ask, and what an operator does `when`.
+  // The person to ask, and an operator's act `when`.
   void AppendRelease(std::string_view when, std::string& out) const {
     if (IsMoveToNewKind()) {
       AppendNewKind(out);

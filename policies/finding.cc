@@ -30,7 +30,7 @@ bool ShareSuggestion(std::span<const Finding> findings) {
          });
 }
 
-// One remedy, and what is wrong with the name, numbered.
+// One remedy, and the faults of the name, numbered.
 std::string RenameText(std::span<const Finding> findings) {
   const Finding& first = findings.front();
   std::string out = "Rename " + first.resource + " to " + Quoted(first.suggestion) + ":";

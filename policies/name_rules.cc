@@ -230,7 +230,7 @@ std::string_view NameOf(const DeclaredResource& resource, const AwsNameRule& rul
   for (const auto& [part, value] : resource.identity.parts) {
     if (part == rule.part()) return value;
   }
-  // A mapping gives the parts of the key only; what is written beside it ("spelling") is the name.
+  // A mapping gives the parts of the key only; the text beside it ("spelling") is the name.
   return resource.mapped ? std::string_view(resource.name) : std::string_view();
 }
 

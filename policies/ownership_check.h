@@ -23,7 +23,7 @@ struct AskedObject {
   std::string_view group;
   std::string_view kind;
   std::string_view ns;    // of an object that names none, where its kind has one
-  std::string_view user;  // empty: nobody, what exists is looked at
+  std::string_view user;  // empty: nobody, an existing object is looked at
   Value object;
 };
 

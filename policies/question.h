@@ -24,8 +24,8 @@ struct Question {
 bool IsOnRecord(const RuleCase& c, const ResourceId& resource);
 bool IsOnRecord(const RuleCase& c, const KeyText& name);
 
-// Makes of `decision`, which is about `c`, the answer to the question: only what is new is refused,
-// what the party of a check owns is its own, and nothing is to be written.
+// Makes of `decision`, which is about `c`, the answer to the question: only new resources are
+// refused, those of a check's party are its own, and nothing is to be written.
 void Settle(const RuleCase& c, Decision& decision);
 
 }  // namespace truce

@@ -28,7 +28,7 @@ struct RuleCase;
 // account, region, namespace or service that it matches its own quota; empty: all together.
 struct Quota {
   std::string type;     // "s3/Bucket"
-  std::string account;  // pattern; what is not known to be in an account counts for none
+  std::string account;  // pattern; a resource whose account is not known counts for none
   std::string region;   // pattern
   std::string ns;       // pattern: namespace of the root
   std::string service;  // pattern: of those that `parties` binds to namespaces

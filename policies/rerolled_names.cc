@@ -25,7 +25,7 @@ std::vector<Finding> JudgeRerolledNames(const RuleCase& c) {
 Finding RerolledNames(const RefusedAgain& again, const Wording& wording) {
   const std::string composite = OneLine(ObjectForPeople(wording.object->slot), kShownTextBytesMax);
   const std::string kind = OneLine(again.kind, kShownTextBytesMax);
-  Finding out = *again.finding;  // whose it is, and what to do, is what its author must know
+  Finding out = *again.finding;  // its author must know the owner and the remedy
   out.rule = Rule::kRerolledNames;
   out.mode = Mode::kEnforce;
   if (!out.remedy.ends_with('.')) out.remedy += '.';

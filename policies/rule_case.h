@@ -30,7 +30,7 @@ struct RuleCase {
   const ObjectFacts* old_object = nullptr;  // UPDATE: its resources are no news
   const NameEvidence* evidence = nullptr;   // null: nothing was read beside the facts
   const Slot* root = nullptr;               // never null: top of the lineage as far as known
-  const Requester* requester = nullptr;     // null: nobody asks, what exists is looked at
+  const Requester* requester = nullptr;     // null: nobody asks, an existing object is looked at
   Timestamp now{};
   const Facts* facts = nullptr;         // the state that decides; null: the registry is not asked
   const Decision* decision = nullptr;   // null: the registry decides nothing about it

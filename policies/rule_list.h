@@ -30,7 +30,7 @@ enum class Entry : std::uint8_t {
 // Of its entry, which a rule is asked about.
 enum class When : std::uint8_t {
   kAlways,
-  kNew,      // without an old version: creations, and what is asked before one
+  kNew,      // without an old version: creations, and questions before one
   kChanged,  // updates
 };
 

@@ -38,7 +38,7 @@ struct CompositionChange {
 // dropped. Nothing else of the objects is read. Pure; takes time in proportion to both.
 CompositionChange ReadCompositionChange(Value object, Value old_object);
 
-// Of the composites of a kind, and what their resourceRefs name.
+// Of the composites of a kind, and the objects in their resourceRefs.
 struct CompositesConcerned {
   std::size_t with_usage = 0;  // composites that have a Usage
   std::size_t unadopted = 0;   // objects that say they are composed and have no controller

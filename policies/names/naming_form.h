@@ -29,7 +29,7 @@ struct FormElement {
 using FormElements = std::vector<FormElement>;
 
 // The ways to read a template, the one without its optional parts first. Errors: kInvalidArgument,
-// what is wrong, without a path.
+// the fault, without a path.
 Result<std::vector<FormElements>> ParseForm(std::string_view text);
 
 // The values that a variable may have: one that is known, a vocabulary, or all that fit a pattern.

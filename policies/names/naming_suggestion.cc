@@ -62,7 +62,7 @@ std::vector<std::string> WordsOf(std::string_view text) {
   return out;
 }
 
-// Builds a conforming name from what is known and what the faulty name holds already.
+// Builds a conforming name from known values and the good parts of the faulty name.
 class Proposal {
  public:
   explicit Proposal(const Departure& d)

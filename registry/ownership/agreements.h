@@ -110,8 +110,8 @@ std::string KeepingField(const Slot& slot);
 // Whether it is the latter.
 bool IsKeptByPolicy(const Slot& slot);
 
-// The first managing row of the owner's chain that can still write or delete, and what ends that,
-// in words; empty when there is none.
+// The first managing row of the owner's chain that can still write or delete, and the remedy, in
+// words; empty when there is none.
 std::string MissingStep(const std::vector<Row>& rows, const Slot& root);
 
 // All steps from the owner's word to the successor's turn. `transfer` is the agreed one, if any.

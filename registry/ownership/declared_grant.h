@@ -26,7 +26,7 @@ struct DeclaredShare {
   std::string reason;
 };
 struct DeclaredGrant {
-  std::string actor;  // kDeclaredActor and what tells it apart; marks what it gave
+  std::string actor;  // kDeclaredActor and the object's name; marks its agreements
   PartyId party;      // in whose name it speaks
   std::vector<DeclaredShare> shares;
   std::optional<std::string> protection;  // why nobody deletes it

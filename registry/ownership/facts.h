@@ -62,28 +62,28 @@ struct Locks {
   std::vector<ResourceId> resources;
   std::vector<Uid> uids;
   std::vector<Slot> slots;
-  std::vector<OwnedRange> counts;  // of which it asks CountOwned
-  // Of which it asks CountReserved, made at any time and of any kind, up to `limit`.
+  std::vector<OwnedRange> counts;  // it asks CountOwned about them
+  // It asks CountReserved about them, made at any time and of any kind, up to `limit`.
   struct Reserved {
     std::string ns;
     std::string user;
     std::size_t limit = 0;
   };
   std::vector<Reserved> reserved;
-  // For which it asks OwnersOfShape.
+  // It asks OwnersOfShape about them.
   struct Shape {
     std::string shape;
     std::size_t limit = 0;
   };
   std::vector<Shape> shapes;
-  std::vector<KeyText> proposed;  // of which it asks IsTaken
-  std::vector<Table> tables;      // of which it asks all rows
+  std::vector<KeyText> proposed;  // it asks IsTaken about them
+  std::vector<Table> tables;      // it asks for all their rows
 };
 
-// Two ports on one consistent state: for decisions, and for all the others. A store gives them to
-// what runs on it, for as long as that runs; not kept afterwards. External synchronization. A read
-// that fails makes the whole call of the store fail: its result is discarded, so that what runs
-// needs no error handling.
+// Two ports on one consistent state: for decisions, and for all the others. A store gives them to a
+// call for as long as it runs; not kept afterwards. External synchronization. A read that fails
+// makes the whole call of the store fail: its result is discarded, so that decisions need no error
+// handling.
 
 // Reads of a decision: of single keys, objects and names. More than the house's eight methods,
 // since the Ledger shows every one of them with its changes.

@@ -72,11 +72,11 @@ enum class LifeStep : std::uint8_t {
   kIgnore,
   kSee,             // See
   kSeeUnwatched,    // See, and it counts as real (OutOfSight)
-  kSeeAgain,        // See; what it does not declare any more is left orphaned, never free
+  kSeeAgain,        // See; resources that it no longer declares are left orphaned, never free
   kSeeStored,       // the same
   kEnd,             // SeeDeleted
   kEndUnproved,     // SeeDeleted that frees nothing real (Ending::config_changed)
-  kAwaitConfig,     // pending: a quorum read of its ProviderConfig, and what the watch shows of it
+  kAwaitConfig,     // pending: a quorum read of its ProviderConfig, and the watch's version of it
   kLookFor,         // missing: a quorum read of its slot
   kLoseAndLookFor,  // the same; it counts as real (OutOfSight)
   kLose,            // it counts as real; its reservations are proved in their time

@@ -322,7 +322,7 @@ void UniteAgreements(const ResourceId& gone, const ResourceId& kept, const Resou
   }
 }
 
-// Of their owners' words the living one's counts, else that of `owner`; who owns it by now needs no
+// Of their owners' words the living one's counts, else that of `owner`; the present owner needs no
 // word. An accepted transfer to somebody else ends.
 void UniteWords(const Owner& gone, Owner& owner, Ledger& ledger) {
   const bool gone_lives = gone.record == Record::kNone && owner.record != Record::kNone;

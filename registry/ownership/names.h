@@ -1,4 +1,4 @@
-// Names: which resource a name belongs to, and what a set of names means (N1 to N8 in DESIGN.md).
+// Names: the resource of a name, and the meaning of a set of names (N1 to N8 in DESIGN.md).
 //
 // A resource is identified by its id alone. Each of its names is a row that points to it, and only
 // rows are put, moved or dropped here. A declaration brings names in this order: located as

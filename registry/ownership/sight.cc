@@ -96,7 +96,7 @@ void EndRow(const RowId& id, End end, const std::string& cause, Ledger& ledger) 
   // Others' rows end without a word about the ownership, and a record needs no rows.
   if (!owner || owner->root != row->root || !Manages(*row) || owner->record != Record::kNone)
     return;
-  // Out of sight: it may have come true, and what it made lives on.
+  // Out of sight: it may have come true, and its resource lives on.
   if (id.state == RowState::kReserved && row->base == Row::kNoWord) owner->real = true;
   const std::vector<Row> rest = ledger.RowsOf(id.resource);
   // The chain has lost a declaration: its slot may be restored later (R2).
@@ -136,7 +136,7 @@ bool HasProviderFinalizer(const ObjectFacts& object) {
 namespace {
 
 // When the object was made, or its resource where that was earlier, by its provider's marks: a
-// restored object is younger than what it made.
+// restored object is younger than its resource.
 std::optional<Timestamp> MadeAt(const ObjectFacts& object, const Object& known) {
   std::optional<Timestamp> out = object.created;
   if (!out || !WasCreated(object, known)) return out;
@@ -641,7 +641,8 @@ void Unreserve(Owner owner, const std::string& cause, const std::string& actor, 
 
 bool Import(const KeyText& name, Owner imported, const std::string& actor, Ledger& ledger) {
   const auto named = ledger.Named(name);
-  // A list takes nothing from an owner, by whichever of its names; what is only observed it takes.
+  // A list takes nothing from an owner, by whichever of its names; it takes a resource that is only
+  // observed.
   if (named && ledger.OwnerOf(named->resource)) return false;
   if (named) {
     imported.id = named->resource;

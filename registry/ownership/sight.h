@@ -95,13 +95,13 @@ struct Ending {
 
 // The last version of an object whose DELETED event arrived. The key becomes free only by a
 // witnessed end (E8): it is a managed resource whose last state deletes in AWS, was terminating,
-// and whose provider finalizer was not removed by somebody else; what its account depends on is as
-// when the resource was made, or was last shown in its account (Row::account_fields); and its
-// provider said Ready=False Deleting and Synced=True, or nothing of the kind since it found
-// nothing: then it took its finalizer off in a review of the last version, the policy was Delete
-// since the deletionTimestamp, it made nothing anew, and each creation that it announced has ended.
-// While claims or composites of its chain still declare the key, it stays theirs and is not
-// real any more: they let go of it freely (E1, E2).
+// and whose provider finalizer was not removed by somebody else; the fields and ProviderConfig of
+// its account are as when the resource was made, or was last shown in its account
+// (Row::account_fields); and its provider said Ready=False Deleting and Synced=True, or nothing of
+// the kind since it found nothing: then it took its finalizer off in a review of the last version,
+// the policy was Delete since the deletionTimestamp, it made nothing anew, and each creation that
+// it announced has ended. While claims or composites of its chain still declare the key, it stays
+// theirs and is not real any more: they let go of it freely (E1, E2).
 void SeeDeleted(const ObjectFacts& last, const Ending& ending, Ledger& ledger);
 
 // Answer of a quorum GET for one reserved row.

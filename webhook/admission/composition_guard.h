@@ -15,7 +15,7 @@ namespace truce {
 
 class Store;
 
-// For counting; what was not counted by then is "at least".
+// The time for counting; a count that is cut short is "at least".
 inline constexpr std::chrono::milliseconds kCountTime{1000};
 
 struct CountedIn {

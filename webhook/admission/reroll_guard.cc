@@ -16,7 +16,7 @@
 namespace truce {
 namespace {
 
-// The update under review and what it exchanges.
+// The update under review and its exchanged names.
 struct Reroll {
   Uid uid;  // of the composite
   ExchangedNames names;

@@ -69,7 +69,7 @@ struct RefusalMemory {
 };
 
 // Thread-safe. The three outcomes are never mixed: allowed and denied are verdicts, unknown is
-// none, and what is no review is a bad request. Never throws.
+// none, and a body that is no review is a bad request. Never throws.
 class AdmissionService final {
  public:
   // Not ready until SetReady(true). `policy` is not null.

@@ -103,7 +103,7 @@ int DepthOf(const YamlNode& node) {
 }
 
 // Kubernetes' own groups have no dot or end in k8s.io: nothing of theirs declares a cloud resource,
-// and what they hold (Secrets) stays here.
+// and their contents (Secrets) stay here.
 bool MayDeclare(std::string_view group) {
   return group.find('.') != std::string_view::npos && !group.ends_with(".k8s.io");
 }

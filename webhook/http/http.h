@@ -98,8 +98,8 @@ enum class WhenHungUp {
 };
 
 // Offered to handlers that may answer later, for the time of the call: at most once. Of
-// `at_deadline` and what the result is given exactly one is called, after the handler has returned;
-// none when the connection ends before. Exceptions: as of handlers.
+// `at_deadline` and the continuation that the result gets exactly one is called, after the handler
+// has returned; none when the connection ends before. Exceptions: as of handlers.
 using HttpDefer =
     std::function<HttpResume(Deadline deadline, HttpContinuation at_deadline, WhenHungUp hung_up)>;
 

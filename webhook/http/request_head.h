@@ -53,8 +53,9 @@ size_t FindHeadEnd(std::string_view data, size_t scanned);
 std::variant<std::monostate, HeadRefusal> CheckPartialHead(std::string_view data,
                                                            const HttpLimits& limits);
 
-// Reads the head of `head_size` bytes at the start of `data`; what follows it was sent with it and
-// is looked at for a chunk size only. Lower-cases field names in `data`, and returns views into it.
+// Reads the head of `head_size` bytes at the start of `data`; the bytes behind it came with it and
+// are looked at for a chunk size only. Lower-cases field names in `data`, and returns views into
+// it.
 std::variant<RequestHead, HeadRefusal> ParseHead(std::span<char> data, size_t head_size,
                                                  const HttpLimits& limits);
 

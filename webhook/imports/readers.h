@@ -1,4 +1,4 @@
-// The reader of each format, for import_list.cc, and what the readers share.
+// The reader of each format, for import_list.cc, and their shared parts.
 #ifndef TRUCE_WEBHOOK_IMPORTS_READERS_H_
 #define TRUCE_WEBHOOK_IMPORTS_READERS_H_
 

@@ -23,7 +23,7 @@ constexpr std::size_t kEntries = 500;
 constexpr std::size_t kSettingsPage = 20;  // some are long
 constexpr std::chrono::seconds kEntriesTime{60};
 
-// A part of one table, as what is to be put.
+// A part of one table, as rows to put.
 struct Page {
   Changes changes;
   std::uint64_t count = 0;  // 0: the table has ended

@@ -43,7 +43,7 @@ constexpr std::chrono::seconds kReservationsEvery{10};
 constexpr std::chrono::seconds kReservationsTime{5};
 constexpr std::size_t kReservationsAtOnce = 100;
 
-// Where clocks differ by more, what ends by one clock ends too early by the other.
+// Where clocks differ by more, a time that ends by one clock ends too early by the other.
 constexpr std::chrono::milliseconds kClocksApartMax{2000};
 
 constexpr std::chrono::seconds kDatabaseTime{20};  // to open it: a schema may have to be made

@@ -127,7 +127,7 @@ class RegistryPart final {
   void KeepBooks();
   void LookAtRoom();
   void TellMissing();
-  // Whether `store`, not opened before, has what this server remembers of it.
+  // Whether `store`, not opened before, has the witness that this server remembers of it.
   Result<void> CompareWithWitness(Store& store, bool has_cluster);
   // Reports it, and enters recovery mode.
   Result<void> RecoverFrom(const std::string& loss, Store& store, bool has_cluster);

@@ -158,8 +158,8 @@ PgStatement PgTransaction::TakeStatement(const char* mode, const FactNeeds& need
 Result<bool> PgTransaction::Take(const char* mode, const FactNeeds& needs, FactStock& stock) {
   std::vector<PgStatement> statements;
   if (!open_) {
-    // A read sees one moment in all its statements. A decision must see, in each, what was
-    // committed while it waited for a lock.
+    // A read sees one moment in all its statements. A decision must see, in each, the commits of
+    // the time when it waited for a lock.
     statements.push_back({sort_ == Sort::kRead ? "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
                                                : "BEGIN ISOLATION LEVEL READ COMMITTED",
                           {}});

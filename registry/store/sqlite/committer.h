@@ -69,7 +69,7 @@ class RequestQueue {
   explicit RequestQueue(std::size_t length_max) : length_max_(length_max) {}
 
   // Caller: queues and waits for the answer. Errors: kResourceExhausted (queue full), kUnavailable
-  // (closed), and what the writer answers.
+  // (closed), and those of the writer.
   Result<void> Apply(const DecideFn& decide, Deadline deadline);
   // Caller: queues; `done` gets the same, by the caller's thread or the writer's.
   void Submit(DecideFn decide, Deadline deadline, OnDone done);
@@ -132,7 +132,7 @@ class Committer {
   void Probe();
 
  private:
-  // A request that waits for the commit, and what it wrote.
+  // A request that waits for the commit, and its changes.
   struct Waiting {
     std::shared_ptr<Request> request;
     Changes changes;

@@ -19,7 +19,7 @@ namespace {
 
 using OrderedJson = nlohmann::ordered_json;
 
-// Everything that a server refuses but what is of its machine: certificates, tokens, the cluster.
+// Everything that a server refuses but faults of its machine: certificates, tokens, the cluster.
 Result<void> CheckFit(const Config& config) {
   TRUCE_ASSIGN_OR_RETURN(Catalogue catalogue, CatalogueWith(config.types));
   const auto shared = std::make_shared<const Catalogue>(std::move(catalogue));

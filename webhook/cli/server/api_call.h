@@ -24,9 +24,9 @@ namespace truce {
 
 class CommandLine;
 
-// Which server is meant, and what the caller shows it (FindServer in server_finder.h): an address
-// with a token and an authority, a Service behind the API server, or DIR/truce.sock of --data-dir,
-// which needs no token.
+// The server, and the caller's credentials for it (FindServer in server_finder.h): an address with
+// a token and an authority, a Service behind the API server, or DIR/truce.sock of --data-dir, which
+// needs no token.
 struct ApiFlags {
   std::shared_ptr<ConfigFlags> config;
   bool beside_only = false;  // of a command that only an operator has: never over the network

@@ -16,8 +16,8 @@ namespace truce {
 
 class CommandLine;
 
-// A resource by any of its names (the server says which forms there are), and what tells equal
-// names apart; all empty when none was given.
+// A resource by any of its names (the server says which forms there are), and the filters for equal
+// names; all empty when none was given.
 struct NamedResource {
   std::string resource;
   std::string account;

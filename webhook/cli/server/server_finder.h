@@ -1,4 +1,4 @@
-// Where the server is that a command asks, and what the caller shows it there.
+// The address of the server for a command, and the caller's credentials for it.
 #ifndef TRUCE_WEBHOOK_CLI_SERVER_SERVER_FINDER_H_
 #define TRUCE_WEBHOOK_CLI_SERVER_SERVER_FINDER_H_
 
