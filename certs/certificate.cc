@@ -35,7 +35,7 @@ std::string_view Text(const ASN1_STRING* text) {
   return {static_cast<const char*>(data), static_cast<size_t>(ASN1_STRING_length(text))};
 }
 
-// What a client may be called by, the most specific first.
+// The names of a client, the most specific first.
 std::vector<std::string> ClientNames(const X509* certificate) {
   std::vector<std::string> names;
   auto* list = static_cast<GENERAL_NAMES*>(

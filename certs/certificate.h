@@ -51,8 +51,8 @@ class CertificatePair final {
   std::unique_ptr<State> state_;
 };
 
-// Who may connect with a client certificate: issued by one of these authorities, to one of these
-// names. Immutable, hence thread-safe.
+// Decides whether a client certificate may connect: issued by one of these authorities, to one of
+// these names. Immutable, hence thread-safe.
 class ClientAuthority final {
  public:
   // Reads PEM text of one or more CA certificates. With no `allowed_names` every name is allowed.

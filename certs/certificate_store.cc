@@ -30,7 +30,7 @@ std::string Describe(const CertificateSnapshot& snapshot) {
   return text;
 }
 
-// What a missing file means to whoever configured it.
+// A missing file is a mistake in the configuration.
 Error AsConfigured(Error error) {
   if (error.code == ErrorCode::kNotFound) error.code = ErrorCode::kInvalidArgument;
   return error;

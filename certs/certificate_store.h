@@ -17,7 +17,7 @@
 
 namespace truce {
 
-// What a listener serves with. `client` is null when no client CA is configured.
+// The certificates of a listener. `client` is null when no client CA is configured.
 struct CertificateSnapshot {
   std::shared_ptr<const CertificatePair> pair;
   std::shared_ptr<const ClientAuthority> client;
@@ -32,7 +32,7 @@ struct CertificateEvent {
     kNewAuthority,  // self-made: the one that was there ends soon or was damaged, and is replaced
   };
   Kind kind;
-  std::string message;  // one sentence: what was loaded, or why it was not
+  std::string message;  // one sentence: the loaded files, or the reason for none
 };
 
 struct CertificateStoreOptions {
@@ -65,11 +65,11 @@ class CertificateStore final {
   CertificateStore(const CertificateStore&) = delete;
   CertificateStore& operator=(const CertificateStore&) = delete;
 
-  // What to serve with now. Never blocks on I/O.
+  // The certificates to serve with now. Never blocks on I/O.
   CertificateSnapshot Current() const;
 
   // Renews (self-made), reads the files and swaps if they changed and are good, as the polling
-  // thread does. Errors: as Open; what is in use then stays in use.
+  // thread does. Errors: as Open; the certificates in use then stay.
   Result<void> Poll();
 
  private:

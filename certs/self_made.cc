@@ -149,7 +149,7 @@ Result<Identity> Issue(const Request& request, const Identity* issuer) {
   return made;
 }
 
-// What was given, read: empty handles for what is missing or unusable.
+// The given texts, read: empty handles for missing or unusable ones.
 struct Present {
   std::vector<CertificateHandle> authorities;  // the first one is ours when the key matches it
   KeyHandle authority_key;

@@ -16,7 +16,7 @@ namespace truce {
 
 // All PEM; empty where there is none yet.
 struct SelfMadeCertificates {
-  std::string authorities;    // newest first: what clients should trust
+  std::string authorities;    // newest first: clients should trust these
   std::string authority_key;  // of the newest
   std::string certificate;    // the leaf
   std::string key;            // of the leaf

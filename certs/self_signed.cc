@@ -61,8 +61,8 @@ SelfMadeCertificates ReadFolder(const std::filesystem::path& directory) {
           ContentsOrNothing(files.certificate), ContentsOrNothing(files.key)};
 }
 
-// Only what differs. The bundle before its key, a key before its certificate: what lacks its other
-// half is noticed and replaced.
+// Only what differs. The bundle before its key, a key before its certificate: a half without its
+// other one is noticed and replaced.
 Result<void> WriteFolder(const std::filesystem::path& directory,
                          const SelfMadeCertificates& present, const SelfMadeCertificates& wanted) {
   const CertificateFiles files = FilesOf(directory);

@@ -44,7 +44,7 @@ struct CertificateFiles {
 //   folder).
 Result<CertificateFiles> EnsureSelfSigned(const SelfSignedOptions& options, Timestamp now);
 
-// What the folder holds; empty parts for missing or unreadable files.
+// The contents of the folder; empty parts for missing or unreadable files.
 SelfMadeCertificates ReadSelfMade(const std::filesystem::path& directory);
 
 // Makes the folder (mode 0700) hold `certificates`; replaces only files that differ, durably.

@@ -29,7 +29,7 @@ bool BundleTrusts(std::string_view bundle, const CertificatePair& pair) {
   for (x509_st* certificate : pair.chain()) {
     if (sk_X509_push(chain.get(), certificate) == 0) return false;
   }
-  // Expiry is reported by who loads certificates; a bundle may name the leaf itself.
+  // The loader of certificates reports expiry; a bundle may name the leaf itself.
   X509_STORE_set_flags(store.get(), X509_V_FLAG_NO_CHECK_TIME | X509_V_FLAG_PARTIAL_CHAIN);
   if (X509_STORE_CTX_init(context.get(), store.get(), pair.leaf(), chain.get()) != 1) return false;
   X509_STORE_CTX_set_purpose(context.get(), X509_PURPOSE_SSL_SERVER);

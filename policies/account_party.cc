@@ -1,7 +1,7 @@
 // Rule account-party: a namespace declares resources only in the accounts that are bound to it.
 //
-// Spec: what a CREATE or UPDATE newly declares below a root with a namespace lies in an account
-// that `accountParties` binds to that namespace, or to nobody. The account is that of the
+// Spec: a resource that a CREATE or UPDATE newly declares below a root with a namespace lies in an
+// account that `accountParties` binds to that namespace, or to nobody. The account is that of the
 // resource's own field, of configuration or of the ProviderConfig, where none of them tells it that
 // of the external name: a tenant's own ProviderConfig with a role ARN of an account that it cannot
 // enter, or a URL of there, would reserve names there all the same.
@@ -38,9 +38,9 @@ DeclaredThere DeclaredIn(const DeclaredResource& resource) {
 
 }  // namespace
 
-// Only of what the request adds. What a provider names late exists, what a restorer brings back was
-// admitted, what the namespace has there already was too, and what a question is about may be on
-// record: none is refused.
+// Only of resources that the request adds. A resource that a provider names late exists, one that a
+// restorer brings back was admitted, so was one that the namespace has there already, and the
+// subject of a question may be on record: none is refused.
 std::vector<Finding> JudgeAccounts(const RuleCase& c) {
   std::vector<Finding> out;
   if (c.policy->account_parties.empty()) return out;

@@ -9,7 +9,7 @@
 namespace truce {
 namespace {
 
-// Cuts `text` at the first `separator` and returns what stands before it.
+// Cuts `text` at the first `separator` and returns the text before it.
 std::string_view TakeField(std::string_view& text, char separator) {
   const std::size_t end = text.find(separator);
   const std::string_view field = text.substr(0, end);

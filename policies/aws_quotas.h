@@ -1,4 +1,4 @@
-// What AWS allows of a type unless it was asked for more: hints (schema/aws-quotas.tsv).
+// AWS's limit for a type unless more was asked for: hints (schema/aws-quotas.tsv).
 #ifndef TRUCE_POLICIES_AWS_QUOTAS_H_
 #define TRUCE_POLICIES_AWS_QUOTAS_H_
 

@@ -51,8 +51,8 @@ std::size_t CheckJudgement::declared() const {
   return count;
 }
 
-// Two objects of one deployment that declare one resource: admission would refuse the second. What
-// the declarations say, the manifests may say again.
+// Two objects of one deployment that declare one resource: admission would refuse the second. The
+// manifests may repeat the declarations.
 void CheckJudgement::CompareWithItself() {
   twice_.Forget();
   for (std::size_t part = 0; part < parts_.size(); ++part) {
@@ -65,7 +65,7 @@ void CheckJudgement::CompareWithItself() {
 void CheckJudgement::CompareOne(std::size_t part, std::size_t resource) {
   const ReviewRequest& request = parts_[part].request();
   const DeclaredResource& declared = request.object.resources[resource];
-  // One manifest may say the same twice; each declaration stands for an object of its own.
+  // One manifest may say the same twice; each declaration is an object of its own.
   const auto first = twice_.FirstOf(declared, {part, part == 0 ? resource : 0});
   if (!first) return;
   const Mode mode = std::min(request.modes[resource], DeclaredTwice::WorstOf(declared));

@@ -17,8 +17,8 @@ namespace truce {
 class Facts;
 
 // Its manifests are judged each as its own admission would be, its declarations and values together
-// as what the party of its namespace declares; then all of it is compared with itself. A value once
-// made. External synchronization.
+// as declarations of the party of its namespace; then all of it is compared with itself. A value
+// once made. External synchronization.
 class CheckJudgement final {
  public:
   // `parts` are questions: the first is about its declarations and values, the others about its
@@ -39,7 +39,7 @@ class CheckJudgement final {
   // before Judge.
   std::set<std::string> other_namespaces() const;
 
-  // What it declares; known before Judge.
+  // The number of its declarations; known before Judge.
   std::size_t declared() const;
 
  private:

@@ -14,7 +14,7 @@
 
 namespace truce {
 
-// What declares: a part of the check, and which object of that part.
+// A declarant: a part of the check, and an object of that part.
 struct Declarant {
   std::size_t part = 0;
   std::size_t item = 0;
@@ -34,7 +34,7 @@ class DeclaredTwice final {
   static Mode WorstOf(const DeclaredResource& resource) {
     return resource.sure ? Mode::kEnforce : Mode::kWarn;
   }
-  // What is said. `who`: "twice in this check", or By.
+  // The finding. `who`: "twice in this check", or By.
   static Finding FindingOf(const DeclaredResource& resource, Mode mode, const std::string& who);
   // "by Bucket b and Bucket team-a/a of this check".
   static std::string By(const Slot& second, const Slot& first);

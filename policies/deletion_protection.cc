@@ -1,12 +1,12 @@
-// Rule deletion-protection: what is protected, or what others need, is not deleted.
+// Rule deletion-protection: nobody deletes a resource that is protected, or that others need.
 //
 // Spec: a DELETE of an object that does not terminate yet is refused while it, or anything composed
 // below it, deletes with its end a resource that is marked as protected, that another side of a
-// conflict has (a manager that does not end with it, a list, whoever left it orphaned), that a
-// holding share gives to another party, or that other parties observe.
-// Parameters: none; a mark is enforced always. Until `rules` names the rule, of the rest is told,
-// as a warning, what people delete: of a conflict always, in audit too, of use at the top of its
-// chain (a claim) alone: what Crossplane deletes below it was told of there. Vectors:
+// conflict has (a manager that does not end with it, a list, an owner that left it orphaned), that
+// a holding share gives to another party, or that other parties observe.
+// Parameters: none; a mark is enforced always. Until `rules` names the rule, the rest brings
+// warnings for deletions by people: about a conflict always, in audit too, about use at the top of
+// its chain (a claim) alone, since that warning covers Crossplane's deletions below it. Vectors:
 // tests/unit/admission_sharing_test.cc (agreements are no facts of an object).
 #include <algorithm>
 #include <map>
@@ -32,13 +32,13 @@ bool IsByController(const RuleCase& c) {
   return c.requester == nullptr || c.requester->composite_controller || c.requester->provider;
 }
 
-// What the object declares is known before the watch shows it: what its status names, too.
+// The object's resources are known before the watch shows them: those that its status names, too.
 void AddDeclared(const ObjectFacts& object, const Ledger& ledger, std::set<ResourceId>& ids) {
   for (const DeclaredResource& resource : object.resources) {
     if (resource.key().empty() || resource.partial || resource.intent != Intent::kDeletes) continue;
     for (MeantResource& meant : ResourcesMeant(resource, ledger)) ids.insert(std::move(meant.id));
     // Its status shows another resource, or another account's than its ProviderConfig leads to
-    // (N4): whose is that?
+    // (N4): then the owner of that one is asked about.
     KeyText of = object.shown_key;
     const bool elsewhere =
         !object.account_disagreement.empty() && !AccountIn(resource.key()).empty();
@@ -81,7 +81,7 @@ std::string OtherSide(const DeletionFacts& facts, const Facts& registry, Disclos
   };
   std::set<Slot> others;
   for (const Row& row : facts.rows) {
-    // Who is being deleted as well has given it up.
+    // An object that is being deleted as well has given the resource up.
     if (!Manages(row) || row.terminating || facts.ending.contains(row.slot)) continue;
     const bool is_branch = row.root == facts.root && row.managed;
     if (row.root != facts.root || is_branch) others.insert(is_branch ? row.slot : row.root);
@@ -105,7 +105,7 @@ std::string OtherSide(const DeletionFacts& facts, const Facts& registry, Disclos
 
 }  // namespace
 
-// What the end of the object, and of what is composed below it, would delete.
+// The resources that the end of the object, and of objects composed below it, would delete.
 std::vector<Finding> JudgeDeletions(const RuleCase& c) {
   constexpr std::size_t kShownMax = 20;
   std::vector<Finding> out;
@@ -127,7 +127,8 @@ std::vector<Finding> JudgeDeletions(const RuleCase& c) {
                          .tells_use = tells_use,
                          .parties = &c.policy->parties,
                          .now = c.now};
-  // What it says itself counts before the watch shows it: who steps back to Observe may go at once.
+  // The object's own word counts before the watch shows it: one that steps back to Observe may go
+  // at once.
   const std::vector<DeclaredResource>& declared = c.object->resources;
   const bool keeps = !declared.empty() && std::ranges::none_of(declared, [](const auto& each) {
     return each.intent == Intent::kDeletes;
@@ -141,7 +142,7 @@ std::vector<Finding> JudgeDeletions(const RuleCase& c) {
     ids.insert(row.id.resource);
     if (row.managed) managed[row.id.resource] = row.slot;
   }
-  // Of what the registry does not know nothing is known to go.
+  // Of an object that the registry does not know, nobody knows the resources that go.
   if (known) AddDeclared(*c.object, ledger, ids);
   for (const Owner& owner : OwnersByKey(ids, facts)) {
     // Twenty say what is at stake: nobody reads a longer text to its end.
@@ -166,7 +167,7 @@ std::vector<Finding> JudgeDeletions(const RuleCase& c) {
                                   .name = owner.name,
                                   .service = owner.service,
                                   .marked = is_marked});
-    // What exists twice was never refused: its loss is told in audit, too.
+    // A resource that exists twice was never refused: people hear of its loss in audit, too.
     const bool tells_always = !facts_of.other_side.empty() && applied.overridden == nullptr;
     if (tells_always && applied.mode == Mode::kAudit) applied.mode = Mode::kWarn;
     Keep(below, *std::move(finding), applied, out);

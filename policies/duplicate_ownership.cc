@@ -1,4 +1,4 @@
-// Rule duplicate-ownership: what the developer reads whose object was refused.
+// Rule duplicate-ownership: the text for the developer of a refused object.
 #include <algorithm>
 #include <array>
 #include <string>
@@ -32,8 +32,8 @@ void AppendQuoted(std::string_view text, std::string& out) {
   out += '"';
 }
 
-// Who manages what a source of imports names, as people call it: "terraform:network" → Terraform.
-// Empty: the source does not say it.
+// The manager of resources that a source of imports names, as people call it: "terraform:network" →
+// Terraform. Empty: the source does not say it.
 std::string_view ManagerOf(std::string_view source) {
   constexpr std::array<std::pair<std::string_view, std::string_view>, 6> kManagers = {{
       {"ansible", "Ansible"},
@@ -88,8 +88,8 @@ bool IsNamed(const DeclaredResource& resource, const Wording& wording) {
   });
 }
 
-// The words in which one clash may be told. Each sentence is put together in one piece of memory: a
-// denial is mostly this text.
+// The words for one clash, as far as the reader may know. Each sentence is put together in one
+// piece of memory: a denial is mostly this text.
 class Words final {
  public:
   Words(const Clash& clash, const Wording& wording) : clash_(clash), wording_(wording) {
@@ -257,7 +257,7 @@ class Words final {
     out += '.';
   }
 
-  // Of what was imported: who manages it, as far as the reader may know.
+  // The manager of an imported resource, as far as the reader may know.
   void AppendManaged(std::string& out) const {
     const bool full = level_ == Disclosure::kFull;
     const std::string_view manager = full ? ManagerOf(SourceOf(clash_.holder)) : std::string_view();
@@ -306,7 +306,7 @@ class Words final {
     return OneLine(ForPeople(clash_.incumbent->slot), kShownTextBytesMax);
   }
 
-  // What is reserved cannot be annotated before it is there.
+  // A reserved object cannot be annotated before it is there.
   void AppendOnceThere(std::string& out) const {
     if (clash_.unseen && level_ == Disclosure::kFull) {
       out.append(", once ").append(root_).append(" is there");
@@ -439,14 +439,14 @@ class Words final {
     return holder.name == resource.name && holder.identity.type == resource.identity.type;
   }
 
-  // A check: what will declare the resource is not known.
+  // A check: the object that will declare the resource is not known.
   bool IsCheck() const { return wording_.root->group == "truce.dev"; }
 
   // The command with which the holder hands it over, or the annotation where it must not be named.
   void AppendTransfer(std::string& out) const {
     const Owner& holder = clash_.holder;
     std::string way;
-    way.reserve(kUsualTextBytes);  // it stands in most denials
+    way.reserve(kUsualTextBytes);  // it is in most denials
     way += '`';
     if (IsCheck()) {
       way.append("truce transfer ").append(IsSameName() ? WordOf(holder) : holder.id.text);
@@ -501,7 +501,7 @@ class Words final {
     AppendQuoted(wording_.other_name, out);
   }
 
-  // Of what is reserved: it is free at its time, unless it is created.
+  // A reserved resource is free at its time, unless it is created.
   void AppendWait(std::string& out) const {
     AppendRenameFirst(out);
     out += ", or ask ";
@@ -509,7 +509,7 @@ class Words final {
     out += " for it. Unless it is imported by then, the name is free at that time.";
   }
 
-  // Whom to ask, and what an operator does `when`.
+  // The person to ask, and an operator's act `when`.
   void AppendRelease(std::string_view when, std::string& out) const {
     if (IsMoveToNewKind()) {
       AppendNewKind(out);
@@ -551,8 +551,8 @@ std::string_view Name(Disclosure disclosure) {
 }
 
 Disclosure DisclosureOf(const Clash& clash, Disclosure configured) {
-  // Who was chosen as successor, or acts for the owner, may know everything of it.
-  // So may whose resource it writes into.
+  // A chosen successor, or somebody who acts for the owner, may know everything of it. So may the
+  // owner of the resource into which it is written.
   const bool akin = clash.same_party || clash.in_own || clash.reason == ClashReason::kSibling ||
                     clash.reason == ClashReason::kTransferring;
   return akin ? Disclosure::kFull : configured;

@@ -1,4 +1,4 @@
-// Which rule applies to an object in which mode, from where, and what it finds.
+// The rules that apply to an object, with mode, origin and findings.
 #ifndef TRUCE_POLICIES_EXPLAIN_POLICY_H_
 #define TRUCE_POLICIES_EXPLAIN_POLICY_H_
 
@@ -17,8 +17,8 @@ namespace truce {
 using RootLookup = std::function<std::optional<Slot>(const Slot&)>;
 
 // For people. `object` is a whole Kubernetes object. Where its root is not known (`root_of` may be
-// null), what a mode says of the owner's namespace is judged by the object's own. Errors:
-// kInvalidArgument: no apiVersion, kind or metadata.name.
+// null), modes by the owner's namespace are judged by the object's own. Errors: kInvalidArgument:
+// no apiVersion, kind or metadata.name.
 Result<std::string> ExplainPolicy(Value object, const AdmissionPolicy& policy, Timestamp now,
                                   const RootLookup& root_of);
 

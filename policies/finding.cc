@@ -8,7 +8,7 @@
 namespace truce {
 namespace {
 
-// Every line passes the escape once more: what stands here is printed by whoever reads a denial.
+// Every line passes the escape once more: readers of a denial print it.
 std::string Paragraph(const Finding& finding) {
   std::string out;
   out.reserve(finding.cause.size() + finding.remedy.size() + finding.link.size() + 2);
@@ -30,7 +30,7 @@ bool ShareSuggestion(std::span<const Finding> findings) {
          });
 }
 
-// One remedy, and what is wrong with the name, numbered.
+// One remedy, and the faults of the name, numbered.
 std::string RenameText(std::span<const Finding> findings) {
   const Finding& first = findings.front();
   std::string out = "Rename " + first.resource + " to " + Quoted(first.suggestion) + ":";

@@ -47,10 +47,10 @@ std::optional<Rule> RuleFromName(std::string_view name);
 struct Finding {
   Rule rule = Rule::kDuplicateOwnership;
   Mode mode = Mode::kEnforce;
-  Mode at_most = Mode::kEnforce;  // whatever is configured: kWarn if it only warns in any mode
-  std::string resource;           // what it is about: S3 bucket "prod-artifacts"
+  Mode at_most = Mode::kEnforce;  // by any configuration: kWarn if it only warns in any mode
+  std::string resource;           // its subject: S3 bucket "prod-artifacts"
   std::string cause;              // one sentence: the fault
-  std::string remedy;             // what the reader can do
+  std::string remedy;             // for the reader
   std::string suggestion;         // the name that the remedy proposes; empty: none
   std::string link;               // a URL; empty: none
   std::string warning;            // the cause for a warning header: at most kWarningBytesMax bytes
@@ -71,8 +71,8 @@ void MakePrintable(Finding& finding);
 // The text of a denial for `findings` (not empty): cause, remedy, link of each, a line each, and at
 // its end the rule in brackets, "[aws-name]"; with several a first line that names all resources,
 // or the one name to take instead where all of them propose it. The first line makes sense alone,
-// and the lines can be joined by spaces. At most kMessageBytesMax bytes: what does not fit is
-// counted.
+// and the lines can be joined by spaces. At most kMessageBytesMax bytes: findings that do not fit
+// are counted.
 std::string DenialText(std::span<const Finding> findings);
 
 // The warnings of `findings`, without repetitions, together at most kWarningsBytesMax bytes.

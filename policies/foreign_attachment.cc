@@ -3,11 +3,11 @@
 // Spec: a declaration of an attachment (a bucket's policy, versioning or notification, a queue's
 // policy, a role's policy, a record of a zone, …) whose parent resource has an owner of another
 // party is refused, unless that owner shares the resource with the attachment's party at level
-// attach; that a share ends soon is told as a warning, and one that has ended lets what relied on
-// it go on with a warning. One that was declared before anybody owned its parent keeps its place; a
-// change of what it writes is judged as if it came now, the provider's and its end left out. The
-// parent is told by name, or by a reference once the registry or the
-// provider resolves it. Two equal attachments are a matter of duplicate-ownership, in both modes of
+// attach; a share that ends soon brings a warning, and one that has ended lets declarations that
+// relied on it go on with a warning. One that was declared before anybody owned its parent keeps
+// its place; a change of what it writes is judged as if it came now, the provider's and its end
+// left out. The parent is known by name, or by a reference once the registry or the provider
+// resolves it. Two equal attachments are a matter of duplicate-ownership, in both modes of
 // attachment. Parameters: none; mode "mode" and "typeModes" by the attachment's type, at most warn
 // where its row in the catalogue is not researched. Vectors: tests/unit/admission_sharing_test.cc
 // (owners are no facts of an object).
@@ -71,7 +71,8 @@ bool CameBefore(const DeclaredResource& attachment, const Owner& holder, const R
          });
 }
 
-// The update changes what is written, and is no word of the provider's or of whoever is leaving.
+// The update changes what the object writes, and is neither the provider's nor of a terminating
+// object.
 bool Rewrites(const RuleCase& c) {
   return c.rewrites && !c.object->terminating && !BringsWhatExists(c);
 }

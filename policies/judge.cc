@@ -23,7 +23,7 @@ bool IsPartOfLineage(const ReviewRequest& request) {
          (request.requester.composite_controller && lineage.controller);
 }
 
-// A composite that names nothing any more: what it named is still judged.
+// A composite that names nothing any more: its former references are still judged.
 bool DropsAll(const ReviewRequest& request) {
   return request.requester.composite_controller && request.old_object &&
          !request.old_object->lineage.resources.empty();
@@ -55,7 +55,7 @@ bool AnyRefuses(const std::vector<Finding>& findings) {
                      [](const Finding& finding) { return finding.mode == Mode::kEnforce; });
 }
 
-// What is known against the life of the holder; empty: nothing.
+// Doubts about the life of the holder; empty: none.
 std::string DoubtOf(const Clash& clash, const AdmissionPolicy& policy) {
   const Owner& holder = clash.holder;
   std::string doubt = policy.doubt_of(holder.leaf ? *holder.leaf : holder.root);
@@ -64,8 +64,8 @@ std::string DoubtOf(const Clash& clash, const AdmissionPolicy& policy) {
   return doubt.empty() || names ? doubt : "whether it still exists is being looked at";
 }
 
-// What the root says itself where it is another object than the one under review; empty: nothing
-// but its own name.
+// The service that the root declares where it is another object than the one under review; empty:
+// none but its own name.
 std::string ServiceOfRoot(const RuleCase& c) {
   if (*c.root == c.object->slot) return {};
   std::optional<Object> root = c.facts->ObjectBySlot(*c.root);
@@ -89,8 +89,8 @@ void AddWarning(const RuleCase& c, Finding finding, const DeclaredResource& reso
   if (finding.mode != Mode::kOff) out.push_back(std::move(finding));
 }
 
-// Whether what is declared anew was reserved for the object before: by a review whose answer may
-// never have left.
+// Whether a resource that is declared anew was reserved for the object before: by a review whose
+// answer may never have left.
 bool HasReservation(const Decision& decision, const Uid& uid, const Facts& facts) {
   if (decision.added.empty()) return false;
   const std::vector<Row> rows = facts.RowsOfUid(uid);
@@ -415,8 +415,8 @@ void Judgement::AddUncertain(const RuleCase& c, std::vector<Finding>& out) const
 
 namespace {
 
-// By the rules of `entry`, about an object of which only the slot counts; it is its own root where
-// `c` names no other.
+// By the rules of `entry`, about an object whose slot alone counts; it is its own root where `c`
+// names no other.
 std::vector<Finding> JudgeSlot(Entry entry, const Slot& slot, RuleCase c) {
   ObjectFacts object;
   object.slot = slot;

@@ -41,7 +41,7 @@ struct ReviewCase {
   std::string composed_as = {};
 };
 
-// Who `user` is by the patterns of the configuration.
+// The requester `user`, by the patterns of the configuration.
 Requester RequesterOf(std::string_view user, const AdmissionPolicy& policy);
 
 // False: nothing of the registry bears on the request; it is allowed.
@@ -130,7 +130,7 @@ struct StatusCase {
   std::string field;  // that names are read from, and that changes; empty: none does
 };
 
-// What the rules about statuses find, all modes. Pure; the registry has no say.
+// The findings of the rules about statuses, all modes. Pure; the registry has no say.
 std::vector<Finding> JudgeStatus(const StatusCase& status, const AdmissionPolicy& policy,
                                  Timestamp now);
 
@@ -142,12 +142,12 @@ struct RerollCase {
   RefusedAgain again;
 };
 
-// What the rules about such updates find, all modes. Pure.
+// The findings of the rules about such updates, all modes. Pure.
 std::vector<Finding> JudgeReroll(const RerollCase& reroll, const AdmissionPolicy& policy,
                                  Timestamp now);
 
-// What the rules say of the creation of `object`, all modes, whatever it declares. Pure; costs
-// nothing while no kind is found sick.
+// The findings of the rules about the creation of `object`, all modes, whatever it declares. Pure;
+// costs nothing while no kind is found sick.
 std::vector<Finding> JudgeCreation(const Slot& object, const Requester& requester,
                                    const AdmissionPolicy& policy, Timestamp now);
 

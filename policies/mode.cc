@@ -22,7 +22,7 @@ bool Names(const Override& rule, const ModeSubject& subject) {
 }
 
 Mode Capped(const ModeRules& rules, const ModeSubject& subject, Mode mode) {
-  // How a name is spelt needs no certainty of what it is unique in.
+  // The spelling of a name needs no certainty about its scope of uniqueness.
   if (subject.sure || subject.rule == Rule::kNamingConvention) return mode;
   const auto unsure = rules.unsure_types.find(subject.type);
   const UnsureAction action = unsure == rules.unsure_types.end() ? rules.unsure : unsure->second;
@@ -52,7 +52,7 @@ bool Holds(const RuleScope& scope, const ModeSubject& subject) {
   };
   if (!scope.type.empty() && scope.type != subject.type) return false;
   if (!scope.ns.empty()) {
-    // What a claim is composed of may lie in no namespace: it is the claim's.
+    // Objects composed for a claim may lie in no namespace: the claim's counts.
     const bool rooted = subject.root != nullptr && !subject.root->ns.empty();
     if (!MatchesGlob(rooted ? subject.root->ns : subject.object->ns, scope.ns)) return false;
   }
@@ -73,8 +73,8 @@ bool Holds(const RuleScope& scope, const ModeSubject& subject) {
          scope.service == subject.bound_service;
 }
 
-// Labels are anybody's to write, and with them the name of the service: what goes by
-// them may relax a rule only where configuration ties them to a namespace.
+// Labels are anybody's to write, and with them the name of the service: an entry by labels may
+// relax a rule only where configuration ties them to a namespace.
 bool IsTrusted(const RuleScope& scope, const ModeSubject& subject) {
   const Level level = LevelOf(scope);
   if (level < kLabels) return true;
@@ -103,7 +103,8 @@ void ApplyEntries(const ModeRules& rules, const ModeSubject& subject, Timestamp 
       out.distrusted = true;
       continue;
     }
-    // Who writes an entry for one type or object decides knowingly; for everything, nobody did.
+    // An entry for one type or object holds as it is; one for everything is capped for unsure
+    // types.
     out.mode = level == kEverything ? Capped(rules, subject, entry->mode) : entry->mode;
     out.origin = entry->location;
   }

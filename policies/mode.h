@@ -23,12 +23,12 @@
 
 namespace truce {
 
-// What a conflict of a type whose scope of uniqueness is not researched does.
+// The answer to a conflict of a type whose scope of uniqueness is not researched.
 enum class UnsureAction : std::uint8_t { kWarn, kDeny };
 std::string_view Name(UnsureAction action);  // "warn", "deny"
 
-// A timed override (break-glass): what it names is audited instead of denied or warned about, until
-// `until`. Exactly one of name, object, ns and group is set.
+// A timed override (break-glass): conflicts about its subject are audited instead of denied or
+// warned about, until `until`. Exactly one of name, object, ns and group is set.
 struct Override {
   std::string name;    // of the resource, never of an object (W8)
   std::string object;  // name of the declaration's object or of its root
@@ -46,7 +46,7 @@ std::string TargetText(const Override& what);
 // Labels that must all be there with these values; sorted by key.
 using Labels = std::vector<std::pair<std::string, std::string>>;
 
-// What an entry of a rule's modes, or an exemption, is limited to. All conditions that are set must
+// The limits of an entry of a rule's modes, or of an exemption. All conditions that are set must
 // hold. A pattern is a text in which '*' matches any run of characters.
 struct RuleScope {
   std::string type;     // "s3/Bucket"
@@ -73,7 +73,8 @@ struct ModeEntry {
   }
 };
 
-// What a rule does not apply to. One whose time is over exempts nothing any more, and says so.
+// Resources to which a rule does not apply. An exemption whose time is over exempts nothing any
+// more, and says so.
 struct Exemption {
   std::optional<Rule> rule;  // none: all rules about names and attachments
   RuleScope scope;           // not empty
@@ -101,11 +102,11 @@ struct ModeRules {
   bool operator==(const ModeRules&) const = default;
 };
 
-// What a mode is asked for. The views need to live during the call only.
+// The subject that a mode is asked for. The views need to live during the call only.
 struct ModeSubject {
   Rule rule = Rule::kDuplicateOwnership;
   std::string_view type;           // "s3/Bucket"
-  bool sure = true;                // what the rule relies on is researched for this type
+  bool sure = true;                // the facts that the rule needs are researched for this type
   std::string_view resource_name;  // "prod-artifacts"
   const Slot* object = nullptr;    // never null when a mode is asked for
   const Slot* root = nullptr;      // top of the object's lineage; null while not known
@@ -118,7 +119,7 @@ struct ModeSubject {
 // A mode and where it comes from.
 struct AppliedMode {
   Mode mode = Mode::kOff;
-  Mode at_most = Mode::kEnforce;         // warn where "enforce" would not refuse: what is unsure
+  Mode at_most = Mode::kEnforce;         // warn where "enforce" would not refuse: an unsure type
   std::string origin;                    // "mode", "typeModes", "truce.yaml:12"
   const Exemption* exempt = nullptr;     // mode is off because of it
   const Exemption* expired = nullptr;    // would have exempted, but its time is over

@@ -53,7 +53,7 @@ bool IsHeldName(const RuleCase& c, const DeclaredResource& resource) {
   });
 }
 
-// A review may come again whose answer never left: what it reserved is no holder of before.
+// A review may come again whose answer never left: its own reservation is no earlier holder.
 bool HasReserved(const RuleCase& c) {
   const std::vector<Row> rows = c.facts->RowsOfUid(c.object->uid);
   return std::ranges::any_of(rows,
@@ -65,7 +65,8 @@ struct FaultyName {
   const AppliedMode& applied;
 };
 
-// What exists keeps its name: an admission does not ask for it again, a question is warned.
+// A resource that exists keeps its name: an admission does not ask for it again, a question is
+// warned.
 void KeepName(const RuleCase& c, const DeclaredResource& resource, FaultyName faulty,
               std::vector<Finding>& out) {
   Finding& finding = faulty.finding;
@@ -229,7 +230,7 @@ std::string_view NameOf(const DeclaredResource& resource, const AwsNameRule& rul
   for (const auto& [part, value] : resource.identity.parts) {
     if (part == rule.part()) return value;
   }
-  // A mapping gives the parts of the key only; what is written beside it ("spelling") is the name.
+  // A mapping gives the parts of the key only; the text beside it ("spelling") is the name.
   return resource.mapped ? std::string_view(resource.name) : std::string_view();
 }
 

@@ -31,7 +31,8 @@ struct NamePolicy {
   std::vector<std::string> label_keys;         // that the convention, modes and exemptions read
 };
 
-// What the rules read of an object beside its facts. Empty for a policy that needs none of it.
+// The evidence of an object for the rules, beside its facts. Empty for a policy that needs none of
+// it.
 struct NameEvidence {
   Labels labels;  // those of NamePolicy::label_keys that the object has
   std::string provider_config;
@@ -43,7 +44,7 @@ struct NameEvidence {
 // `policy` does not judge names.
 NameEvidence ReadEvidence(Value object, const ObjectFacts& facts, const AdmissionPolicy& policy);
 
-// In what follows `c.evidence` and the names of its policy are not null.
+// From here on `c.evidence` and the names of its policy are not null.
 
 // The rules aws-name and naming-convention about every name that `c.object` adds, in the order of
 // its resources. They judge pairs of a name and its party, not objects: a name that the party or
@@ -55,8 +56,8 @@ std::vector<Finding> JudgeNames(const RuleCase& c);
 // Whether neither AWS nor the convention, where it is on, objects to `name` for `resource`.
 bool PassesNameRules(const RuleCase& c, const DeclaredResource& resource, std::string_view name);
 
-// The keys of what `resource` declares if it were called `name`: one for each account that may be
-// meant. Empty: it has none that is known.
+// The keys of `resource` if it were called `name`: one for each account that may be meant. Empty:
+// it has none that is known.
 std::vector<KeyText> KeysOfName(const RuleCase& c, const DeclaredResource& resource,
                                 const std::string& name);
 
@@ -64,7 +65,7 @@ std::vector<KeyText> KeysOfName(const RuleCase& c, const DeclaredResource& resou
 // Where the registry is not asked every name is taken for free.
 bool IsFree(const RuleCase& c, const DeclaredResource& resource, const std::string& name);
 
-// What the mode of `rule` about `resource`, called `name`, is asked for.
+// The topic for the mode of `rule` about `resource`, called `name`.
 ModeTopic TopicOf(const RuleCase& c, Rule rule, const DeclaredResource& resource,
                   std::string_view name);
 

@@ -4,7 +4,7 @@
 // default {service}-{env}-{type}, from the left. Each variable has a demanded value (from a label,
 // the namespace, the ProviderConfig, the object's service, or fixed), else a vocabulary, else a
 // pattern. ".fifo" at the end of queues' and topics' names is AWS's and not part of the template. A
-// demanded value too long for the type may stand shortened, with a hash of six characters.
+// demanded value too long for the type may be shortened, with a hash of six characters.
 // Parameters: configuration `naming`; off until `rules.naming-convention` gives a mode.
 // Vectors: policies/vectors/naming-*.yaml.
 #include "policies/name_rules.h"
@@ -54,7 +54,7 @@ Finding NameOutOfConvention(const DeclaredResource& resource, std::string_view n
   } else {
     out.remedy = "Choose another name" + in + ".";
   }
-  // Too long for a warning: what is wrong says more than half of two names.
+  // Too long for a warning: the fault says more than half of two names.
   if (out.warning.empty() || out.warning.size() > kWarningBytesMax) {
     out.warning =
         OneLine("truce: " + type + " " + OneLine(name, 40) + ": " + wrong, kWarningBytesMax);

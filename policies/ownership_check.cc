@@ -175,7 +175,7 @@ Result<ReviewCase> QuestionOf(const AskedObject& asked, const AdmissionPolicy& p
     out.question->source = asked.object.Child("spec").Child("source").text();
   } else {
     review.object = Identify(asked.object, kind, policy.identity, asked.ns);
-    // Whoever writes a manifest can claim any parent.
+    // The author of a manifest can claim any parent.
     review.object.lineage.controller.reset();
     if (review.object.uid.empty()) review.object.uid.text = kManifestUid;
   }

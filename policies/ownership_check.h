@@ -1,4 +1,4 @@
-// What somebody asks about before it is created: an OwnershipCheck
+// Questions that somebody asks before creating: an OwnershipCheck
 // (schema/crds/ownershipchecks.truce.dev.yaml), or a manifest. An OwnershipCheck declares nothing:
 // nobody owns anything by it.
 #ifndef TRUCE_POLICIES_OWNERSHIP_CHECK_H_
@@ -17,13 +17,13 @@ namespace truce {
 // "truce.dev", "OwnershipCheck".
 const GroupKind& OwnershipCheckKind();
 
-// An object, and who asks about it; views.
+// An object, and the asker; views.
 struct AskedObject {
   std::string_view review;  // names the question: the uid of a review
   std::string_view group;
   std::string_view kind;
   std::string_view ns;    // of an object that names none, where its kind has one
-  std::string_view user;  // empty: nobody, what exists is looked at
+  std::string_view user;  // empty: nobody, an existing object is looked at
   Value object;
 };
 
@@ -34,9 +34,9 @@ struct AskedObject {
 // "spec.declarations[0].type: what is wrong; how to mend it".
 Result<ReviewCase> QuestionOf(const AskedObject& asked, const AdmissionPolicy& policy);
 
-// What the OwnershipCheck `check` asks: first about its declarations and values, then about each of
-// its manifests that concerns the registry: the creation of that object, in the namespace of the
-// check where it names none and its kind has one. Errors: kInvalidArgument, as one line.
+// The questions of the OwnershipCheck `check`: first about its declarations and values, then about
+// each of its manifests that concerns the registry: the creation of that object, in the namespace
+// of the check where it names none and its kind has one. Errors: kInvalidArgument, as one line.
 Result<std::vector<ReviewCase>> QuestionsOf(const AskedObject& check,
                                             const AdmissionPolicy& policy);
 

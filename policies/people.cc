@@ -221,7 +221,7 @@ void AppendKubectlKind(const Slot& slot, std::string& out) {
   if (!slot.group.empty()) out.append(".").append(slot.group);
 }
 
-// What KIND and NAME are, and NAMESPACE where the object is in one, may stand in a command.
+// Whether KIND and NAME, and NAMESPACE where the object is in one, may be part of a command.
 bool IsPlain(const Slot& slot) {
   return IsPlainWord(slot.kind) && (slot.group.empty() || IsPlainWord(slot.group)) &&
          IsPlainWord(slot.name) && (slot.ns.empty() || IsPlainWord(slot.ns));

@@ -55,8 +55,8 @@ std::string LetGoCommand(const Slot& slot);
 // "Bucket.s3.aws.upbound.io/files". Placeholders as in KubectlTarget, here and below, where the
 // group is added if only it distinguishes the successor from the owner.
 std::string SuccessorWord(const Slot& root);
-// `truce transfer RESOURCE --to team-a --successor … --force --reason '…'`, in backticks: what an
-// operator runs where no owner is left that could hand it over. `word`: the resource's.
+// `truce transfer RESOURCE --to team-a --successor … --force --reason '…'`, in backticks: an
+// operator's command where no owner is left that could hand it over. `word`: the resource's.
 std::string ForcedTransferCommand(std::string_view word, const Slot& successor);
 // The annotation with which `owner` hands over to `successor`:
 // "truce.dev/transfer-to=ObjectStorage/team-b/files", to one of another cluster

@@ -27,7 +27,7 @@ class Quotas;
 struct AdmissionPolicy {
   std::shared_ptr<const Catalogue> catalogue;  // never null; identity.catalogue points to it
   IdentityRules identity;
-  std::map<GroupKind, GroupKind> claims;      // kinds that an XRD defines as claim, and of what
+  std::map<GroupKind, GroupKind> claims;      // claims that XRDs define, and their composites
   bool definitions_known = false;             // no other XRD exists
   std::map<std::string, MappingRule> values;  // rules about charts' values, by name
   PartyRules parties;

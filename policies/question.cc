@@ -32,8 +32,8 @@ void Settle(const RuleCase& c, Decision& decision) {
   const Slot& own = c.object->slot;
   decision.changes = {};
   decision.prove.clear();
-  // Whoever writes a manifest may say that it belongs to anybody's chain. Who asked was asked for
-  // its own namespace: what its party may hear beyond that is not for this ear (I8).
+  // The author of a manifest may say that it belongs to anybody's chain. The asker's rights were
+  // checked for its own namespace: it hears nothing that is for another party (I8).
   if (decision.root.ns != own.ns) {
     for (std::vector<Clash>* list : {&decision.denied, &decision.conflicts, &decision.elsewhere}) {
       for (Clash& clash : *list) {

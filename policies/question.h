@@ -1,4 +1,4 @@
-// Question: a review of what somebody would create, asked before it is created.
+// Question: a review of an object before somebody creates it.
 #ifndef TRUCE_POLICIES_QUESTION_H_
 #define TRUCE_POLICIES_QUESTION_H_
 
@@ -15,17 +15,17 @@ struct Question {
   bool for_party = false;
   // The asker owns all that is imported from this list (`truce import --source`); empty: none.
   std::string source = {};
-  // What is asked before it in the same check, and would be there by then; null: nothing.
+  // Ownerships of questions before it in the same check, which would be there by then; null: none.
   const AskedOwnerships* before = nullptr;
 };
 
-// Of a question: the registry has it on record as a manager of the resource, or of what `name`
-// names. Of an admission never.
+// Of a question: the registry has it on record as a manager of the resource, or of the one that
+// `name` names. Of an admission never.
 bool IsOnRecord(const RuleCase& c, const ResourceId& resource);
 bool IsOnRecord(const RuleCase& c, const KeyText& name);
 
-// Makes of `decision`, which is about `c`, the answer to the question: only what is new is refused,
-// what the party of a check owns is its own, and nothing is to be written.
+// Makes of `decision`, which is about `c`, the answer to the question: only new resources are
+// refused, those of a check's party are its own, and nothing is to be written.
 void Settle(const RuleCase& c, Decision& decision);
 
 }  // namespace truce

@@ -2,9 +2,10 @@
 // configuration allows.
 //
 // Spec: each ownership that a review brings, which nobody had before, finds a place in every quota
-// that counts it; the counts are those of the transaction that reserves it, so that of two who ask
-// for the last place one gets it. What exists is never refused: it is warned of, as whoever fills a
-// quota beyond `warnAt` is. What is in no known account counts for no account, and says so.
+// that counts it; the counts are those of the transaction that reserves it, so that of two requests
+// for the last place one gets it. A resource that exists is never refused: a warning comes instead,
+// as for a request that fills a quota beyond `warnAt`. Resources whose account is unknown count for
+// no account; a warning says so.
 // Parameters: quotas; mode of the type. Vectors: tests/unit/quota_test.cc.
 #include <algorithm>
 #include <array>
@@ -65,12 +66,12 @@ std::string ResourceOf(const NewOwnership& ownership) {
   return out;
 }
 
-// What is there already, in words that stand beside the type.
+// The present count, in words beside the type.
 std::string CountOf(const QuotaReached& reached) {
   return "has " + std::to_string(reached.used) + " of " + std::to_string(reached.quota->max);
 }
 
-// What lists those that the quota counts, as far as the command tells them apart.
+// The command that lists the resources that the quota counts, as far as it tells them apart.
 std::string ListCommand(const QuotaReached& reached) {
   std::string out = "truce list --type " + reached.quota->type;
   const QuotaSpot& spot = reached.spot;

@@ -34,7 +34,7 @@ bool AllOf(std::string_view text, std::string_view allowed) {
 constexpr std::string_view kDigits = "0123456789*";
 constexpr std::string_view kLabel = "abcdefghijklmnopqrstuvwxyz0123456789-*";
 
-// What no account, region or namespace is called would count nothing, in silence.
+// A pattern that no account, region or namespace matches would count nothing, in silence.
 Result<void> CheckPatterns(const Quota& quota) {
   constexpr std::size_t kLabelMax = 63;
   const bool is_account =

@@ -28,12 +28,12 @@ struct RuleCase;
 // account, region, namespace or service that it matches its own quota; empty: all together.
 struct Quota {
   std::string type;     // "s3/Bucket"
-  std::string account;  // pattern; what is not known to be in an account counts for none
+  std::string account;  // pattern; a resource whose account is not known counts for none
   std::string region;   // pattern
   std::string ns;       // pattern: namespace of the root
   std::string service;  // pattern: of those that `parties` binds to namespaces
   std::uint64_t max = 1;
-  unsigned warn_at = 80;  // percent of `max` from which whoever declares one more is warned
+  unsigned warn_at = 80;  // percent of `max` from which one more brings a warning
   std::string location;   // its place, "truce.yaml:12"; no part of its meaning
 
   bool operator==(const Quota& other) const;
@@ -56,8 +56,8 @@ struct QuotaUse {
   std::uint64_t used = 0;
 };
 
-// What is counted by `quota` ("s3/Bucket in each account 1*"), for people and as a metric's label:
-// no two have the same.
+// `quota` in words ("s3/Bucket in each account 1*"), for people and as a metric's label: no
+// two have the same.
 std::string InWords(const Quota& quota);
 // `namespace "team-a" in account 123456789012`; "the whole registry".
 std::string InWords(const QuotaSpot& spot);
@@ -68,7 +68,7 @@ std::uint64_t WarnsFrom(const Quota& quota);
 class Quotas {
  public:
   Quotas() = default;
-  // `cluster`: whose namespaces a quota without patterns means, while nothing is there. Errors:
+  // `cluster`: a quota without patterns means its namespaces, while nothing is there. Errors:
   // kInvalidArgument, "LOCATION: what is wrong; how to mend it".
   static Result<Quotas> Compile(std::vector<Quota> quotas, const Catalogue& catalogue,
                                 const PartyRules& parties, std::string cluster);
@@ -84,8 +84,8 @@ class Quotas {
   bool NeedsAccount(const Quota& quota, const Place& place) const;
   // All that `quota` counts in `spot`.
   OwnedRange RangeOf(const Quota& quota, const QuotaSpot& spot) const;
-  // What the creation of `object` probably counts, each once: as if its claim, or the object
-  // itself, were the root of all it declares.
+  // The ranges in which the creation of `object` probably counts, each once: as if its claim, or
+  // the object itself, were the root of all it declares.
   std::vector<OwnedRange> RangesOf(const ObjectFacts& object) const;
 
   // The quotas of `type`, by index in all().
@@ -123,7 +123,8 @@ struct AskedOwnership {
 // Those of the question `c`, about which there is no finding. Pure.
 std::vector<AskedOwnership> AskedBy(const RuleCase& c);
 
-// What the parts of one check would bring, one after the other. External synchronization.
+// Ownerships that the parts of one check would bring, one after the other. External
+// synchronization.
 class AskedOwnerships final {
  public:
   // Those of the next part. Each ownership is counted once, even if several parts ask for it.

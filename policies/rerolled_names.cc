@@ -1,12 +1,12 @@
 // Rule rerolled-names: a resource that is refused is not tried again and again under other names.
 //
 // Spec: an update by a composite controller that changes nothing of a composite but names in its
-// resourceRefs, all of kinds and under names that were refused to this composite, while what was
-// refused still would be, and while no object has any of the names, old or new. Crossplane 1.x
+// resourceRefs, all of kinds and under names that were refused to this composite, while those
+// resources still would be, and while no object has any of the names, old or new. Crossplane 1.x
 // writes such an update before each try, without back-off; one that is refused it repeats with
-// back-off, a minute at most. Who sends it here: webhook/admission/rerolls.h.
-// Parameters: none; mode of the type. Vectors: tests/unit/rerolled_names_test.cc (they need what
-// was refused before).
+// back-off, a minute at most. Its sender: webhook/admission/rerolls.h.
+// Parameters: none; mode of the type. Vectors: tests/unit/rerolled_names_test.cc (they need the
+// refusals before).
 #include <string>
 
 #include "policies/people.h"
@@ -25,7 +25,7 @@ std::vector<Finding> JudgeRerolledNames(const RuleCase& c) {
 Finding RerolledNames(const RefusedAgain& again, const Wording& wording) {
   const std::string composite = OneLine(ObjectForPeople(wording.object->slot), kShownTextBytesMax);
   const std::string kind = OneLine(again.kind, kShownTextBytesMax);
-  Finding out = *again.finding;  // whose it is, and what to do, is what its author must know
+  Finding out = *again.finding;  // its author must know the owner and the remedy
   out.rule = Rule::kRerolledNames;
   out.mode = Mode::kEnforce;
   if (!out.remedy.ends_with('.')) out.remedy += '.';

@@ -1,5 +1,5 @@
-// ReviewRecord: what became of one review, for all who note it: log, metrics, Events, records of
-// denials and of trials.
+// ReviewRecord: the outcome of one review, for its records: log, metrics, Events, denials and
+// trials.
 #ifndef TRUCE_POLICIES_REVIEW_RECORD_H_
 #define TRUCE_POLICIES_REVIEW_RECORD_H_
 
@@ -74,7 +74,7 @@ struct ReviewRecord {
   bool dry_run = false;
   bool wrote = false;                 // the store was written
   std::span<const Finding> findings;  // of all modes
-  std::string_view keys;         // what was judged, joined by spaces: at most 16, the rest counted
+  std::string_view keys;         // the judged ones, joined by spaces: at most 16, the rest counted
   std::span<const RowId> prove;  // reservations whose proof is due now
   std::string_view override_reason;  // set when an override lowered a mode
   // Set for a denied request of a composite controller: the object's controller, which is to hear
@@ -91,8 +91,8 @@ struct ReviewRecord {
   std::chrono::nanoseconds elapsed{};  // in the service
 };
 
-// Port. Thread-safe; must not block or take long: it runs before the answer is sent. Of what throws
-// (memory) the note is lost, and nothing else.
+// Port. Thread-safe; must not block or take long: it runs before the answer is sent. A sink that
+// throws (memory) loses its note, and nothing else.
 class ReviewSink {
  public:
   virtual ~ReviewSink() = default;

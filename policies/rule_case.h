@@ -23,14 +23,14 @@ struct NameEvidence;
 struct Question;
 class Facts;
 
-// What is not null must live during the call only.
+// Pointees must live during the call only.
 struct RuleCase {
   const AdmissionPolicy* policy = nullptr;  // never null
   const ObjectFacts* object = nullptr;      // never null; on DELETE the old version
-  const ObjectFacts* old_object = nullptr;  // UPDATE: what it has too is no news
+  const ObjectFacts* old_object = nullptr;  // UPDATE: its resources are no news
   const NameEvidence* evidence = nullptr;   // null: nothing was read beside the facts
   const Slot* root = nullptr;               // never null: top of the lineage as far as known
-  const Requester* requester = nullptr;     // null: nobody asks, what exists is looked at
+  const Requester* requester = nullptr;     // null: nobody asks, an existing object is looked at
   Timestamp now{};
   const Facts* facts = nullptr;         // the state that decides; null: the registry is not asked
   const Decision* decision = nullptr;   // null: the registry decides nothing about it
@@ -44,18 +44,18 @@ struct RuleCase {
   bool names_pass = false;            // the rules about names were asked, and found nothing
 };
 
-// Who reads what is said of `c`.
+// The wording for the reader of findings about `c`.
 Wording WordingOf(const RuleCase& c);
 
 // The service that configuration binds to the namespace of the root, or of the object where the
 // root has none; empty when there is none.
 std::string_view BoundService(const RuleCase& c);
 
-// What the mode of a rule is asked for, beside the object.
+// A rule's mode depends on these, beside the object.
 struct ModeTopic {
   std::string_view type;          // "s3/Bucket"
   std::string_view name;          // of the resource
-  bool sure = true;               // what the rule relies on is researched for this type
+  bool sure = true;               // the facts that the rule needs are researched for this type
   std::string_view service = {};  // whose it is; empty: as the object says
   bool marked = false;            // somebody marked the resource as protected
 };
@@ -75,8 +75,8 @@ void Keep(const RuleCase& c, Finding finding, const ModeTopic& topic, std::vecto
 void Keep(const RuleCase& c, Finding finding, const AppliedMode& applied,
           std::vector<Finding>& out);
 
-// What is brought exists: a provider binds its name late, and refusing that would leak the cloud
-// resource; or a restorer brings back what was admitted once.
+// Whether the resource exists already: a provider binds its name late, and refusing that would leak
+// the cloud resource; or a restorer brings back what was admitted once.
 bool BringsWhatExists(const RuleCase& c);
 
 // Whether the party or the chain of the object has the resource called `name` already, by a
@@ -84,7 +84,7 @@ bool BringsWhatExists(const RuleCase& c);
 // registry, and for a name that only a status shows: anyone who may write that could take it.
 bool IsHeld(const RuleCase& c, const KeyText& name);
 
-// What all rules of `entry` find, in the order of RuleList.
+// The findings of all rules of `entry`, in the order of RuleList.
 std::vector<Finding> JudgeByRules(Entry entry, const RuleCase& c);
 
 // Whether a rule of `entry` that configuration names may apply, which only the registry shows.

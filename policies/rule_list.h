@@ -30,11 +30,11 @@ enum class Entry : std::uint8_t {
 // Of its entry, which a rule is asked about.
 enum class When : std::uint8_t {
   kAlways,
-  kNew,      // without an old version: creations, and what is asked before one
+  kNew,      // without an old version: creations, and questions before one
   kChanged,  // updates
 };
 
-// What holds for one rule, whatever the object. The rule itself is the file `policies/<id>.cc` with
+// Properties of one rule, whatever the object. The rule itself is the file `policies/<id>.cc` with
 // '_' for '-': its head has spec, parameters and vectors.
 struct RuleSpec {
   Rule rule;
@@ -45,8 +45,8 @@ struct RuleSpec {
   When when = When::kAlways;
   // Pure, without the registry: whether the rule has anything to say of this case. Null: it may.
   bool (*concerns)(const RuleCase&) = nullptr;
-  // Pure: what the rule finds, in the mode that configuration has for it. Null: the registry finds
-  // it while it decides, and the rule has the words for it alone.
+  // Pure: the findings of the rule, in the mode that configuration has for it. Null: the registry
+  // finds it while it decides, and the rule has the words for it alone.
   std::vector<Finding> (*judge)(const RuleCase&) = nullptr;
   // Pure: objects that must be looked at before the rule may refuse. Null: none ever.
   std::vector<Slot> (*look_at)(const RuleCase&) = nullptr;
@@ -55,7 +55,7 @@ struct RuleSpec {
   bool exemptible = false;   // an exemption that names no rule means it too
   bool warns = false;        // at most, until configuration names it
   bool added = false;    // refuses only pairs that a request adds, of a terminating object too (E6)
-  bool forbids = false;  // a denial by it has code 403, whoever is denied
+  bool forbids = false;  // a denial by it has code 403, for every user
   bool explains = false;  // if it refuses an owned name, only its text is shown
 };
 

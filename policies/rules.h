@@ -1,4 +1,4 @@
-// The rules: what each judges, and what the registry decided in words. Pure functions.
+// The rules: the judge of each, and the registry's decisions in words. Pure functions.
 #ifndef TRUCE_POLICIES_RULES_H_
 #define TRUCE_POLICIES_RULES_H_
 
@@ -22,7 +22,7 @@ namespace truce {
 struct Clash;
 struct RuleCase;
 
-// What judges the rules of RuleList that the registry does not decide; those about names:
+// Judges of the rules of RuleList that the registry does not decide; those about names:
 // name_rules.h.
 std::vector<Finding> JudgeAttachments(const RuleCase& c);
 std::vector<Finding> JudgeObservers(const RuleCase& c);
@@ -41,7 +41,7 @@ enum class Disclosure : std::uint8_t {
 };
 std::string_view Name(Disclosure disclosure);  // "full", "service", "taken"
 
-// Who reads the text, and what may be said. The pointees must live during the call only.
+// The reader of the text, and how much it may say. The pointees must live during the call only.
 struct Wording {
   Disclosure disclosure = Disclosure::kFull;
   std::string_view public_url;           // "https://truce.example.org"; empty: no links
@@ -54,8 +54,8 @@ struct Wording {
   std::string_view other_name = {};
 };
 
-// What may be said of the holder of `clash` where `configured` is the rule (I8): everything to its
-// own party and to its chosen successor.
+// How much may be said of the holder of `clash` where `configured` is the rule (I8): everything to
+// its own party and to its chosen successor.
 Disclosure DisclosureOf(const Clash& clash, Disclosure configured);
 
 // Whether a composite controller made the object's name up, from that of its composite: another try

@@ -47,7 +47,7 @@ struct UseFacts {
   Timestamp now{};
 };
 
-// What a share says of a use.
+// The standing of a use by a share.
 enum class Standing : std::uint8_t {
   kShared,    // it holds
   kEndsSoon,  // it holds, and ends within kShareNotice
@@ -95,8 +95,8 @@ struct DeletionFacts {
   const Owner* owner = nullptr;
   std::span<const Agreement> agreements;  // of its resource
   std::span<const Row> rows;              // of its resource
-  Slot root;                              // of what is deleted
-  std::set<Slot> ending;                  // what is deleted, and what is below it
+  Slot root;                              // of the deleted object
+  std::set<Slot> ending;                  // the deleted object, and those below it
   std::optional<Slot> managed;            // of it what deletes the resource, once known
   std::string other_side;                 // of a conflict, in words; empty: none
   bool tells_use = true;                  // shares and observers count, too

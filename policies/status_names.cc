@@ -1,8 +1,9 @@
-// Rule status-names: what a status shows of a cloud resource is its provider's to say.
+// Rule status-names: only the provider writes the names of a cloud resource into a status.
 //
 // Spec: an update of the status of a catalogued kind that changes a field which names are read from
 // (registry/identity/evidence.h) is refused, unless its user matches `providers` or
-// `restorers`. Of an object that terminates too: its end frees what its last version shows.
+// `restorers`. Of an object that terminates too: its end frees the resources that its last version
+// shows.
 // Parameters: none; mode of the type. Vectors: tests/unit/status_guard_test.cc (a status is no part
 // of a declaration).
 #include <string>

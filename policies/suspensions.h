@@ -1,4 +1,4 @@
-// The reasons why refusals are suspended now, whoever set them: the one answer that doctor,
+// The reasons why refusals are suspended now, of every origin: the one answer that doctor,
 // coverage, metrics, /readyz?verbose and the page give. Pure.
 #ifndef TRUCE_POLICIES_SUSPENSIONS_H_
 #define TRUCE_POLICIES_SUSPENSIONS_H_
@@ -20,7 +20,7 @@ std::string_view Name(SuspensionCause cause);  // "recovery", "override"
 struct Suspension {
   SuspensionCause cause = SuspensionCause::kRecovery;
   std::string what;    // "recovery mode: Truce only warns"; names nobody's reason
-  std::string why;     // in the words of whoever began it
+  std::string why;     // in the words of its author
   std::string remedy;  // the command that ends it
 
   bool operator==(const Suspension&) const = default;

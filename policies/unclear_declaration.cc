@@ -1,7 +1,7 @@
-// Rule unclear-declaration: what is declared is not protected, and why.
+// Rule unclear-declaration: a declaration that is not protected, and why.
 //
 // Spec: a mapping rule gives every part of the resource's name (UnclearDeclaration), external name
-// and status name what the fields do (UnclearName), and every kind that can declare a name can be
+// and status agree with the fields (UnclearName), and every kind that can declare a name can be
 // listed (PerhapsTaken).
 // Parameters: none; warns at most. Vectors: tests/unit/admission_rules_test.cc, texts in
 // tests/golden/texts.

@@ -17,8 +17,8 @@
 
 extern char** environ;
 
-// Read by jemalloc. What is made of a large body goes back to the system when it is freed, not
-// after ten seconds: the next such body needs the memory of another size.
+// Read by jemalloc. The memory of a large body goes back to the system when it is freed, not after
+// ten seconds: the next such body needs the memory of another size.
 extern "C" {
 extern const char* malloc_conf;
 const char* malloc_conf = "oversize_threshold:262144";
@@ -26,7 +26,8 @@ const char* malloc_conf = "oversize_threshold:262144";
 
 namespace {
 
-// What a terminal shows, its lines escaped: whatever a command prints, and whoever wrote it.
+// The output on a terminal, its lines escaped, whichever command prints them and whoever wrote
+// them.
 class TerminalText final : public std::streambuf {
  public:
   explicit TerminalText(std::streambuf& terminal) : terminal_(terminal) {}

@@ -31,14 +31,14 @@ Slot SlotOfClaim(const ObjectRef& claim, const std::string& cluster) {
   return {cluster, claim.group, claim.kind, claim.ns, claim.name};
 }
 
-// What is known of a composite.
+// Knowledge of a composite.
 struct Composite {
   bool is_sure = false;  // read just now; else as the registry remembers it
   bool exists = false;
   std::optional<Slot> holder;
 };
 
-// Nothing: it cannot be told whether there is one.
+// Nothing: nobody knows whether there is one.
 std::optional<Composite> CompositeAt(const RuleCase& c, const Slot& slot) {
   if (c.live != nullptr) {
     if (const auto seen = c.live->find(slot); seen != c.live->end()) {
@@ -50,7 +50,7 @@ std::optional<Composite> CompositeAt(const RuleCase& c, const Slot& slot) {
     }
   }
   const auto known = c.facts->ObjectBySlot(slot);
-  // What the registry has not may exist all the same.
+  // An object that the registry does not know may exist all the same.
   if (!known) return std::nullopt;
   return Composite{.exists = true, .holder = ClaimOf(*known)};
 }

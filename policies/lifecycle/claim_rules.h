@@ -21,11 +21,12 @@ struct Owner;
 // was there before, and for a composite controller, which names what it makes next.
 std::optional<Slot> NewlyNamed(const RuleCase& c);
 
-// The same, where the rule speaks at all: what must be looked at before it may refuse
+// The same, where the rule speaks at all: the composite to look at before it may refuse
 // (RuleSpec::look_at).
 std::vector<Slot> CompositeToLookAt(const RuleCase& c);
 
-// What judges them (RuleSpec::judge). claim-binding warns at most of what RuleCase::live has not.
+// Their judges (RuleSpec::judge). claim-binding warns at most of composites that RuleCase::live
+// lacks.
 std::vector<Finding> JudgeClaimBindings(const RuleCase& c);
 std::vector<Finding> JudgeClaimTakeovers(const RuleCase& c);
 

@@ -1,9 +1,9 @@
 // Rule claim-takeover: a composite keeps its claim.
 //
 // Spec: an update of a composite, of a kind that an XRD defines, changes or takes away the claimRef
-// that it has, unless a composite controller writes it, or the owner handed what the composite made
-// over to the new claim (transfer_to of the old claim, an agreed transfer): who has the claim
-// changes and deletes all of it.
+// that it has, unless a composite controller writes it, or the owner handed the composite's
+// resources over to the new claim (transfer_to of the old claim, an agreed transfer): the owner of
+// the claim can change and delete all of them.
 // Look-alikes that pass: the first claimRef; the same one again; a restore, which is a CREATE; a
 // composite that terminates.
 // Parameters: none; at most warns until `rules` names it. Vectors: tests/unit/claim_rules_test.cc
@@ -31,7 +31,7 @@ std::optional<Slot> ClaimIn(const ObjectFacts& composite) {
 }
 
 // Whether the owner said so: the annotation of the claim itself, or of all that the composite made.
-// Not that of the composite: who writes its claimRef writes that, too.
+// Not that of the composite: a writer of its claimRef can write that, too.
 bool IsHandedOver(const Slot& from, const Slot& to, const RuleCase& c) {
   const auto old_claim = c.facts->ObjectBySlot(from);
   if (old_claim && NamesSuccessor(old_claim->transfer_to, from.cluster, to)) return true;

@@ -1,10 +1,10 @@
-// Rule composite-not-seen: who creates a claim or composite of a kind whose new composites
-// Crossplane does not see is told so.
+// Rule composite-not-seen: a warning for the creator of a claim or composite of a kind whose new
+// composites Crossplane does not see.
 //
 // Spec: the detector of the same name found composites of this kind, or of claims of it, that
 // Crossplane never looked at (AdmissionPolicy::unseen). It never refuses: the creation is legal.
-// Parameters: none; at most warns. Vectors: tests/unit/composition_change_test.cc (what was found
-// is no part of a declaration).
+// Parameters: none; at most warns. Vectors: tests/unit/composition_change_test.cc (findings of a
+// detector are no part of a declaration).
 #include "policies/policy.h"
 #include "policies/rule_case.h"
 

@@ -1,12 +1,13 @@
-// Rule composition-change: who changes a Composition is told what that does to composites that
-// exist.
+// Rule composition-change: warns the author of a change to a Composition of its effects on
+// composites that exist.
 //
 // Spec: an update of a Composition (1) drops a Usage template that composites have: Crossplane
-// before 1.18.2 leaves such a Usage terminating, and it goes on refusing every deletion of what it
-// protects; (2) while objects of its composites have no controller, as after a restore: what it
-// drops of them is left behind (Crossplane before 1.17) or deleted. It never refuses. Look-alikes
-// that are none: a Usage template that is only changed, or moved to function-patch-and-transform; a
-// new or changed step of another function, which may make it. Parameters: none; at most warns.
+// before 1.18.2 leaves such a Usage terminating, and it goes on refusing every deletion of the
+// objects that it protects; (2) while objects of its composites have no controller, as after a
+// restore: the objects that it drops are left behind (Crossplane before 1.17) or deleted. It never
+// refuses. Look-alikes that are none: a Usage template that is only changed, or moved to
+// function-patch-and-transform; a new or changed step of another function, which may make it.
+// Parameters: none; at most warns.
 // Vectors: tests/unit/composition_change_test.cc.
 #include "policies/lifecycle/composition_change.h"
 
@@ -104,11 +105,11 @@ CompositionChange ReadCompositionChange(Value object, Value old_object) {
   CompositionChange out;
   out.composite = KindOf(spec.Child("compositeTypeRef"));
   out.changes = !spec.Equals(old_spec);
-  // What another function may make from now on is not missing.
+  // Usages that another function may make from now on are not missing.
   if (!out.changes || HasNewUnknownStep(spec, old_spec)) return out;
   std::vector<UsageTemplate> now = TemplatesOf(spec);
   for (const UsageTemplate& old : TemplatesOf(old_spec)) {
-    // Templates without name are told apart by what they protect.
+    // Templates without name differ by the kind that they protect.
     const auto same = std::find_if(now.begin(), now.end(), [&](const UsageTemplate& each) {
       return each.name == old.name && (!old.name.empty() || each.kind == old.kind);
     });

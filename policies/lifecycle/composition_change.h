@@ -1,4 +1,4 @@
-// Rule composition-change: what a changed Composition does to composites that exist.
+// Rule composition-change: the effects of a changed Composition on composites that exist.
 #ifndef TRUCE_POLICIES_LIFECYCLE_COMPOSITION_CHANGE_H_
 #define TRUCE_POLICIES_LIFECYCLE_COMPOSITION_CHANGE_H_
 
@@ -24,7 +24,7 @@ struct RuleCase;
 // Kinds of Usages, in all groups and scopes there are.
 bool IsUsageKind(const GroupKind& kind);
 
-// What an update of a Composition says.
+// The change that an update of a Composition makes.
 struct CompositionChange {
   GroupKind composite;                 // spec.compositeTypeRef
   std::vector<std::string> unguarded;  // kinds that a Usage protects which it drops, each once
@@ -38,7 +38,7 @@ struct CompositionChange {
 // dropped. Nothing else of the objects is read. Pure; takes time in proportion to both.
 CompositionChange ReadCompositionChange(Value object, Value old_object);
 
-// Of the composites of a kind, and what their resourceRefs name.
+// Of the composites of a kind, and the objects in their resourceRefs.
 struct CompositesConcerned {
   std::size_t with_usage = 0;  // composites that have a Usage
   std::size_t unadopted = 0;   // objects that say they are composed and have no controller
@@ -50,7 +50,7 @@ struct CompositesConcerned {
 // The most that one review looks at.
 inline constexpr std::size_t kConcernedNamesMax = 20'000;
 
-// Adds what the composite `object` has; false: enough was looked at.
+// Adds the references of the composite `object`; false: enough was looked at.
 class ConcernedCount final {
  public:
   bool Add(const Object& object, const AllFacts& facts);
@@ -70,9 +70,9 @@ struct CompositionCase {
   CompositesConcerned concerned;
 };
 
-// What judges it (RuleSpec::judge).
+// Its judge (RuleSpec::judge).
 std::vector<Finding> JudgeCompositions(const RuleCase& c);
-// What the rule finds, all modes. Pure.
+// The findings of the rule, all modes. Pure.
 std::vector<Finding> JudgeComposition(const CompositionCase& composition,
                                       const AdmissionPolicy& policy, Timestamp now);
 

@@ -33,7 +33,7 @@ Slot SlotOfReference(const ObjectRef& ref, const Slot& composite) {
   return {composite.cluster, ref.group, ref.kind, ref.ns.empty() ? composite.ns : ref.ns, ref.name};
 }
 
-// Those of which the registry knows no controller come first.
+// Those whose controller the registry does not know come first.
 std::vector<Dropped> DroppedBy(const RuleCase& c) {
   std::vector<Dropped> out;
   const bool may_drop = c.requester != nullptr && c.requester->composite_controller &&
@@ -58,7 +58,7 @@ std::vector<Dropped> DroppedBy(const RuleCase& c) {
   return out;
 }
 
-// Nothing: it cannot be told.
+// Nothing: it is not known.
 std::optional<bool> IsLost(const Dropped& dropped, const RuleCase& c) {
   if (c.live == nullptr) return std::nullopt;
   const auto seen = c.live->find(dropped.slot);

@@ -19,7 +19,7 @@
 
 namespace truce {
 
-// What a consistent read showed of an object that exists.
+// An object that exists, as a consistent read showed it.
 struct LiveObject {
   bool terminating = false;
   bool controlled = false;  // an owner reference says that it has a controller
@@ -47,7 +47,7 @@ std::vector<Slot> EldersToLookAt(const RuleCase& c);
 // Whether rule restored-delete is about a deletion (RuleSpec::concerns).
 bool IsRestoredDeletion(const RuleCase& c);
 
-// What judges them (RuleSpec::judge). Without RuleCase::live they warn at most.
+// Their judges (RuleSpec::judge). Without RuleCase::live they warn at most.
 std::vector<Finding> JudgeOrphanings(const RuleCase& c);
 std::vector<Finding> JudgeTwins(const RuleCase& c);
 std::vector<Finding> JudgeRestoredDeletions(const RuleCase& c);

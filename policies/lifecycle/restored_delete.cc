@@ -4,10 +4,10 @@
 // Spec: a composite controller deletes an object that has annotation
 // crossplane.io/composition-resource-name and no controller (Crossplane 1.15.5, 1.16.2 and 1.17 to
 // 2.3 drop it so; its labels may be gone a moment before). The review shows the object as it is:
-// nothing else is looked at. Annotation truce.dev/orphan does not count: whoever set it wants to
-// keep the object.
-// Look-alikes that pass: the garbage collector, people; an object that has a controller; what
-// terminates already.
+// nothing else is looked at. Annotation truce.dev/orphan does not count: its author wants to keep
+// the object.
+// Look-alikes that pass: the garbage collector, people; an object that has a controller; an object
+// that terminates already.
 // Parameters: none; at most warns until `rules` names it. Reviewed in the entry for deletions,
 // whose failurePolicy is Ignore. Vectors: tests/unit/restore_rules_test.cc (a deletion declares
 // nothing).

@@ -48,7 +48,7 @@ ModeTopic TwinTopic(const DeclaredResource& resource) {
   return {.type = resource.identity.type, .name = resource.name, .sure = resource.sure};
 }
 
-// Nothing: it cannot be told.
+// Nothing: it is not known.
 std::optional<bool> IsTwin(const Slot& elder, const RuleCase& c) {
   if (c.live == nullptr) return std::nullopt;
   const auto seen = c.live->find(elder);

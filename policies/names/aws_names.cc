@@ -30,8 +30,8 @@ bool Has(const Alphabet& alphabet, char c) {
   return byte < alphabet.size() && alphabet[byte];
 }
 
-// Reads which ASCII characters can stand anywhere in what a pattern matches. All of them for a
-// pattern that says "any character".
+// Reads the ASCII characters that texts which match a pattern may hold. All of them for a pattern
+// that says "any character".
 class AlphabetReader {
  public:
   explicit AlphabetReader(std::string_view regex) : rest_(regex) {}
@@ -192,7 +192,7 @@ std::string FirstOf(const std::vector<std::string>& texts, std::string_view what
   return {};
 }
 
-// What AWS has against `name`, or empty.
+// The objection of AWS to `name`, or empty.
 std::string CheckFault(const AwsNameCheck& check, std::string_view name, std::optional<bool> fifo) {
   const auto& texts = check.texts;
   switch (check.kind) {
@@ -373,7 +373,7 @@ AwsNameRule::AwsNameRule(const TypeSpec& type, const AwsNameRow* row) {
   for (const AwsNameCheck& check : impl->row.checks) {
     if (check.kind == Kind::kFifo) impl->fifo_field = check.texts[0];
   }
-  // The dot of ".fifo" stands nowhere else.
+  // The dot of ".fifo" may be nowhere else.
   if (!impl->fifo_field.empty()) impl->alphabet.reset('.');
   impl_ = std::move(impl);
 }
@@ -404,7 +404,7 @@ std::optional<AwsNameFault> AwsNameRule::FaultOf(std::string_view name,
     std::string fault = CheckFault(check, name, fifo);
     if (fault.empty()) continue;
     if (!check.warns) return AwsNameFault{std::move(fault), false};
-    // What is written of a bucket goes to BUCKET.s3.REGION.amazonaws.com.
+    // Requests to a bucket go to BUCKET.s3.REGION.amazonaws.com.
     const bool dots = check.kind == Kind::kContains && check.texts[0] == ".";
     if (dots) fault += ", and AWS's TLS certificates do not cover names with dots";
     if (!caution) caution = AwsNameFault{std::move(fault), true};
@@ -419,8 +419,8 @@ std::string AwsNameRule::Near(std::string_view name, std::optional<bool> fifo) c
   const bool is_fifo = !fifo_field().empty() && fifo.value_or(name.ends_with(kFifoSuffix));
   if (!fifo_field().empty() && name.ends_with(kFifoSuffix)) name.remove_suffix(kFifoSuffix.size());
   std::string out = impl_->Cleaned(name);
-  // What may not begin or end a name is mostly punctuation; digits come off where letters must
-  // begin.
+  // Characters that may not begin or end a name are mostly punctuation; digits come off where
+  // letters must begin.
   while (!out.empty() && !IsAlnum(out.back())) out.pop_back();
   for (std::size_t i = 0; i < kTriesMax && !out.empty(); ++i) {
     std::string fit = impl_->Fit(is_fifo ? out + std::string(kFifoSuffix) : out);

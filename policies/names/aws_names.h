@@ -1,6 +1,5 @@
-// What AWS accepts as a name, type by type: pattern and length from the catalogue, further checks
-// from schema/aws-names.tsv (its head explains the columns). Compiled once, read by every
-// review.
+// Names that AWS accepts, type by type: pattern and length from the catalogue, further checks from
+// schema/aws-names.tsv (its head explains the columns). Compiled once, read by every review.
 #ifndef TRUCE_POLICIES_NAMES_AWS_NAMES_H_
 #define TRUCE_POLICIES_NAMES_AWS_NAMES_H_
 
@@ -18,7 +17,7 @@
 
 namespace truce {
 
-// What the name of a first-in-first-out queue or topic ends with.
+// The suffix of the name of a first-in-first-out queue or topic.
 inline constexpr std::string_view kFifoSuffix = ".fifo";
 
 // One check of a name beyond its pattern and length.
@@ -53,7 +52,7 @@ struct AwsNameCheck {
 // A row of schema/aws-names.tsv.
 struct AwsNameRow {
   std::string type;          // "s3/Bucket"
-  std::string abbreviation;  // what a naming convention writes for the type; empty: none
+  std::string abbreviation;  // a naming convention writes it for the type; empty: none
   bool researched = false;   // read in AWS's documentation; else the rule warns by default
   std::vector<AwsNameCheck> checks;
 

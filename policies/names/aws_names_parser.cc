@@ -67,7 +67,7 @@ std::vector<std::string> SplitChecks(std::string_view cell) {
   return out;
 }
 
-// What is wrong with the text of a check, or empty.
+// The fault in the text of a check, or empty.
 std::string ReadArgument(const CheckName& name, std::string_view argument, AwsNameCheck& check) {
   switch (name.argument) {
     case Argument::kNone: return argument.empty() ? "" : "takes no value";

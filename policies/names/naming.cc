@@ -22,7 +22,7 @@ constexpr std::array<std::string_view, 4> kEnvironments = {"dev", "test", "stagi
 constexpr std::size_t kPatternBytesMax = 512;
 constexpr std::int64_t kPatternMemoryMax = 1 << 18;  // a pattern that needs more is no name's
 
-// What a value looks like while configuration says nothing.
+// The form of a value while configuration says nothing.
 std::string_view DefaultPattern(NamingVariable variable) {
   switch (variable) {
     case NamingVariable::kEnv: return "[a-z][a-z0-9]*";

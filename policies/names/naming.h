@@ -1,5 +1,5 @@
-// Naming convention: what configuration says of names, compiled once, and the reading of one name
-// by it. Words for people are in naming_convention.cc.
+// Naming convention: the configuration about names, compiled once, and the reading of one name by
+// it. Words for people are in naming_convention.cc.
 //
 // A template such as "{service}-{env}-{type}[-{suffix}]" is literal text, variables in braces, and
 // parts that may be missing in brackets. Two variables always have literal text between them, so
@@ -65,7 +65,7 @@ struct NamingVariableSpec {
 
 inline constexpr std::string_view kNamingTemplateDefault = "{service}-{env}-{type}";
 
-// What configuration says, as plain values.
+// The configuration as plain values.
 struct NamingSpec {
   std::string form = std::string(kNamingTemplateDefault);
   std::map<std::string, std::string> forms;        // type → template
@@ -77,7 +77,7 @@ struct NamingSpec {
   bool operator==(const NamingSpec&) const = default;
 };
 
-// What an object and its surroundings say about one name.
+// Facts of an object and its surroundings about one name.
 struct NameFacts {
   std::string_view type;             // "s3/Bucket"
   std::string_view name;             // the external name

@@ -14,7 +14,7 @@ constexpr std::size_t kFormBytesMax = 256;
 constexpr std::size_t kElementsMax = 24;
 constexpr std::size_t kOptionalMax = 2;  // each doubles the ways to read a template
 
-// A template as it is written: elements, and which of them stand in which brackets.
+// A template as it is written: elements, and their brackets.
 class FormParser {
  public:
   explicit FormParser(std::string_view text) : text_(text) {}

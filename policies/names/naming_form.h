@@ -29,7 +29,7 @@ struct FormElement {
 using FormElements = std::vector<FormElement>;
 
 // The ways to read a template, the one without its optional parts first. Errors: kInvalidArgument,
-// what is wrong, without a path.
+// the fault, without a path.
 Result<std::vector<FormElements>> ParseForm(std::string_view text);
 
 // The values that a variable may have: one that is known, a vocabulary, or all that fit a pattern.
@@ -49,7 +49,7 @@ struct FormReading {
   std::size_t element = 0;  // the first that is wrong
   std::size_t begin = 0;    // where its value begins
   std::size_t end = 0;
-  // What was read for each variable before.
+  // The value read for each variable before.
   std::array<std::optional<std::string_view>, kNamingVariableCount> read;
 };
 

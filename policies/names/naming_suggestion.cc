@@ -62,7 +62,7 @@ std::vector<std::string> WordsOf(std::string_view text) {
   return out;
 }
 
-// Builds a conforming name from what is known and what the faulty name holds already.
+// Builds a conforming name from known values and the good parts of the faulty name.
 class Proposal {
  public:
   explicit Proposal(const Departure& d)
@@ -107,7 +107,7 @@ class Proposal {
     return any;
   }
 
-  // What stands in the place of the part that is wrong.
+  // The text in the place of the wrong part.
   std::string_view Got(NamingVariable variable) const {
     const FormReading& reading = d_.reading;
     if (reading.matches || reading.element >= d_.way.size()) return {};
@@ -116,13 +116,14 @@ class Proposal {
     return d_.name.substr(reading.begin, reading.end - reading.begin);
   }
 
-  // What is demanded, what was read, and what the vocabulary finds in the rest of the name.
+  // Takes the value demanded, else the value read, else a word of the vocabulary in the rest of the
+  // name.
   void Settle(NamingVariable variable) {
     const Wanted& wanted = Of(d_.wanted, variable);
     const auto& read = d_.reading.read[static_cast<std::size_t>(variable)];
     if (!wanted.known.empty()) {
       At(variable) = wanted.known.front();
-      // A wrong word gives way to the right one, wherever that stands.
+      // A wrong word gives way to the right one, wherever that is.
       if (!Use(wanted.known.front())) Use(Got(variable));
     } else if (read) {
       At(variable) = std::string(*read);

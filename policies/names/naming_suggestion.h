@@ -1,4 +1,4 @@
-// The inside of NamingConvention: what is wrong with a name, in words, and a name that conforms.
+// The inside of NamingConvention: the fault of a name, in words, and a name that conforms.
 #ifndef TRUCE_POLICIES_NAMES_NAMING_SUGGESTION_H_
 #define TRUCE_POLICIES_NAMES_NAMING_SUGGESTION_H_
 

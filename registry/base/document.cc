@@ -16,7 +16,7 @@ std::string_view Document::Read(const Node& node) const {
   return node.text;
 }
 
-// What is written alike says the same, so most are never read.
+// Equal spellings have one meaning, so most texts are never read.
 bool Document::HaveSameText(const Node& node, const Document& other, const Node& others) const {
   const bool is_alike = node.is_written == others.is_written && node.text == others.text;
   if (is_alike || !(node.is_written || others.is_written)) return is_alike;
@@ -77,7 +77,7 @@ Value Value::first() const {
 Value Value::next(const Value& child) const {
   const Document::Node* const nodes = child.document_->nodes_.data();
   const std::uint32_t after = nodes[child.index_].end;
-  // Children in another document are all that stands there.
+  // Children in another document are all that it holds.
   const std::uint32_t end = child.document_ == document_ ? nodes[index_].end : nodes[0].end;
   return after < end ? Value(child.document_, after) : Value();
 }
@@ -107,7 +107,7 @@ bool Value::Equals(const Value& other) const {
   return true;
 }
 
-// `opened`: how often more a value is opened that stands as it is written, which bounds recursion.
+// `opened`: how many more values may be opened that are as written, which bounds recursion.
 bool Value::EqualsInDepth(const Value& other, int opened) const {
   if (kind() != other.kind()) return false;
   const bool is_tree = is_object() || is_array();

@@ -32,7 +32,7 @@ class Document final {
  public:
   enum class Kind : std::uint8_t { kMissing, kNull, kBool, kNumber, kString, kArray, kObject };
 
-  // What `written`, a text of a document, says; replaces `said`.
+  // Replaces `said` by the meaning of `written`, a text of a document.
   using TextReader = void (*)(std::string_view written, std::string& said);
   // Builds `written`, the object or array under `key`.
   using TreeReader = void (*)(std::string_view written, std::string_view key, Builder& builder);

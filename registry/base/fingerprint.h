@@ -8,7 +8,7 @@
 
 namespace truce {
 
-// A value. The order of what is added counts.
+// A value. The order of additions counts.
 class Fingerprint {
  public:
   // The bytes of `text`: "a", then "bc" is the same as "ab", then "c".

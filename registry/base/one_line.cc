@@ -11,7 +11,7 @@
 namespace truce {
 namespace {
 
-// What Go prints before the members of a map; Argo CD deletes what looks like one.
+// Go prints it before the members of a map; Argo CD deletes texts that look like one.
 constexpr std::string_view kMap = "map[";
 
 std::string Escaped(std::uint32_t code) {
@@ -20,7 +20,7 @@ std::string Escaped(std::uint32_t code) {
   return std::string(out.data(), static_cast<std::size_t>(length));
 }
 
-// How much of the beginning goes into a line as it is: what is plain, up to the "[" of a map.
+// The bytes of the beginning that go into a line as they are: plain ones, up to the "[" of a map.
 std::size_t RunBytes(std::string_view text) {
   if (text.front() == '[') return 0;
   const std::size_t plain = PlainRun<Quotes::kPlain>(text);

@@ -9,8 +9,8 @@
 
 namespace truce {
 
-// Whether the character changes what is seen without being seen: controls (line breaks, ESC, C1),
-// directional marks, what has no width.
+// Whether the character changes a text's looks and is not seen itself: controls (line breaks, ESC,
+// C1), directional marks, characters without width.
 bool IsInvisible(std::uint32_t code);
 
 // `text` safe to print on one line: invisible characters as \u{…}, at most `bytes_max` bytes, cut

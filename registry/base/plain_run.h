@@ -24,7 +24,7 @@ inline unsigned OddBytes(const char* text) {
   __m128i bytes;
   std::memcpy(&bytes, text, sizeof bytes);
   const auto are = [&](char c) { return _mm_cmpeq_epi8(bytes, _mm_set1_epi8(c)); };
-  // Signed: what is no ASCII is below ' ', too.
+  // Signed: bytes beyond ASCII are below ' ', too.
   __m128i odd = _mm_or_si128(_mm_cmplt_epi8(bytes, _mm_set1_epi8(' ')), are('\x7F'));
   if constexpr (kQuotes == Quotes::kOdd) {
     odd = _mm_or_si128(odd, _mm_or_si128(are('"'), are('\\')));
@@ -39,7 +39,7 @@ template <Quotes kQuotes>
 std::size_t PlainRun(std::string_view text) {
   constexpr std::uint64_t kEach = 0x0101010101010101;
   constexpr std::uint64_t kHigh = 0x80 * kEach;
-  // The high bit of what is zero; one that borrows from its neighbour comes behind a true one.
+  // The high bit of each zero byte; one that borrows from its neighbour comes behind a true one.
   const auto zeros = [](std::uint64_t eight) { return (eight - kEach) & ~eight; };
   std::size_t plain = 0;
 #if defined(__SSE2__)

@@ -8,7 +8,7 @@
 
 namespace truce {
 
-// What an id is made of (base32), in the order of their values: texts sort as their numbers do.
+// The characters of an id (base32), in the order of their values: texts sort as their numbers do.
 inline constexpr std::string_view kIdCharacters = "234567abcdefghijklmnopqrstuvwxyz";
 inline constexpr std::size_t kIdLength = 13;
 

@@ -18,7 +18,7 @@ constexpr bool IsLower(char c) { return c >= 'a' && c <= 'z'; }
 constexpr bool IsDigit(char c) { return c >= '0' && c <= '9'; }
 constexpr bool IsAlnum(char c) { return IsLower(c) || IsUpper(c) || IsDigit(c); }
 constexpr bool IsLowerOrDigit(char c) { return IsLower(c) || IsDigit(c); }
-// What names of Kubernetes are made of (DNS); they also begin and end with a letter or digit.
+// The characters of Kubernetes' names (DNS), which also begin and end with a letter or digit.
 constexpr bool IsDnsCharacter(char c) { return IsLowerOrDigit(c) || c == '-' || c == '.'; }
 constexpr bool AllDigits(std::string_view text) {
   return std::all_of(text.begin(), text.end(), IsDigit);

@@ -22,7 +22,7 @@ std::string InWords(const Agreement& share) {
   return out;
 }
 
-// Writes what was done about an ownership, and why, to the audit log.
+// Writes an act about an ownership, and its reason, to the audit log.
 void AuditAct(const Owner& owner, std::string cause, const ByWhom& by, Ledger& ledger) {
   if (!by.reason.empty()) cause += ": " + by.reason;
   ledger.Audit(EntryOf(AuditAction::kAdministered, owner, std::move(cause), by.actor));
@@ -195,7 +195,7 @@ bool IsSuccessorOf(const std::string& text, const PartyId& party) {
   }
   if (parts->ns.empty()) return false;
   if (!cluster.empty() && !parts->cluster.empty() && parts->cluster != cluster) return false;
-  // A service stands for several namespaces; which, the receiver's admission decides.
+  // A service may have several namespaces; the receiver's admission decides among them.
   return party.text.starts_with("service:") || party.text.ends_with("/" + parts->ns);
 }
 
@@ -247,7 +247,7 @@ Result<Agreement> OfferTransfer(const ResourceId& resource, const TransferTerms&
   if (at_once) {
     PutSuccessor(*owner, successor, ledger);
   } else if (open && open->accepted) {
-    // What was accepted were the former terms.
+    // The former terms were accepted.
     PutSuccessor(*owner, "", ledger);
   }
   return offer;
@@ -282,7 +282,7 @@ Result<Agreement> EndTransfer(const PublicId& id, std::string_view how, const By
   TRUCE_ASSIGN_OR_RETURN(Agreement offer, Dropped(id, AgreementKind::kTransfer, ledger));
   if (auto owner = ledger.OwnerOf(offer.resource)) {
     AuditAct(*owner, "offer to " + ForPeople(offer.party) + " " + std::string(how), by, ledger);
-    // Whoever else the owner has named since then stays named.
+    // Another successor that the owner has named since then stays named.
     if (offer.accepted && owner->successor == offer.successor) {
       PutSuccessor(*std::move(owner), "", ledger);
     }
@@ -296,12 +296,13 @@ std::string KeepingField(const Slot& slot) { return std::string(FlavourFor(slot.
 
 namespace {
 
-// What must still happen to `row` before another chain may manage its resource; empty: nothing.
+// The step that must still be taken with `row` before another chain may manage its resource; empty:
+// none.
 std::string StepFor(const Row& row) {
   if (Passive(row)) return {};
   const std::string object = ForPeople(row.slot);
   if (row.id.state == RowState::kReserved) return "wait until " + object + " is settled";
-  // What else it declares would go with it.
+  // Its other resources would go with it.
   if (!row.managed) {
     return "take the resource out of " + object + " when what it composes only observes";
   }

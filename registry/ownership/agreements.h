@@ -1,5 +1,5 @@
-// Agreements: what an owner lets other parties do, what nobody may delete, how an ownership goes
-// from one party to another.
+// Agreements: shares with other parties, marks against deletion, transfers of an ownership from one
+// party to another.
 #ifndef TRUCE_REGISTRY_OWNERSHIP_AGREEMENTS_H_
 #define TRUCE_REGISTRY_OWNERSHIP_AGREEMENTS_H_
 
@@ -19,7 +19,7 @@ class Ledger;
 struct Owner;
 struct Row;
 
-// Who acts, how known and from where; and why. Both stand in the audit log.
+// The caller, how known and from where; and the reason. Both are in the audit log.
 struct ByWhom {
   std::string actor;
   std::string reason;
@@ -31,7 +31,7 @@ struct ShareTerms {
   std::optional<Timestamp> until;  // first moment at which it no longer holds; none: for ever
 };
 
-// A share that ends sooner than this is told to those who rely on it.
+// Users of a share get a warning when it ends sooner than this.
 inline constexpr std::chrono::hours kShareNotice{24 * 14};
 // Parties that one resource is shared with at most.
 inline constexpr std::size_t kSharesMax = 100;
@@ -42,7 +42,7 @@ inline constexpr std::size_t kSharesMax = 100;
 Result<Agreement> GiveShare(const ResourceId& resource, const ShareTerms& terms, const ByWhom& by,
                             Ledger& ledger);
 
-// Ends a share. What relies on it goes on: only new declarations are decided without it. Errors:
+// Ends a share. Declarations that rely on it go on: only new ones are decided without it. Errors:
 // kNotFound.
 Result<Agreement> EndShare(const PublicId& id, const ByWhom& by, Ledger& ledger);
 
@@ -110,8 +110,8 @@ std::string KeepingField(const Slot& slot);
 // Whether it is the latter.
 bool IsKeptByPolicy(const Slot& slot);
 
-// The first managing row of the owner's chain that can still write or delete, and what ends that,
-// in words; empty when there is none.
+// The first managing row of the owner's chain that can still write or delete, and the remedy, in
+// words; empty when there is none.
 std::string MissingStep(const std::vector<Row>& rows, const Slot& root);
 
 // All steps from the owner's word to the successor's turn. `transfer` is the agreed one, if any.

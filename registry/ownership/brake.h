@@ -14,7 +14,7 @@ namespace truce {
 class Facts;
 class Ledger;
 
-// What holds a release by absence back.
+// The answer of the brake on releases by absence.
 enum class BrakeVerdict : std::uint8_t {
   kRelease,          // under the limit of this hour, or released by command
   kNeedsSecondList,  // over it: only with a second complete list at least ten minutes after the
@@ -30,7 +30,7 @@ inline constexpr std::uint64_t kBrakeFloor = 20;
 // began).
 std::uint64_t BrakeLimit(std::uint64_t seen_rows);
 
-// What is asked: may one more row of `cluster` be released by absence?
+// May one more row of `cluster` be released by absence?
 struct BrakeQuestion {
   std::string cluster;
   std::uint64_t seen_rows = 0;  // of the cluster, now: taken when a new hour begins

@@ -18,7 +18,7 @@ void Refuse(GrantOutcome& outcome, const std::string& text) {
   Add(outcome.message, text);
 }
 
-// What was done, in words.
+// Says in words what it did.
 Result<std::string> Share(const ResourceId& resource, const DeclaredGrant& grant,
                           const DeclaredShare& wanted, Ledger& ledger) {
   const std::string whom = ForPeople(wanted.terms.party);
@@ -67,7 +67,7 @@ void Mark(const ResourceId& resource, const DeclaredGrant& grant, Ledger& ledger
     return;
   }
   if (mark != nullptr && !is_own) {
-    // Taken over it would end with this object, which whoever gave it did not say.
+    // Taken over it would end with this object, against its giver's word.
     const bool is_declared = mark->actor.starts_with(kDeclaredActor);
     return Add(outcome.message, "already protected against deletion, by " +
                                     (is_declared ? mark->actor : "command") +

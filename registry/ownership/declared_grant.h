@@ -1,9 +1,8 @@
-// DeclaredGrant: what an owner's party declares about one resource, to be brought about and kept:
-// with whom it is shared, that nobody deletes it, and who shall own it (an
-// OwnershipGrant in Git).
+// DeclaredGrant: the declaration of an owner's party about one resource, to be brought about and
+// kept: its shares, that nobody deletes it, and its next owner (an OwnershipGrant in Git).
 //
 // A declaration is intent: whether its party is the present owner's is asked each time it is
-// carried out. A hand-over is said once: whatever becomes of it, it is not said again.
+// carried out. A hand-over is said once, and never again, whatever its outcome.
 #ifndef TRUCE_REGISTRY_OWNERSHIP_DECLARED_GRANT_H_
 #define TRUCE_REGISTRY_OWNERSHIP_DECLARED_GRANT_H_
 
@@ -19,7 +18,7 @@ namespace truce {
 class Ledger;
 struct Owner;
 
-// What the actors of all declared grants begin with; no caller of the API has such a name.
+// The beginning of the actors of all declared grants; no caller of the API has such a name.
 inline constexpr std::string_view kDeclaredActor = "OwnershipGrant ";
 
 struct DeclaredShare {
@@ -27,7 +26,7 @@ struct DeclaredShare {
   std::string reason;
 };
 struct DeclaredGrant {
-  std::string actor;  // kDeclaredActor and what tells it apart; marks what it gave
+  std::string actor;  // kDeclaredActor and the object's name; marks its agreements
   PartyId party;      // in whose name it speaks
   std::vector<DeclaredShare> shares;
   std::optional<std::string> protection;  // why nobody deletes it
@@ -36,7 +35,7 @@ struct DeclaredGrant {
   std::string reason;
 };
 
-// What became of it, for people.
+// The outcome, for people.
 struct GrantOutcome {
   bool accepted = true;
   std::string message;  // one line
@@ -45,12 +44,12 @@ struct GrantOutcome {
 };
 
 // Gives the shares and the mark against deletion that are not there yet, ends those it gave and
-// does not say any more, and says the hand-over. A mark of somebody else stays theirs. What is
-// refused changes nothing; the rest takes effect. Repeating it changes nothing.
+// does not say any more, and says the hand-over. A mark of somebody else stays theirs. A refused
+// part changes nothing; the rest takes effect. Repeating it changes nothing.
 GrantOutcome CarryOut(const ResourceId& resource, const DeclaredGrant& grant, Ledger& ledger);
 
-// Ends what `actor` gave of the resource, while the owner's party is `party`: shares, the mark
-// against deletion, and an offer that was not carried out yet.
+// Ends the agreements of `actor` about the resource, while the owner's party is `party`: shares,
+// the mark against deletion, and an offer that was not carried out yet.
 void TakeBack(const ResourceId& resource, const std::string& actor, const PartyId& party,
               Ledger& ledger);
 

@@ -1,5 +1,5 @@
-// Facts: what is read of the registry, as one consistent state of the store. Who looks into what
-// they return includes registry/ownership/rows.h.
+// Facts: reads of the registry, as one consistent state of the store. Users of the rows that they
+// return include registry/ownership/rows.h.
 #ifndef TRUCE_REGISTRY_OWNERSHIP_FACTS_H_
 #define TRUCE_REGISTRY_OWNERSHIP_FACTS_H_
 
@@ -55,37 +55,37 @@ struct ReservedRange {
   Timestamp before = Timestamp::max();  // made in [from, before)
 };
 
-// What a call probably reads or writes: a hint for stores that lock single rows, which find out the
-// rest themselves. Stores with a single writer ignore it.
+// The things that a call probably reads or writes: a hint for stores that lock single rows, which
+// find out the rest themselves. Stores with a single writer ignore it.
 struct Locks {
   std::vector<KeyText> names;
   std::vector<ResourceId> resources;
   std::vector<Uid> uids;
   std::vector<Slot> slots;
-  std::vector<OwnedRange> counts;  // of which it asks CountOwned
-  // Of which it asks CountReserved, made at any time and of any kind, up to `limit`.
+  std::vector<OwnedRange> counts;  // it asks CountOwned about them
+  // It asks CountReserved about them, made at any time and of any kind, up to `limit`.
   struct Reserved {
     std::string ns;
     std::string user;
     std::size_t limit = 0;
   };
   std::vector<Reserved> reserved;
-  // For which it asks OwnersOfShape.
+  // It asks OwnersOfShape about them.
   struct Shape {
     std::string shape;
     std::size_t limit = 0;
   };
   std::vector<Shape> shapes;
-  std::vector<KeyText> proposed;  // of which it asks IsTaken
-  std::vector<Table> tables;      // of which it asks all rows
+  std::vector<KeyText> proposed;  // it asks IsTaken about them
+  std::vector<Table> tables;      // it asks for all their rows
 };
 
-// Two ports on one consistent state: for decisions, and for all the others. A store gives them to
-// what runs on it, for as long as that runs; not kept afterwards. External synchronization. A read
-// that fails makes the whole call of the store fail: its result is discarded, so that what runs
-// needs no error handling.
+// Two ports on one consistent state: for decisions, and for all the others. A store gives them to a
+// call for as long as it runs; not kept afterwards. External synchronization. A read that fails
+// makes the whole call of the store fail: its result is discarded, so that decisions need no error
+// handling.
 
-// What a decision reads: of single keys, objects and names. More than the house's eight methods,
+// Reads of a decision: of single keys, objects and names. More than the house's eight methods,
 // since the Ledger shows every one of them with its changes.
 class Facts {
  public:
@@ -128,8 +128,8 @@ class Facts {
   // orphaned and imported ones; the others may be found by looking at all.
   virtual std::vector<Owner> OwnersIn(OwnerList list, const KeyText& after,
                                       std::size_t limit) const = 0;
-  // Whether `name` is an owner's, as far as can be told without holding anybody off: for what is
-  // proposed, never for what is decided.
+  // Whether `name` is an owner's, as far as known without holding anybody off: for proposals, never
+  // for decisions.
   virtual bool IsTaken(const KeyText& name) const;
   // A setting written by Changes::put_settings.
   virtual std::optional<std::string> Setting(std::string_view name) const = 0;
@@ -156,9 +156,9 @@ class AllFacts : public Facts {
   virtual std::vector<ResourceId> ResourcesAfter(const ResourceId& after,
                                                  std::size_t limit) const = 0;
   // At most `limit` (1 or more) objects of the cluster, group and kind of `slot`.
-  // In an order of the store's: an object whose record is neither dropped nor made meanwhile stands
-  // in exactly one page of a pass, also when each page is read from a later state. `after`: the
-  // former page's `next`; empty: from the start.
+  // In an order of the store's: an object whose record is neither dropped nor made meanwhile is in
+  // exactly one page of a pass, also when each page is read from a later state. `after`: the former
+  // page's `next`; empty: from the start.
   virtual ObjectPage ObjectsOfKind(const Slot& slot, std::string_view after,
                                    std::size_t limit) const = 0;
   // At most `limit` objects of whatever kind whose uid follows `after`, by uid.

@@ -159,7 +159,7 @@ bool HasSibling(const Owner& owner, const Object& object, bool managed, const Le
 void RememberSlot(const Slot& slot, Owner& owner) {
   std::erase(owner.left, slot);
   owner.left.push_back(slot);
-  // The oldest goes: what is restored was there lately.
+  // The oldest goes: a restored object was there lately.
   if (owner.left.size() > kLeftMax) owner.left.erase(owner.left.begin());
 }
 

@@ -38,7 +38,7 @@ void GrantNew(const ResourceId& id, const DeclaredResource& resource, const Gran
 
 // Makes the grantee's root the owner in place of `owner`'s: an orphaned resource re-declared by its
 // party, or the named successor. The record ends, and the word, unless it is the same root which
-// still says it; what is real stays real.
+// still says it; a real resource stays real.
 void GrantInPlace(Owner owner, const DeclaredResource& resource, const Grantee& grantee,
                   Ledger& ledger);
 // The same for the successor that the owner named; audited as a transfer.

@@ -10,7 +10,7 @@
 namespace truce {
 namespace {
 
-// Recomputes what people are told about `owner` from the rows of its key, in the order of RowIds.
+// Recomputes the fields of `owner` for people from the rows of its key, in the order of RowIds.
 void Derive(const std::vector<const Row*>& rows, Owner& owner) {
   bool seen = false;
   bool living = false;
@@ -27,7 +27,7 @@ void Derive(const std::vector<const Row*>& rows, Owner& owner) {
       living = living || (is_seen && !row.terminating);
       // A reserved object may never come to be, so that one which was seen is named before it.
       if (row.managed && (leaf == nullptr || is_seen)) leaf = &row.slot;
-      // A passive one neither writes nor deletes: it stands in nobody's way.
+      // A passive one neither writes nor deletes: it is in nobody's way.
     } else if (!Passive(row)) {
       foreign = true;
     }
@@ -316,12 +316,12 @@ void Ledger::EndWhatIsDone(const Owner& stored, const Owner& owner) {
     const bool outdated = agreement.accepted && agreement.successor != owner.successor;
     const bool own_share =
         agreement.kind == AgreementKind::kShare && OneParty(agreement.party, owner.party);
-    // What was shared with the new owner is its own now.
+    // A share with the new owner is its own resource now.
     if ((is_transfer && (outdated || !same_party)) || own_share) DropAgreement(agreement.id);
   }
 }
 
-// A list owns by its record alone: what it claimed beside another owner is that now.
+// A list owns by its record alone: its claim beside another owner becomes that record.
 void Ledger::OwnByRecord(Owner& owner) {
   owner.record = Record::kImported;
   owner.real = !owner.until;
@@ -403,8 +403,8 @@ void Ledger::DropNamesOfTheGone() {
   for (const ResourceId& id : Touched()) {
     if (Stands(id)) continue;
     for (const ResourceName& name : NamesOf(id)) {
-      // What only passed through goes back to the resource that lives (I14): an object may bring a
-      // name along in the decision that ends it.
+      // A name that only passed through goes back to the resource that lives (I14): an object may
+      // bring a name along in the decision that ends it.
       auto stored = FindStored(IdOf(name));
       const bool returns = stored && Stands(stored->resource);
       names_.insert_or_assign(IdOf(name), returns ? std::move(stored) : std::nullopt);
@@ -430,7 +430,7 @@ void Ledger::TakeAgreements(Changes& changes) {
 
 Changes Ledger::Take() {
   RenewObserved();
-  // Names first: what people are shown follows from them.
+  // Names first: the key that people see follows from them.
   DropNamesOfTheGone();
   DeriveOwners();
   EndAgreements();

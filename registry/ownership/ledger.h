@@ -66,9 +66,9 @@ class Ledger final {
   void SetTableRows(const Table& table, const TableRow& prefix, std::vector<TableRow> rows);
   void Audit(AuditEntry entry);  // sets `at`
 
-  // What Take holds the decision to (I2, I7, I16): which rows its answer "allowed" stands for, with
-  // no other owner beside them; which lives it speaks of; and which real resources it may let go
-  // of, because their end was witnessed, an operator says so, or another one keeps their names.
+  // Take holds the decision to these (I2, I7, I16): the rows of its answer "allowed", with no other
+  // owner beside them; the lives it speaks of; and the real resources it may let go of, because
+  // their end was witnessed, an operator says so, or another one keeps their names.
   void Promises(const RowId& id) { promised_.push_back(id); }
   void MayEnd(const Uid& uid) { ending_.insert(uid); }
   void MayFree(const ResourceId& id) { freeing_.insert(id); }
@@ -108,8 +108,8 @@ class Ledger final {
   std::vector<const Row*> ChangedRows(const ResourceId& id, const std::vector<Row>& stored) const;
   bool Stands(const ResourceId& id) const;
   std::set<ResourceId> Touched() const;
-  // Observers that an ended ownership leaves declare a resource with another id from now on: what
-  // people know by the old one was of that ownership.
+  // Observers that an ended ownership leaves declare a resource with another id from now on: people
+  // know the ended ownership by the old one.
   void RenewObserved();
   void DeriveOwners();
   void OwnByRecord(Owner& owner);

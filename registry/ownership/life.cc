@@ -76,7 +76,7 @@ std::string WhyOnRecord(const Owner& owner) {
          "or for an operator to release it";
 }
 
-// Of what the owner's chain declares, the row whose end counts most: of a managed resource, seen.
+// The row of the owner's chain whose end counts most: of a managed resource, seen.
 const Row* HoldingRow(const Owner& owner, const std::vector<Row>& rows) {
   const Row* holding = nullptr;
   const auto rank = [](const Row& row) {

@@ -72,11 +72,11 @@ enum class LifeStep : std::uint8_t {
   kIgnore,
   kSee,             // See
   kSeeUnwatched,    // See, and it counts as real (OutOfSight)
-  kSeeAgain,        // See; what it does not declare any more is left orphaned, never free
+  kSeeAgain,        // See; resources that it no longer declares are left orphaned, never free
   kSeeStored,       // the same
   kEnd,             // SeeDeleted
   kEndUnproved,     // SeeDeleted that frees nothing real (Ending::config_changed)
-  kAwaitConfig,     // pending: a quorum read of its ProviderConfig, and what the watch shows of it
+  kAwaitConfig,     // pending: a quorum read of its ProviderConfig, and the watch's version of it
   kLookFor,         // missing: a quorum read of its slot
   kLoseAndLookFor,  // the same; it counts as real (OutOfSight)
   kLose,            // it counts as real; its reservations are proved in their time
@@ -123,9 +123,9 @@ struct Life {
 
 LifeStep NextStep(LifeEvidence evidence, const Life& life);
 
-// Why the names of the resource are not free: who holds it, or which evidence is awaited. One line,
-// without trailing stop. `rows`: of the resource. `doubt_of`: why the watch doubts that the object
-// in a slot lives (DoubtBoard); empty: it does not.
+// Why the names of the resource are not free: its holder, or the evidence that is awaited. One
+// line, without trailing stop. `rows`: of the resource. `doubt_of`: why the watch doubts that the
+// object in a slot lives (DoubtBoard); empty: it does not.
 std::string WhyNotFree(const Owner& owner, const std::vector<Row>& rows,
                        const std::function<std::string(const Slot&)>& doubt_of);
 

@@ -38,8 +38,8 @@ Slot SlotOf(const ObjectRef& ref, const std::string& cluster, const std::string&
 
 std::string RefText(const ObjectRef& ref) { return NameInRefs(SlotOf(ref, "", ref.ns)); }
 
-// What the object's resourceRef(s) name. A composite in a namespace reaches objects of that one
-// only, and its references need not repeat it.
+// The objects that the object's resourceRef(s) name. A composite in a namespace reaches objects of
+// that one only, and its references need not repeat it.
 std::vector<std::string> NamedBy(const ObjectFacts& object, bool composes) {
   std::vector<std::string> names;
   const auto add = [&](const ObjectRef& ref) {
@@ -126,7 +126,7 @@ bool LabelFits(std::string_view label, const Object& composite, const Ledger& le
   });
 }
 
-// The composite that names a restored object, looked for below the owners of what it declares.
+// The composite that names a restored object, looked for below the owners of its resources.
 std::optional<Parent> ParentByLabel(const ObjectFacts& object, const Ledger& ledger) {
   for (const DeclaredResource& resource : object.resources) {
     const auto owner = OwnerByNames(resource, ledger.facts());
@@ -294,7 +294,7 @@ bool Joins(const Object& top, const Object& parent, const Ledger& ledger) {
 
 namespace {
 
-// What `claim` names that is called as `label` says, which `below` carries.
+// The object that `claim` names and whose name is `label`, which `below` carries.
 std::optional<Slot> LabelledIn(const Object& claim, std::string_view label, const Slot& below) {
   if (claim.composes || label.empty()) return std::nullopt;
   if (!below.ns.empty() && below.ns != claim.slot.ns) return std::nullopt;
@@ -325,7 +325,7 @@ void AdoptNamed(const Object& parent, Ledger& ledger) {
   for (const std::string& name : parent.names) {
     const auto slot = SlotFromText(parent.slot.cluster + "/" + name);
     auto child = slot ? ledger.ObjectBySlot(*slot) : std::nullopt;
-    // What an accepted parent has stays with it: a restored object's composite is the one it had.
+    // A parent that was accepted stays: a restored object's composite is the one it had.
     if (!child || child->parent || !Joins(*child, parent, ledger)) continue;
     child->parent = parent.slot;
     child->parent_uid = parent.uid;
@@ -336,7 +336,7 @@ void AdoptNamed(const Object& parent, Ledger& ledger) {
 
 namespace {
 
-// The ownership of what `row` declares follows it from the root `from`, when no managing row of
+// The ownership of the resource of `row` follows it from the root `from`, when no managing row of
 // that is left behind.
 void MoveOwner(const Row& row, const Slot& from, const std::string& cause, Ledger& ledger) {
   const Slot& to = row.root;
@@ -353,8 +353,8 @@ void MoveOwner(const Row& row, const Slot& from, const std::string& cause, Ledge
     if (owner->root != to) owner->since = ledger.now();
   } else {
     if (owner->root != from) return;
-    // Part of the chain stayed: the ownership stays with it, and what left is a conflict. Who stood
-    // in a place before one that moved is gone, though nobody told it yet.
+    // Part of the chain stayed: the ownership stays with it, and the part that left is a conflict.
+    // An object whose place another one took is gone, though its deletion was not seen yet.
     const bool is_left = std::any_of(rows.begin(), rows.end(), [&](const Row& each) {
       if (!Manages(each) || each.root != from) return false;
       const auto there = ledger.ObjectBySlot(each.slot);
@@ -394,7 +394,7 @@ void PutPlaced(const Object& object, const std::optional<Object>& before, const 
                Ledger& ledger) {
   if (before && before->root != object.root) MoveChain(*before, object.root, cause, ledger);
   ledger.PutObject(object);
-  // Its own root already: its children stand under it.
+  // Its own root already: its children are under it.
   if (before || object.root == object.slot) return;
   for (const Object& child : ledger.ChildrenOf(object.slot)) {
     const bool same_life = child.parent_uid.empty() || child.parent_uid == object.uid;

@@ -41,10 +41,10 @@ enum class Evidence : std::uint8_t {
 // controller), or empty.
 std::string LinkOf(const ObjectFacts& object);
 
-// What LinkOf recorded of `object`: its controller, its claim, or nothing.
+// The links that LinkOf recorded of `object`: its controller, its claim, or nothing.
 std::optional<Uid> ControllerOf(const Object& object);
 std::optional<Slot> ClaimOf(const Object& object);
-// Whether a label is all that says it is composed: it was restored.
+// Whether only a label says that it is composed: it was restored.
 bool OnlyLabelled(const Object& object);
 // The name of a composite in that label; empty where it is not all that says so, or names none.
 std::string_view LabelOf(const Object& object);
@@ -52,16 +52,16 @@ std::string_view LabelOf(const Object& object);
 bool Names(const Object& object, const Slot& slot);
 
 // The object row of this version: parent and root by the accepted links. A link recorded in
-// `known`, the row of the same uid so far, stays while its fields are unchanged, whoever updates
-// it. Reads the ledger, writes nothing. What is no part of the lineage (transfer_to, told,
-// stripped) is taken from `known`.
+// `known`, the row of the same uid so far, stays while its fields are unchanged, whichever user
+// updates it. Reads the ledger, writes nothing. Fields that are no part of the lineage
+// (transfer_to, told, stripped) are taken from `known`.
 Object ObjectOf(const ObjectFacts& object, Evidence evidence, const std::optional<Object>& known,
                 const Ledger& ledger);
 
 // The slots from `object` itself up to its root, nearest first, climbed by accepted links.
 std::vector<Slot> ChainOf(const Object& object, const Ledger& ledger);
 
-// Who speaks for the root of `object`: the topmost living object of its chain, which is the root
+// The speaker for the root of `object`: the topmost living object of its chain, which is the root
 // itself while it lives (W6).
 Object SpeakerOf(const Object& object, const Ledger& ledger);
 
@@ -69,8 +69,8 @@ Object SpeakerOf(const Object& object, const Ledger& ledger);
 // may come under its root: the chain joins (W3).
 bool Joins(const Object& top, const Object& parent, const Ledger& ledger);
 
-// Claims and composites are the ancestors of what they name and what names them back: those come
-// under the root of `parent`, with all below them, where W3 lets them.
+// Claims and composites are the ancestors of objects that they name and that name them back: those
+// come under the root of `parent`, with all below them, where W3 lets them.
 void AdoptNamed(const Object& parent, Ledger& ledger);
 
 // Whether the label of the object names a composite that does not exist, and that the living claim

@@ -22,7 +22,7 @@ namespace {
 
 // Nothing else is spelt so: names of AWS's have bars.
 constexpr std::string_view kFormerIdPrefix = "id:";
-// Ids of what was made anew under one name; a tenant may write any number of them.
+// Ids of resources made anew under one name; a tenant may write any number of them.
 constexpr std::ptrdiff_t kIdsMax = 8;
 
 // No account needs an escape.
@@ -77,7 +77,7 @@ void PutName(const KeyText& name, const ResourceId& id, bool observed, Ledger& l
                   .at = ledger.now()});
 }
 
-// Writes what became of the names of `owner` to the audit log.
+// Writes the change of the names of `owner` to the audit log.
 void AuditNames(const Owner& owner, std::string cause, Ledger& ledger) {
   ledger.Audit(EntryOf(AuditAction::kMoved, owner, std::move(cause), "names"));
 }
@@ -237,7 +237,7 @@ std::vector<MeantResource> ResourcesMeant(const DeclaredResource& resource, cons
   }
   for (const KeyText& name : resource.awaited) {
     const auto id = ResourceNamed(name, ledger);
-    // What is only observed there is nobody's.
+    // A resource that is only observed there is nobody's.
     if (!id || !ledger.OwnerOf(*id) || find(*id) != meant.end()) continue;
     if (!Differ(LocatedName(*id, ledger), located)) meant.push_back({*id, false});
   }
@@ -270,7 +270,7 @@ std::vector<MeantResource> ResourcesConcerned(const DeclaredResource& resource,
 namespace {
 
 bool MayMerge(const Owner& a, const Owner& b, const Ledger& ledger) {
-  // What is owned outside would become a tenant's by a name that he writes.
+  // A resource that is owned outside would become a tenant's by a name that he writes.
   if (a.record == Record::kImported || b.record == Record::kImported) return false;
   const bool record = a.record != Record::kNone || b.record != Record::kNone;
   return a.root == b.root || (record && ledger.OneParty(a.party, b.party));
@@ -280,7 +280,7 @@ void MoveRow(Row row, const ResourceId& to, Ledger& ledger) {
   ledger.DropRow(row.id);
   row.id.resource = to;
   if (const auto there = ledger.FindRow(row.id)) {
-    // Whoever may delete it by one of the names may delete it.
+    // The right to delete it by one of the names is a right to delete it.
     row.intent = std::max(row.intent, there->intent);
     // The older one tells what its account depended on all along.
     const bool marked =
@@ -296,8 +296,8 @@ void MoveRow(Row row, const ResourceId& to, Ledger& ledger) {
   ledger.PutRow(std::move(row));
 }
 
-// Of what a resource has one of, that of `kept` stays, but for a mark against deletion: what was
-// said by command outlives what an object in Git says.
+// Where a resource has one agreement of a kind, that of `kept` stays, but for a mark against
+// deletion: one by command outlives one of an object in Git.
 void UniteAgreements(const ResourceId& gone, const ResourceId& kept, const ResourceId& id,
                      Ledger& ledger) {
   std::vector<Agreement> there = ledger.AgreementsOf(kept);
@@ -322,7 +322,7 @@ void UniteAgreements(const ResourceId& gone, const ResourceId& kept, const Resou
   }
 }
 
-// Of their owners' words the living one's counts, else that of `owner`; who owns it by now needs no
+// Of their owners' words the living one's counts, else that of `owner`; the present owner needs no
 // word. An accepted transfer to somebody else ends.
 void UniteWords(const Owner& gone, Owner& owner, Ledger& ledger) {
   const bool gone_lives = gone.record == Record::kNone && owner.record != Record::kNone;
@@ -377,7 +377,7 @@ ResourceId Merge(const ResourceId& home, const ResourceId& other, Ledger& ledger
   owner.managed_once = owner.managed_once || gone->managed_once;
   for (const Slot& slot : gone->left) RememberSlot(slot, owner);
   if (owner.arn.empty()) owner.arn = gone->arn;
-  // Whoever declares an id by its own account says nothing of where the resource lies.
+  // A declaration of an id by the declarant's account does not say where the resource lies.
   const bool tells = !IsAccount(owner.identity.account) && other_has_fields;
   if (tells) owner.identity.account = gone->identity.account;
   AuditNames(owner, "found to be one resource with " + younger.text + " (" + gone->key.text + ")",
@@ -455,8 +455,8 @@ ResourceId HomeOf(const DeclaredResource& resource, const Slot& root, Ledger& le
     };
     const bool by_id_alone = is_found_by(true) && !is_found_by(false);
     if (!by_id_alone || IsAssignedName(resource.key())) return each.id;
-    // Fields that name nothing known make no name of another owner's resource, though an id is told
-    // with them: only its own id tells that they are of it.
+    // Fields that name nothing known make no name of another owner's resource, though an id comes
+    // with them: only its own id proves that they are of it.
     if (IsMine(each.id, root, ledger) && Describes(resource, each.id, ledger)) return each.id;
   }
   const bool is_any_free = std::any_of(names.begin(), names.end(), [&](const DeclaredName& name) {
@@ -516,7 +516,7 @@ ResourceId JoinName(const DeclaredName& declared, const ResourceId& home,
   if (AreApart(home, at, ledger)) return home;
   const auto holder = ledger.OwnerOf(at);
   const auto owner = ledger.OwnerOf(home);
-  // What was only observed at home becomes the declarant's.
+  // A resource at home that was only observed becomes the declarant's.
   const bool merges =
       !holder || (owner ? MayMerge(*owner, *holder, ledger)
                         : holder->root == object.root && holder->record != Record::kImported);
@@ -548,7 +548,7 @@ ResourceId JoinNames(const DeclaredResource& resource, const Object& object, Led
     // At once: it tells the resource apart from those that the names after it belong to.
     if (located != nullptr) NoteAccount(home, *located, ledger);
   }
-  // A name that stood for every account was of a catalogue that knew none: its owner tells it now.
+  // A name without account is of a catalogue that knew none: its owner tells the account now.
   if (const auto name = WithoutAccount(resource.key())) {
     const auto named = ledger.Named(*name);
     if (named && named->resource == home && IsMine(home, object.root, ledger)) {
@@ -578,7 +578,7 @@ constexpr std::string_view kNow = " now";
 // then the oldest.
 std::vector<Row> DeclaringBy(const Owner& owner, const std::string& account, const Ledger& ledger) {
   std::vector<Row> rows = ledger.RowsOf(owner.id);
-  // A row that stands here for an id alone, by other fields, tells nothing of where it lies.
+  // A row that is here for an id alone, by other fields, says nothing about its account.
   std::erase_if(rows, [&](const Row& row) {
     return row.identity.account != account || row.identity.parts != owner.identity.parts;
   });
@@ -590,8 +590,8 @@ std::vector<Row> DeclaringBy(const Owner& owner, const std::string& account, con
   return rows;
 }
 
-// The resource lies in another account: what declares it by the provisional account declares the
-// one in `change.to` now.
+// The resource lies in another account: declarations by the provisional account are of the one in
+// `change.to` now.
 bool MoveDeclarations(const Owner& owner, const AccountChange& change, Ledger& ledger) {
   const auto located = LocatedName(owner.id, ledger);
   if (!located || AccountIn(*located) == change.to) return false;
@@ -605,8 +605,8 @@ bool MoveDeclarations(const Owner& owner, const AccountChange& change, Ledger& l
   }
   const std::string reason = MovedReason(change);
   for (const Row& row : rows) DeclareIn(change.to, row, reason, ledger);
-  // What is only reserved there ends by its proof. The owner's rows last: no conflict inherits what
-  // it is about to leave.
+  // Rows that are only reserved there end by their proof. The owner's rows last: no conflict
+  // inherits the resource that it is about to leave.
   for (auto row = rows.rbegin(); row != rows.rend(); ++row) {
     if (row->id.state == RowState::kReserved) continue;
     ledger.MayEnd(row->id.uid);
@@ -615,7 +615,7 @@ bool MoveDeclarations(const Owner& owner, const AccountChange& change, Ledger& l
   return true;
 }
 
-// Of two owners nothing merges: who declares the one has a row at the other, too.
+// Resources of two owners do not merge: the declarants of the one have a row at the other, too.
 bool StandAt(const Owner& other, const ResourceId& id, Ledger& ledger) {
   bool changed = false;
   for (Row row : ledger.RowsOf(id)) {
@@ -784,8 +784,8 @@ bool IsSpeltOtherwise(const Parts& parts) {
   });
 }
 
-// Whose `text` is in the spelling of this pass: what waits for the pass has it only where it keeps
-// it.
+// The resource that has `text` in the spelling of this pass: one that waits for the pass has it
+// only where it keeps it.
 std::optional<ResourceId> HolderOf(const KeyText& text, const Spelling& spelling,
                                    const Ledger& ledger) {
   for (ResourceName& named : ledger.Spelt(text)) {
@@ -807,7 +807,7 @@ bool AreInTwoAccounts(const ResourceId& a, const ResourceId& b, const KeyText& t
   return !AccountFieldIn(text).empty() && one && two && AccountIn(*one) != AccountIn(*two);
 }
 
-// The owner's resource is, of what its declarations say now, what `rows` say.
+// Of the resources that its declarations mean now, the owner keeps the one of `rows`.
 void FollowPart(const std::vector<Row>& rows, Owner& owner) {
   for (const Row& row : rows) {
     if (!Manages(row) || row.root != owner.root) continue;
@@ -827,7 +827,7 @@ void AuditPart(const Owner& owner, const KeyText& text, const std::string& cause
   ledger.Audit(std::move(entry));
 }
 
-// A part of which the owner's root manages nothing: the oldest of its declarations owns it.
+// A part without a managing row of the owner's root: the oldest of its declarations owns it.
 Owner OldestOwns(const std::vector<Row>& rows, Ledger& ledger) {
   const Row& oldest = *std::min_element(rows.begin(), rows.end(), [](const Row& a, const Row& b) {
     return std::tuple(!Manages(a), a.at, a.id.uid) < std::tuple(!Manages(b), b.at, b.id.uid);
@@ -912,7 +912,7 @@ std::size_t Respell(std::span<const ResourceId> ids, const SpellingPass& pass, L
     const Parts parts = PartsOf(id, spelling, ledger);
     if (!IsSpeltOtherwise(parts)) continue;
     ++changed;
-    // First the old names go: what they say belongs to whoever says it by the new spelling.
+    // First the old names go: their texts may be another resource's in the new spelling.
     for (const ResourceName& name : parts.names) ledger.DropName(IdOf(name));
     if (auto owner = ledger.OwnerOf(id)) {
       AuditPart(*owner, parts.own, pass.cause, ledger);

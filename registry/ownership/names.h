@@ -1,4 +1,4 @@
-// Names: which resource a name belongs to, and what a set of names means (N1 to N8 in DESIGN.md).
+// Names: the resource of a name, and the meaning of a set of names (N1 to N8 in DESIGN.md).
 //
 // A resource is identified by its id alone. Each of its names is a row that points to it, and only
 // rows are put, moved or dropped here. A declaration brings names in this order: located as
@@ -41,7 +41,7 @@ KeyText BestOf(const std::vector<ResourceName>& names);
 // How the id of a resource that merged into another one is kept among the names of that one, so
 // that it still finds it. No name of AWS's is spelt so.
 KeyText FormerIdName(const ResourceId& id);
-// The id of which `name` is the former-id name; nothing when it is a name of another sort.
+// The id whose former-id name is `name`; nothing when it is a name of another sort.
 std::optional<ResourceId> FormerIdOf(const ResourceName& name);
 // The resource `now` is found by the id `former`, which was another one's, until it ends; of more
 // than kFormerIdsMax the newest stay.
@@ -50,7 +50,7 @@ void KeepFormerId(const ResourceId& former, const ResourceId& now, Ledger& ledge
 
 // The owner of the resource to which the name belongs.
 std::optional<Owner> OwnerByName(const KeyText& name, const Facts& facts);
-// The owner of what the declaration means, by the first of its names that has one.
+// The owner of the declared resource, by the first of its names that has one.
 std::optional<Owner> OwnerByNames(const DeclaredResource& resource, const Facts& facts);
 
 // The located name of a resource; nothing while its account is not known, or has none.
@@ -67,9 +67,9 @@ bool Describes(const DeclaredResource& resource, const ResourceId& id, const Led
 // there. Nothing: it is known by ids alone.
 std::optional<KeyText> NameIn(std::string_view account, const ResourceId& id, const Ledger& ledger);
 
-// Fills DeclaredResource::awaited of what `object` declares with a located name: the same parts
-// under each provisional account that `moving` has for that account (N6). For reviews; what is seen
-// finds its place when those portions are through.
+// Fills DeclaredResource::awaited of the resources that `object` declares with a located name: the
+// same parts under each provisional account that `moving` has for that account (N6). For reviews;
+// seen objects find their place when those portions are through.
 void AwaitNames(const MovingAccounts& moving, ObjectFacts& object);
 
 // A resource that a declaration means by at least one of its names.
@@ -92,7 +92,7 @@ std::vector<MeantResource> ResourcesMeant(const DeclaredResource& resource, cons
 std::vector<MeantResource> ResourcesConcerned(const DeclaredResource& resource,
                                               const Ledger& ledger);
 
-// What a set of names means for who declares it, case by case in the order of the code:
+// The meaning of a set of names for their declarant, case by case in the order of the code:
 //
 //   taken  a located name or id that another party has from an unguarded status alone, and
 //          configuration tells here, leaves that one. A resource without names ends: its
@@ -104,21 +104,22 @@ std::vector<MeantResource> ResourcesConcerned(const DeclaredResource& resource,
 //     free                          joins the home; an id only the declarant's, at most 8
 //     at home                       is no longer observed when configuration tells it
 //     elsewhere, in another account a located name or id stays. A provisional one moves home, with
-//                                   what was admitted by it and is not seen yet, unless another
-//                                   root, or a younger object seen in this slot, declares by it
+//                                   declarations that were admitted by it and are not seen yet,
+//                                   unless another root, or a younger object seen in this slot,
+//                                   declares by it
 //     elsewhere, apart              stays
 //     elsewhere, of one owner       the two are one: they merge. The elder id and time stay, the
 //                                   younger id finds it still; a living row ends a record
-//     elsewhere, another owner's    stays: who declares it has a row there, a conflict (N4)
+//     elsewhere, another owner's    stays: its declarant has a row there, a conflict (N4)
 //
 // Returns the home.
 ResourceId JoinNames(const DeclaredResource& resource, const Object& object, Ledger& ledger);
 
-// Makes a resource that nobody owns, for who observes it: under the first name alone, since what
-// else an observer says joins nothing. Returns its id.
+// Makes a resource that nobody owns, for its observer: under the first name alone, since an
+// observer's other names join nothing. Returns its id.
 ResourceId ObserveNew(const DeclaredResource& resource, Ledger& ledger);
 
-// An account that became known: what is declared by the provisional account `from` ("?…") is in
+// An account that became known: resources declared by the provisional account `from` ("?…") are in
 // `to`.
 struct AccountChange {
   std::string from;
@@ -127,15 +128,15 @@ struct AccountChange {
   bool operator==(const AccountChange&) const = default;
 };
 // Gives each of the resources that has a name under the provisional account, or is declared by it,
-// its located name: joined with what has that already where both are one owner's, else its rows
-// stand there, too, as conflicts. Declarations by it of a resource in another account declare one
-// in `to` from now on, and leave the former orphaned, for the reason MovedReason. Idempotent.
-// Returns how many changed. For passes of bounded transactions.
+// its located name: joined with the resource that has that already where both are one owner's, else
+// its rows are there, too, as conflicts. Declarations by it of a resource in another account
+// declare one in `to` from now on, and leave the former orphaned, for the reason MovedReason.
+// Idempotent. Returns how many changed. For passes of bounded transactions.
 std::size_t LocateResources(std::span<const ResourceId> ids, const AccountChange& change,
                             Ledger& ledger);
 
-// Owner::record_reason of what was left orphaned because the ProviderConfig behind the provisional
-// account `from` leads to account `to` now; and back.
+// Owner::record_reason of a resource that was left orphaned because the ProviderConfig behind the
+// provisional account `from` leads to account `to` now; and back.
 std::string MovedReason(const AccountChange& change);
 std::optional<AccountChange> ReadMovedReason(std::string_view reason);
 // The reason why `object` does not mean the resource of `row` any more: MovedReason where it is its

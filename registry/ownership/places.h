@@ -1,4 +1,4 @@
-// Places: where an ownership counts. What is counted together by them, for quotas.
+// Places: where an ownership counts. Quotas count by them.
 #ifndef TRUCE_REGISTRY_OWNERSHIP_PLACES_H_
 #define TRUCE_REGISTRY_OWNERSHIP_PLACES_H_
 
@@ -18,7 +18,7 @@ struct Owner;
 using ClusterNamespace = std::pair<std::string, std::string>;
 
 // Every ownership counts in one place, whatever its state: reserved, held, orphaned and imported
-// ones alike. Who only observes owns nothing, and a second manager neither.
+// ones alike. An observer owns nothing, nor does a second manager.
 struct Place {
   std::string type;     // "s3/Bucket"
   std::string account;  // 12 digits; empty: not known, or the type has none
@@ -28,7 +28,7 @@ struct Place {
   auto operator<=>(const Place&) const = default;
 };
 
-// Where `owner` counts: a function of the owner alone, so that whoever keeps counts needs to see
+// Where `owner` counts: a function of the owner alone, so that a keeper of counts needs to see
 // nothing but owners change.
 Place PlaceOf(const Owner& owner);
 // The same from the texts of a root and of an identity (ToText); nothing when they are none.

@@ -94,7 +94,7 @@ void ResolveReferences(const Catalogue& catalogue, const Facts& facts, ObjectFac
       const auto slot = SlotOf(reference, *type, own->flavour, object.slot);
       const auto there = slot ? facts.ObjectBySlot(*slot) : std::nullopt;
       const auto name = there ? NameOf(there->uid, reference.type, facts) : std::nullopt;
-      // As where a value stands in the reference's place: it witnesses nothing of this one (E8).
+      // As a value in the reference's place: it witnesses nothing of this one (E8).
       if (name && !Resolve(resource, reference, *name, *spec)) {
         object.account_disagreement.assign(SpecOf(own->flavour).shown_by);
         object.account_disagreement += " names another resource: " + Printable(resource.shown_arn);

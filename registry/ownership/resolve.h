@@ -19,8 +19,8 @@ class Facts;
 // (N8). Reads nothing when the object has none of these.
 void ResolveReferences(const Catalogue& catalogue, const Facts& facts, ObjectFacts& object);
 
-// The same for the version before `object`, of which nothing is resolved yet: only references that
-// `object` has too. What it spells out instead was not held by a reference before (R1).
+// The same for the version before `object`, which is not resolved yet: only references that
+// `object` has too. A part that it spells out instead was not held by a reference before (R1).
 void ResolveHeld(const Catalogue& catalogue, const Facts& facts, const ObjectFacts& object,
                  ObjectFacts& before);
 

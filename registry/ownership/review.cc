@@ -25,10 +25,10 @@ std::string_view Name(ClashReason reason) {
 
 namespace {
 
-// A reserved row older than this is worth a proof when it stands in somebody's way.
+// A reserved row older than this is worth a proof when it is in somebody's way.
 constexpr std::chrono::seconds kProveAfter{60};
 
-// Who is trusted is not limited, and what it reserves counts against nobody.
+// Trusted callers have no limit, and their reservations are not counted.
 bool IsLimited(const Requester& requester) {
   return !requester.composite_controller && !requester.provider && !requester.restorer;
 }
@@ -56,7 +56,7 @@ std::string DigestOf(const std::vector<Pair>& pairs) {
   return digest;
 }
 
-// What the decision knows while it goes through the pairs.
+// State of the decision while it goes through the pairs.
 struct Case {
   const ReviewRequest& request;
   Ledger& ledger;
@@ -83,13 +83,13 @@ bool IsLate(const ReviewRequest& request, const DeclaredResource& resource) {
   });
 }
 
-// The pairs that this request adds: all of a CREATE; of an UPDATE new keys and raised intents. What
-// the object holds moves with it to another root, where it may (W3).
+// The pairs that this request adds: all of a CREATE; of an UPDATE new keys and raised intents.
+// Resources that the object holds move with it to another root, where they may (W3).
 std::vector<Pair> AddedPairs(const ReviewRequest& request) {
   std::vector<Pair> added;
   for (std::size_t i = 0; i < request.object.resources.size(); ++i) {
     const DeclaredResource& resource = request.object.resources[i];
-    // A partial declaration reserves nothing: what it means depends on what it lacks.
+    // A partial declaration reserves nothing: its meaning depends on its missing parts.
     if (resource.key().empty() || resource.partial) continue;
     if (request.old_object) {
       const DeclaredResource* old = Declares(*request.old_object, resource.key());
@@ -108,7 +108,7 @@ std::vector<Pair> AddedPairs(const ReviewRequest& request) {
 // The same review came before and its row is there: it is allowed again, whatever the modes say
 // now.
 bool IsReplay(const Case& c, const ResourceId& id) {
-  // Of the rows as they were before this review: what it reserves itself is no answer.
+  // The rows as they were before this review: its own reservations are no answer.
   const std::vector<Row> rows = c.ledger.facts().RowsOf(id);
   return std::ranges::any_of(rows, [&](const Row& row) {
     return row.id.uid == c.object.uid && row.id.state == RowState::kReserved &&
@@ -116,7 +116,7 @@ bool IsReplay(const Case& c, const ResourceId& id) {
   });
 }
 
-// What stands between the pair and its grant.
+// The obstacle between the pair and its grant.
 struct Obstacle {
   std::optional<ClashReason> reason;
   std::string step;
@@ -193,8 +193,8 @@ bool IsPlaceTaken(const Case& c) {
                              [](const Row& row) { return row.id.state == RowState::kSeen; });
 }
 
-// Adds the reserved row; `promised`: no other root's may stand beside it. One that an earlier
-// review of this object left, and that may still come true, is not weakened.
+// Adds the reserved row; `promised`: no other root's may be beside it. One that an earlier review
+// of this object left, and that may still come true, is not weakened.
 void Reserve(const Case& c, const Pair& pair, const ResourceId& id, bool promised = false) {
   Row row;
   row.id = {id, c.object.uid, RowState::kReserved};
@@ -236,7 +236,7 @@ void FindElsewhere(const Case& c, const Pair& pair, Decision& decision) {
   }
 }
 
-// A resource that the pair means, and what stands between them.
+// A resource that the pair means, and the obstacle between them.
 struct Meaning {
   Meaning(MeantResource&& resource, const Ledger& ledger)
       : meant(std::move(resource)), owner(ledger.OwnerOf(meant.id)) {}
@@ -255,14 +255,14 @@ std::vector<Meaning> MeaningsOf(const Case& c, const Pair& pair) {
     if (meaning.obstacle.reason && HeldBefore(c, pair, meaning.meant.id)) {
       meaning.obstacle = {.held = true};
     }
-    // What is about to move to another account is decided against, never joined (N6).
+    // A resource that is about to move to another account is decided against, never joined (N6).
     if (meaning.meant.awaited && !meaning.obstacle.reason) meanings.pop_back();
   }
   return meanings;
 }
 
-// The owner of what was meant, merged with another one by now or not; nothing: it is not meant any
-// more.
+// The owner of the resource that was meant, merged with another one by now or not; nothing: it is
+// not meant any more.
 std::optional<Owner> OwnerNow(const Case& c, const Pair& pair, const Meaning& meaning) {
   for (const MeantResource& meant : ResourcesMeant(*pair.resource, c.ledger)) {
     if (meant.id == meaning.meant.id) return c.ledger.OwnerOf(meant.id);
@@ -271,7 +271,7 @@ std::optional<Owner> OwnerNow(const Case& c, const Pair& pair, const Meaning& me
   return former ? c.ledger.OwnerOf(former->resource) : std::nullopt;
 }
 
-// Names first: what is one resource must be one before it is granted.
+// Names first: two resources that are one must merge before the grant.
 void Grant(const Case& c, const Pair& pair, const std::vector<Meaning>& meanings) {
   const ResourceId home = JoinNames(*pair.resource, c.object, c.ledger);
   if (!c.ledger.OwnerOf(home)) GrantNew(home, *pair.resource, c.grantee, c.ledger);
@@ -284,7 +284,7 @@ void Grant(const Case& c, const Pair& pair, const std::vector<Meaning>& meanings
       GrantInPlace(*owner, *pair.resource, c.grantee, c.ledger);
     }
   }
-  // I2 speaks of what was enforced: what a weaker mode let in may stand beside another's.
+  // I2 holds for enforced decisions: a weaker mode may let a manager in beside another one.
   const bool promised = pair.mode == Mode::kEnforce && !pair.late &&
                         std::ranges::none_of(meanings, [](const Meaning& meaning) {
                           return meaning.obstacle.reason || meaning.obstacle.held;
@@ -315,8 +315,8 @@ void ProposeProofs(const Case& c, const Owner& holder, Decision& decision) {
   }
 }
 
-// Fills in who stands behind the holder. A root that declares the resource itself lives: only for
-// one that does not is more read than the rows.
+// Fills in the incumbent behind the holder. A root that declares the resource itself lives: only
+// for one that does not is more read than the rows.
 void NameIncumbent(const Case& c, Clash& clash) {
   const Owner& holder = clash.holder;
   std::optional<Row> best;
@@ -369,13 +369,13 @@ bool DecidePair(const Case& c, const Pair& pair, Decision& decision) {
     return owner && (owner->root == c.object.root || owner->contested) &&
            IsReplay(c, meaning.meant.id);
   });
-  // The API server repeats calls: the answer stands as it was given, and nothing is written twice.
+  // The API server repeats calls: the answer is the same, and nothing is written twice.
   if (replay) return false;
   const std::size_t denied_before = decision.denied.size();
   for (Meaning& meaning : meanings) {
     if (!meaning.obstacle.reason) continue;
-    // Names known from a status alone deny nothing, since whoever may write the status could take
-    // any account's names (W5).
+    // Names known from a status alone deny nothing, since a writer of the status could take any
+    // account's names (W5).
     const bool may_deny = !meaning.meant.observed || c.ledger.parties().statuses_guarded;
     const bool denies = may_deny && pair.mode == Mode::kEnforce && !pair.late;
     // Filled in where it stays: to move one is to move some forty texts.
@@ -386,7 +386,7 @@ bool DecidePair(const Case& c, const Pair& pair, Decision& decision) {
     clash.step = meaning.obstacle.step;
     clash.same_party = c.ledger.OneParty(meaning.owner->party, PartyOf(c.object.root));
     clash.late = pair.late;
-    clash.holder = std::move(*meaning.owner);  // who owns it is asked anew before a grant
+    clash.holder = std::move(*meaning.owner);  // the owner is looked up anew before a grant
     NameIncumbent(c, clash);
     if (denies) {
       ProposeProofs(c, clash.holder, decision);
@@ -473,7 +473,7 @@ bool TellsCreation(const ReviewRequest& request) {
 }
 
 // Marks the resources of `declared` that the object holds as real: a provider or a restorer says so
-// by this review, or marks of creation stood before the object declared something else.
+// by this review, or marks of creation were there before the object declared something else.
 void MakeReal(const Case& c, const ObjectFacts& declared) {
   for (const DeclaredResource& resource : declared.resources) {
     if (resource.intent == Intent::kObserves) continue;
@@ -486,7 +486,8 @@ void MakeReal(const Case& c, const ObjectFacts& declared) {
   }
 }
 
-// What waited for this claim comes under its root; once the composite is back it stands between.
+// Chains that waited for this claim come under its root; once the composite is back it is their
+// parent.
 void GatherAwaiting(const Case& c) {
   for (const Pair& pair : c.pairs) {
     for (const MeantResource& meant : ResourcesMeant(*pair.resource, c.ledger)) {
@@ -523,9 +524,9 @@ void NoteLettingGo(const Case& c) {
   }
 }
 
-// R2: what a restorer brings back comes under the holder's root of record: in a slot that the chain
-// had, or by the label of a composite that the holder's claim names and that is not there yet.
-// Never beside another managed resource. Anybody else's CREATE in such a slot is refused (R3).
+// R2: an object that a restorer brings back comes under the holder's root of record: in a slot that
+// the chain had, or by the label of a composite that the holder's claim names and that is not there
+// yet. Never beside another managed resource. Anybody else's CREATE in such a slot is refused (R3).
 std::optional<Slot> RestoredUnder(const ReviewRequest& request, const Ledger& ledger) {
   const ObjectFacts& object = request.object;
   if (!IsRestored(request)) return std::nullopt;
@@ -561,7 +562,7 @@ bool ChangesNothing(const ReviewRequest& request) {
          AddedPairs(request).empty();
 }
 
-// Where the object stands, and what is remembered of who wrote what.
+// The object's place, and the remembered writers of its marks.
 Object ReviewedObject(const ReviewRequest& request, const std::optional<Object>& before,
                       const Ledger& ledger) {
   Object object = ObjectOf(request.object, EvidenceOf(request), before, ledger);
@@ -574,12 +575,12 @@ Object ReviewedObject(const ReviewRequest& request, const std::optional<Object>&
     if (!request.requester.provider) object.stripped = request.old_object->version.value_or(0);
   }
   // Where a watcher is, the word that it shows counts: a forger of reviews cannot write there (W7).
-  // What a restorer brings is old, and no news later (W6).
+  // An object that a restorer brings is old, and no news later (W6).
   if (!request.watched || IsRestored(request)) object.transfer_to = request.object.transfer_to;
   if (TellsCreation(request) && !request.requester.provider && !request.requester.restorer) {
     object.told = request.object.created_marks;
   }
-  // The marks of a renamed object are of what it made under the former name.
+  // The marks of a renamed object are of resources under the former name.
   if (GivesUpAName(request)) object.told = request.object.created_marks;
   return object;
 }

@@ -31,7 +31,7 @@ enum class ClashReason : std::uint8_t {
 };
 std::string_view Name(ClashReason reason);
 
-// The object that stands in the way for the holder: a managed one before what is mapped.
+// The object that is in the way for the holder: a managed one before a mapped one.
 struct Incumbent {
   Slot slot;
   bool managed = false;
@@ -46,14 +46,13 @@ struct Clash {
   Mode mode = Mode::kEnforce;
   DeclaredResource resource;
   Owner holder;
-  // Who speaks for the holder: its root, or while nothing stands in that slot the topmost living
-  // object of its chain (W6). Empty: its root.
+  // The speaker for the holder: its root, or while that slot is empty the topmost living object of
+  // its chain (W6). Empty: its root.
   Slot speaker;
-  // Of who speaks there is a reservation only, and a watch that has not seen it: it may be on its
-  // way, or never come.
+  // The speaker is only reserved, and a watch has not seen it: it may be on its way, or never come.
   bool unseen = false;
   std::optional<Incumbent> incumbent;  // none: a record, or one that may be another resource's
-  std::string step;                    // kTransferring: what the old owner must still do
+  std::string step;                    // kTransferring: the next act of the old owner
   bool same_party = false;             // the holder's party is the requester's: full disclosure
   bool late = false;  // allowed although enforced: denying it would leak the cloud resource
   // The requester's party owns the resource into which this one is written. For the judgement to
@@ -74,7 +73,7 @@ struct Decision {
   // Reserved rows of the holders that are older than 60 s: their proof should run at once.
   std::vector<RowId> prove;
   Slot root;                       // of the object, by the accepted links
-  std::vector<std::size_t> added;  // what was decided on: indices in the request's object.resources
+  std::vector<std::size_t> added;  // the decided ones: indices in the request's object.resources
   Changes changes;                 // empty when denied
 
   bool operator==(const Decision&) const = default;
@@ -92,8 +91,8 @@ Decision Decide(const ReviewRequest& request, const Facts& facts, Timestamp now,
 // off what terminates, or writes the marks of its creation.
 bool ActsAsProvider(const ReviewRequest& request);
 
-// What Decide reads or writes, as far as the request tells. For stores that lock or fetch it
-// beforehand: it costs about as much as a decision.
+// The things that Decide reads or writes, as far as the request tells. For stores that lock or
+// fetch them beforehand: it costs about as much as a decision.
 Locks LocksOf(const ReviewRequest& request);
 
 }  // namespace truce

@@ -1,4 +1,4 @@
-// ReviewRequest: what one admission request asks of the registry.
+// ReviewRequest: the question of one admission request to the registry.
 #ifndef TRUCE_REGISTRY_OWNERSHIP_REVIEW_REQUEST_H_
 #define TRUCE_REGISTRY_OWNERSHIP_REVIEW_REQUEST_H_
 

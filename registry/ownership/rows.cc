@@ -46,7 +46,7 @@ Slot ImportRoot(std::string_view source) {
   return {"", std::string(kImportGroup), std::string(kImportKind), "", std::string(source)};
 }
 
-// No object's uid is spelt so: before the slash stands its cluster, which is not empty.
+// No object's uid is spelt so: its cluster, before the slash, is not empty.
 Uid ImportUid(std::string_view source) { return {"/" + std::string(source)}; }
 
 std::string_view SourceOf(const Slot& root) {

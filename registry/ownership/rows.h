@@ -1,4 +1,4 @@
-// What the registry keeps: declaration rows, owners, objects, audit entries.
+// Rows of the registry: declarations, owners, objects, audit entries.
 //
 // Plain values. The invariants that tie them together are listed in DESIGN.md.
 #ifndef TRUCE_REGISTRY_OWNERSHIP_ROWS_H_
@@ -30,14 +30,14 @@ struct Row {
   bool managed = true;        // a managed resource, not a mapped claim or composite
   ResourceIdentity identity;  // as it declares it: another catalogue spells its names by this
   ReviewUid review;           // the review that made a reserved row; empty for seen rows
-  std::string digest;         // of what that review decided on; a replay must match both
+  std::string digest;         // of the resources of that review; a replay must match both
   // Of a reserved row: the version that its review decided on; only a later one confirms it. 0: a
   // creation in a place where a living object was seen; kNoWord: such a one whose kind was out of
   // sight since, so that it may have come true and ended unseen, unless that object still lives.
   // Of a seen one: the version from which a provider's review took its finalizer off, since the
   // resource was not there (E8), or kNoWord.
   std::optional<std::uint64_t> base;
-  std::string user;  // who asked, for limits; empty: it counts for none, or was seen
+  std::string user;  // the requester, for limits; empty: it counts for none, or was seen
   Timestamp at{};    // when the declaration was first recorded; survives confirmation
   // The object's creationTimestamp, or when its provider made the resource, if that was earlier.
   std::optional<Timestamp> created;
@@ -77,7 +77,7 @@ enum class Record : std::uint8_t {
 };
 std::string_view Name(Record record);
 
-// What people are told about a holder; derived from its rows whenever they change.
+// The state of a holder, for people; derived from its rows whenever they change.
 enum class HolderState : std::uint8_t { kReserved, kHeld, kTerminating };
 std::string_view Name(HolderState state);
 
@@ -86,8 +86,8 @@ inline constexpr std::size_t kLeftMax = 8;
 // The one owner of a resource (I1).
 struct Owner {
   ResourceId id;  // of the resource
-  // Derived: the best of its names, which people are shown and lists are ordered by. Never
-  // compared: what a name means Facts::Named tells.
+  // Derived: the best of its names, for people and for the order of lists. Never compared:
+  // Facts::Named tells the meaning of a name.
   KeyText key;
   Slot root;
   PartyId party;
@@ -113,21 +113,21 @@ struct Owner {
   // Slots of the root's chain whose declarations ended, the newest last, at most kLeftMax: a
   // restorer may bring them back (R2).
   std::vector<Slot> left;
-  // Of what a list only reserves (record kImported, not real): first moment at which it no longer
-  // holds (lists/import.h).
+  // Of a resource that a list only reserves (record kImported, not real): first moment at which it
+  // no longer holds (lists/import.h).
   std::optional<Timestamp> until;
 
   bool operator==(const Owner&) const = default;
 };
 
-// The key with its account left out: what two declarations share that differ in the account alone.
-// Empty when the key has no account.
+// The key without its account: equal for two declarations that differ in the account alone. Empty
+// when the key has no account.
 std::string ShapeOf(std::string_view key);
 inline std::string ShapeOf(const KeyText& key) { return ShapeOf(std::string_view(key.text)); }
 
-// What is imported is owned by a list of resources, its source ("terraform:network"), for which a
-// root of kind Import, group truce.dev, stands. A list owns by a record. Beside another owner it
-// has a row that manages, of the one life ImportUid; when it inherits, that is its record again.
+// An imported resource is owned by a list of resources, its source ("terraform:network"), whose
+// root has kind Import, group truce.dev. A list owns by a record. Beside another owner it has a row
+// that manages, of the one life ImportUid; when it inherits, that is its record again.
 Slot ImportRoot(std::string_view source);
 Uid ImportUid(std::string_view source);
 // Empty for a root that is no list.
@@ -162,7 +162,7 @@ struct Object {
   std::string contact;
   std::string transfer_to;  // the annotation as last known: only another word is news (W6)
   // The marks of creation (ObjectFacts::created_marks) that somebody else than a provider wrote, or
-  // that stood when the object was renamed: no proof that what it declares exists (E3).
+  // that were there when the object was renamed: no proof that its resources exist (E3).
   std::string told;
   // The version from which somebody else than a provider removed the provider's finalizer; the
   // newest such review counts, until a provider removes it too (W7).
@@ -206,7 +206,7 @@ struct AuditEntry {
   bool operator==(const AuditEntry&) const = default;
 };
 
-// Where a line stands in the log. Numbers alone are in the order written where one program writes;
+// The place of a line in the log. Numbers alone are in the order written where one program writes;
 // several that write at once may show a lower one after a higher one.
 struct AuditPlace {
   // Raised when a database moves to another server, which counts transactions anew; these two are 0
@@ -227,7 +227,7 @@ struct AuditLine {
 
 // Which lines of the audit log are asked for: by place or, where a number bounds them, by number.
 // By place, oldest first and of all resources, there are only lines that no other one can come
-// before any more, so whoever goes on behind the last one that it got misses none.
+// before any more, so a reader that goes on behind its last one misses none.
 struct AuditRange {
   std::uint64_t from = 0;            // numbers not less than this
   std::uint64_t until = 0;           // numbers less than this; 0: to the end
@@ -306,9 +306,9 @@ struct Changes {
   // Not empty: the decision would break an invariant, which the text names. All else is empty, and
   // stores refuse it with kInternal.
   std::string breach;
-  // Deciding once more after these were written tells the same, and writes nothing: a store that
-  // does not know whether they were may do so. Where nothing is to be written: what is answered
-  // rests on what stands, which must be as durable as what is written.
+  // Deciding once more after these were written gives the same answer, and writes nothing: a store
+  // that does not know whether they were may do so. Without changes: the answer rests on stored
+  // rows, which must be as durable as new ones.
   bool repeatable = false;
 
   bool empty() const {

@@ -93,10 +93,10 @@ void EndRow(const RowId& id, End end, const std::string& cause, Ledger& ledger) 
   if (!row) return;
   ledger.DropRow(id);
   auto owner = ledger.OwnerOf(id.resource);
-  // Others' rows end without a word about the ownership, and a record stands without rows.
+  // Others' rows end without a word about the ownership, and a record needs no rows.
   if (!owner || owner->root != row->root || !Manages(*row) || owner->record != Record::kNone)
     return;
-  // Out of sight: it may have come true, and what it made lives on.
+  // Out of sight: it may have come true, and its resource lives on.
   if (id.state == RowState::kReserved && row->base == Row::kNoWord) owner->real = true;
   const std::vector<Row> rest = ledger.RowsOf(id.resource);
   // The chain has lost a declaration: its slot may be restored later (R2).
@@ -136,7 +136,7 @@ bool HasProviderFinalizer(const ObjectFacts& object) {
 namespace {
 
 // When the object was made, or its resource where that was earlier, by its provider's marks: a
-// restored object is younger than what it made.
+// restored object is younger than its resource.
 std::optional<Timestamp> MadeAt(const ObjectFacts& object, const Object& known) {
   std::optional<Timestamp> out = object.created;
   if (!out || !WasCreated(object, known)) return out;
@@ -167,8 +167,8 @@ struct SeenDeclaration {
   bool gap = false;   // versions before this one were not seen
 };
 
-// E8: what the object made of the resource, it made by what its ProviderConfig says now;
-// by what was known before this version.
+// E8: whether the object made the resource by the present content of its ProviderConfig, judged by
+// the facts before this version.
 bool IsSure(const ObjectFacts& object, const ResourceId& id, const Slot& root,
             const Ledger& ledger) {
   if (object.deleting || object.account_fields.empty()) return false;
@@ -178,7 +178,7 @@ bool IsSure(const ObjectFacts& object, const ResourceId& id, const Slot& root,
   if (owner->root == root && !owner->real) return true;  // it made nothing yet
   if (!object.fields_shown || !object.account_disagreement.empty()) return false;
   if (!LiesInAccount(id, ledger)) return true;
-  // What is known of its ProviderConfig's account may be of before.
+  // The account that is known of its ProviderConfig may be of before.
   const std::string& shown = object.shown_account;
   const std::string& known = owner->identity.account;
   return !shown.empty() && (shown == known || !IsAccount(known));
@@ -191,7 +191,7 @@ void Acquire(const ResourceId& id, const SeenDeclaration& seen, Ledger& ledger) 
   if (!owner) {
     GrantNew(id, resource, grantee, ledger);
   } else if (IsForParty(*owner, grantee.object, ledger) &&
-             // A row of its own root ends a record, whoever stands beside it.
+             // A row of its own root ends a record, whatever is beside it.
              (owner->root == grantee.object.root ||
               !HasSibling(*owner, grantee.object, object.managed, ledger))) {
     GrantInPlace(*std::move(owner), resource, grantee, ledger);
@@ -300,8 +300,8 @@ void OutOfSight(const Uid& uid, Ledger& ledger) {
 
 namespace {
 
-// Records where the object stands by what is known now. The object as it was placed, and its word
-// as last known.
+// Records the object's place by present knowledge. Returns the object as placed, and its word as
+// last known.
 std::pair<Object, std::string> PutObjectOf(const ObjectFacts& object, Ledger& ledger) {
   const auto known = ledger.ObjectByUid(object.uid);
   Object placed = ObjectOf(object, Evidence::kBothSides, known, ledger);
@@ -315,7 +315,7 @@ void SeeObserver(const SeenDeclaration& seen, Ledger& ledger) {
     const auto row = ledger.FindRow({each.id, seen.object.uid, RowState::kSeen});
     if (row && Manages(*row)) EndRow(row->id, End::kUnproved, "demoted to Observe", ledger);
   }
-  // Anew: of what is left orphaned in another account the declaration says nothing any more (N5).
+  // Anew: the declaration no longer means a resource that is left orphaned in another account (N5).
   std::vector<MeantResource> meant = ResourcesMeant(seen.resource, ledger);
   if (meant.empty()) meant.push_back({ObserveNew(seen.resource, ledger)});
   for (const MeantResource& each : meant) PutSeen(each.id, seen, ledger);
@@ -398,14 +398,14 @@ void See(const ObjectFacts& object, bool out_of_sight, Ledger& ledger) {
     const bool has =
         resource != nullptr && (!Manages(row) || resource->intent != Intent::kObserves);
     if (row.id.state == RowState::kSeen && !has) {
-      // What it does not declare any more may exist for all that.
+      // A resource that it does not declare any more may exist for all that.
       EndRow(row.id, End::kUnproved, WhyNotMeant(object, row), ledger);
     } else if (row.id.state == RowState::kReserved && has && Confirms(object, row)) {
-      EndRow(row.id, End::kUnproved, "confirmed", ledger);  // the seen row stands for it
+      EndRow(row.id, End::kUnproved, "confirmed", ledger);  // the seen row replaces it
     }
   }
   AdoptNamed(placed, ledger);
-  HearWord(placed, said, ledger);  // of what joined, too
+  HearWord(placed, said, ledger);  // of chains that joined, too
 }
 
 std::vector<Row> RowsBelow(const Uid& uid, const Slot& slot, const Ledger& ledger) {
@@ -425,7 +425,7 @@ std::vector<Row> RowsBelow(const Uid& uid, const Slot& slot, const Ledger& ledge
       }
     };
     open_below(place);
-    // What hangs below one that is gone.
+    // Objects below one that is gone.
     const auto object = ledger.ObjectByUid(at);
     if (!object) continue;
     for (const std::string& name : object->names) {
@@ -438,13 +438,13 @@ std::vector<Row> RowsBelow(const Uid& uid, const Slot& slot, const Ledger& ledge
 
 void HearWord(const Object& object, const std::string& before, Ledger& ledger) {
   const std::string& word = object.transfer_to;
-  // Only another word is news: what was agreed since stays.
+  // Only another word is news: agreements since then stay.
   if (word == before || SpeakerOf(object, ledger).uid != object.uid) return;
   const std::vector<ResourceId> orphans = ledger.OrphansOf(object.root);
   std::set<ResourceId> ids(orphans.begin(), orphans.end());
   for (const Row& row : RowsBelow(object.uid, object.slot, ledger)) ids.insert(row.id.resource);
-  // What it only observes by now, others of its place may still hold for its root: lives that were
-  // admitted and perhaps never came.
+  // A resource that it only observes by now may still be held for its root by others of its place:
+  // lives that were admitted and perhaps never came.
   for (const Row& row : ledger.RowsOfUid(object.uid)) ids.insert(row.id.resource);
   for (const ResourceId& id : ids) {
     auto owner = ledger.OwnerOf(id);
@@ -509,14 +509,15 @@ void SeeDeleted(const ObjectFacts& last, const Ending& ending, Ledger& ledger) {
   const auto object = ledger.ObjectByUid(last.uid);
   // The last version may tell what none before did: names, an ARN, a parent.
   if (object) See(last, false, ledger);
-  // A review of an older version was followed by another write: what it took off came back.
+  // A review of an older version was followed by another write: the finalizer that it took off came
+  // back.
   const bool stripped =
       object && object->stripped && (!ending.before || *ending.before <= *object->stripped);
   const bool ended = last.managed && last.terminating && !stripped && !ending.crd_terminating &&
                      !ending.config_changed;
   const DeclaredAt all = DeclaredBy(last, ledger);
   std::vector<Row> rows = ledger.RowsOfUid(last.uid);
-  // Reservations first: the end of what was seen decides whether the key becomes free.
+  // Reservations first: the end of the seen row decides whether the key becomes free.
   std::stable_sort(rows.begin(), rows.end(), [](const Row& a, const Row& b) {
     return a.id.state == RowState::kReserved && b.id.state == RowState::kSeen;
   });
@@ -527,7 +528,7 @@ void SeeDeleted(const ObjectFacts& last, const Ending& ending, Ledger& ledger) {
     const bool may_tell = ended && declared != nullptr && declared->intent == Intent::kDeletes &&
                           row.id.state == RowState::kSeen && row.account_fields != Row::kChanged &&
                           (row.account_fields != Row::kMoved || !LiesInAccount(id, ledger));
-    // Whether its provider told that what `row` stands for is gone.
+    // Whether its provider reported the resource of `row` gone.
     const bool told =
         may_tell &&
         (last.deleting || (LetGo(row, last, ending) && NamesAllIds(*declared, id, ledger)));
@@ -550,7 +551,7 @@ void Prove(const RowId& reserved, const Proof& proof, Ledger& ledger) {
   auto row = ledger.FindRow(reserved);
   if (!row) return;
   ledger.MayEnd(reserved.uid);
-  // Who had the place before it was asked for, and has it now, had it all along.
+  // An object that had the place before it was asked for, and has it now, had it all along.
   const auto there = proof.object ? ledger.ObjectByUid(proof.object->uid) : std::nullopt;
   const bool taken = there && there->uid != reserved.uid && there->at <= row->at;
   if (row->base == Row::kNoWord && taken) {
@@ -566,7 +567,7 @@ void Prove(const RowId& reserved, const Proof& proof, Ledger& ledger) {
 
 void Absent(const RowId& seen, Ledger& ledger) {
   if (!ledger.FindRow(seen)) return;
-  // What it did since it was seen nobody knows.
+  // Nobody knows its acts since it was seen.
   OutOfSight(seen.uid, ledger);
   EndRow(seen, End::kUnproved, "absent from the cluster, end not witnessed", ledger);
   ForgetIfEmpty(seen.uid, ledger);
@@ -640,7 +641,8 @@ void Unreserve(Owner owner, const std::string& cause, const std::string& actor, 
 
 bool Import(const KeyText& name, Owner imported, const std::string& actor, Ledger& ledger) {
   const auto named = ledger.Named(name);
-  // A list takes nothing from an owner, by whichever of its names; what is only observed it takes.
+  // A list takes nothing from an owner, by whichever of its names; it takes a resource that is only
+  // observed.
   if (named && ledger.OwnerOf(named->resource)) return false;
   if (named) {
     imported.id = named->resource;

@@ -1,6 +1,5 @@
-// Sight: what a version of a live object, its end, a proof or an absence does to rows and
-// ownerships (E1 to E9): confirmed, ended, freed or left orphaned, found without
-// reservation.
+// Sight: the effects of a version of a live object, its end, a proof or an absence on rows and
+// ownerships (E1 to E9): confirmed, ended, freed or left orphaned, found without reservation.
 #ifndef TRUCE_REGISTRY_OWNERSHIP_SIGHT_H_
 #define TRUCE_REGISTRY_OWNERSHIP_SIGHT_H_
 
@@ -35,9 +34,10 @@ enum class End : std::uint8_t {
 void EndRow(const RowId& row, End end, const std::string& cause, Ledger& ledger);
 
 // The object of `uid` may have changed while nobody watched (watch gap, relist, Truce was down):
-// what it manages, reserved or seen, counts as real from now on; not by a claim or composite what a
-// managed resource once declared (E1). To be called for every uid of a kind whose watch had a gap,
-// before its list is applied: a reservation may have come true and ended again unseen.
+// resources that it manages, reserved or seen, count as real from now on; not, by a claim or
+// composite, those that a managed resource once declared (E1). To be called for every uid of a kind
+// whose watch had a gap, before its list is applied: a reservation may have come true and ended
+// again unseen.
 void OutOfSight(const Uid& uid, Ledger& ledger);
 
 // Only the place of a live object in its lineage: its object row, its parent, the children it
@@ -48,13 +48,14 @@ void Meet(const ObjectFacts& object, Ledger& ledger);
 
 // A version of a live object was seen (list, watch or quorum GET). Adds or refreshes its seen rows,
 // acquires what is free, records conflicts, confirms reservations by a later version with that uid
-// and that resource, drops seen rows of what it no longer declares. Idempotent (I9). Never touches
-// another uid's rows (I7). `out_of_sight`: it changed while nobody watched (OutOfSight).
+// and that resource, drops seen rows of resources that it no longer declares. Idempotent (I9).
+// Never touches another uid's rows (I7). `out_of_sight`: it changed while nobody watched
+// (OutOfSight).
 void See(const ObjectFacts& object, bool out_of_sight, Ledger& ledger);
 
 // The object declares what `row` says in `account` from now on, since its ProviderConfig leads
-// there: it acquires a free resource, else stands beside its owner as a conflict. A seen row stands
-// there as if seen, a reserved one is reserved there too. `row` itself stays.
+// there: it acquires a free resource, else is a conflict beside its owner. A seen row is there as
+// if seen, a reserved one is reserved there too. `row` itself stays.
 void DeclareIn(const std::string& account, const Row& row, const std::string& cause,
                Ledger& ledger);
 
@@ -64,8 +65,8 @@ inline constexpr std::size_t kBelowMax = 4096;
 std::vector<Row> RowsBelow(const Uid& uid, const Slot& slot, const Ledger& ledger);
 
 // The owner's word: from now on `successor` may take over, nobody if it is empty. Where only a
-// record is left of the owner, whoever it names, and manages the resource already, takes over at
-// once, as it would have at the end of the owner's last row.
+// record is left of the owner, a successor that manages the resource already takes over at once, as
+// it would have at the end of the owner's last row.
 void PutSuccessor(Owner owner, const std::string& successor, Ledger& ledger);
 
 // Hears the annotation truce.dev/transfer-to of `object`, if it speaks for its root (SpeakerOf):
@@ -81,11 +82,12 @@ bool WasCreated(const ObjectFacts& object, const Object& known);
 // Whether the finalizer that only its provider may remove is there (FinalizerOf).
 bool HasProviderFinalizer(const ObjectFacts& object);
 
-// What is known of an object's end beside its last version.
+// Knowledge of an object's end beside its last version.
 struct Ending {
   bool crd_terminating = false;  // its CRD is being removed
-  // What its account depends on changed, or may have, since its last version without `Deleting`,
-  // or its endpoint: its provider may have looked elsewhere, found nothing, and let go (E8).
+  // The fields and ProviderConfig of its account changed, or may have, since its last version
+  // without `Deleting`, or its endpoint: its provider may have looked elsewhere, found nothing, and
+  // let go (E8).
   bool config_changed = false;
   // The version that the watch showed before the end; nothing: not known, the worst is taken.
   std::optional<std::uint64_t> before;
@@ -93,13 +95,13 @@ struct Ending {
 
 // The last version of an object whose DELETED event arrived. The key becomes free only by a
 // witnessed end (E8): it is a managed resource whose last state deletes in AWS, was terminating,
-// and whose provider finalizer was not removed by somebody else; what its account depends on is as
-// when the resource was made, or was last shown in its account (Row::account_fields); and its
-// provider said Ready=False Deleting and Synced=True, or nothing of the kind since it found
-// nothing: then it took its finalizer off in a review of the last version, the policy was Delete
-// since the deletionTimestamp, it made nothing anew, and each creation that it announced has ended.
-// While claims or composites of its chain still declare the key, it stays theirs and is not
-// real any more: they let go of it freely (E1, E2).
+// and whose provider finalizer was not removed by somebody else; the fields and ProviderConfig of
+// its account are as when the resource was made, or was last shown in its account
+// (Row::account_fields); and its provider said Ready=False Deleting and Synced=True, or nothing of
+// the kind since it found nothing: then it took its finalizer off in a review of the last version,
+// the policy was Delete since the deletionTimestamp, it made nothing anew, and each creation that
+// it announced has ended. While claims or composites of its chain still declare the key, it stays
+// theirs and is not real any more: they let go of it freely (E1, E2).
 void SeeDeleted(const ObjectFacts& last, const Ending& ending, Ledger& ledger);
 
 // Answer of a quorum GET for one reserved row.
@@ -123,7 +125,7 @@ void Absent(const RowId& seen, Ledger& ledger);
 // Returns how many.
 std::size_t ConfirmByOperator(const Slot& slot, const std::string& actor, Ledger& ledger);
 
-// Whether a watch shows what stands in the slot: its cluster and its kind can be read (E7).
+// Whether a watch shows the object in the slot: its cluster and its kind can be read (E7).
 using IsShown = std::function<bool(const Slot&)>;
 // How a release ended. Not done, and neither protected nor living: nobody owns it.
 struct ReleaseOutcome {

@@ -69,7 +69,7 @@ struct TableDrop {
   bool operator==(const TableDrop&) const = default;
 };
 
-// How a member of type T stands in its column. An enumeration's owner specializes it by words
+// The form of a member of type T in its column. An enumeration's owner specializes it by words
 // (WordColumn).
 template <typename T>
 struct ColumnForm;
@@ -143,7 +143,7 @@ struct ColumnForm<std::optional<T>> {
   }
 };
 
-// A list or set of texts, ids or slots of which none has a line break, one a line.
+// A list or set of texts, ids or slots without line breaks, one a line.
 template <typename List>
 requires requires(const List& list) {
   requires !std::is_same_v<List, std::string>;
@@ -188,8 +188,7 @@ struct WordColumn {
   }
 };
 
-// A column and the member that stands in it: a pointer to member, or a function of the struct that
-// gives a reference.
+// A column and its member: a pointer to member, or a function of the struct that gives a reference.
 template <typename Member>
 struct StoredColumn {
   constexpr StoredColumn(std::string_view column, Member its_member)

@@ -1,5 +1,5 @@
-// What others carry or configure without the rows and the decisions: ids of rows; modes, who asks,
-// limits; agreements.
+// Terms that others carry or configure without the rows and the decisions: ids of rows; modes,
+// callers, limits; agreements.
 #ifndef TRUCE_REGISTRY_OWNERSHIP_TERMS_H_
 #define TRUCE_REGISTRY_OWNERSHIP_TERMS_H_
 
@@ -22,8 +22,7 @@ namespace truce {
 enum class RowState : std::uint8_t { kReserved, kSeen };
 std::string_view Name(RowState state);
 
-// A reservation stands beside the row of what was seen and never replaces it: rows are unique by
-// all three.
+// A reservation is a row beside the seen one and never replaces it: rows are unique by all three.
 struct RowId {
   ResourceId resource;
   Uid uid;
@@ -36,13 +35,13 @@ struct RowId {
 using IdSource = std::function<PublicId()>;
 
 // The public ids of one decision: each of its runs is given the same ones, in the order in which it
-// draws them. A store may run a decision again with what it asked for (registry/store/store.h): one
-// that drew others each time would ask for others, and never be shown all that it asked for. Made
-// outside of what runs. External synchronization.
+// draws them. A store may run a decision again with the facts that it asked for
+// (registry/store/store.h): one that drew others each time would ask for others, and never see all
+// of them. Made outside of the decision. External synchronization.
 class DecisionIds {
  public:
-  // For the run that begins: what the runs before drew, then what `fresh` gives. Ends with the next
-  // call; both must outlive it.
+  // Ids for the run that begins: those that earlier runs drew, then new ones of `fresh`. Ends with
+  // the next call; both must outlive it.
   IdSource Run(const IdSource& fresh) {
     return [this, &fresh, next = std::size_t{0}]() mutable {
       if (next == drawn_.size()) drawn_.push_back(fresh());
@@ -66,7 +65,7 @@ std::string_view Name(Mode mode);
 enum class Operation : std::uint8_t { kCreate, kUpdate, kDelete };
 std::string_view Name(Operation operation);  // "CREATE", "UPDATE", "DELETE"
 
-// What configuration says of the user who asks.
+// The requester, as configuration knows the user.
 struct Requester {
   std::string user;
   bool composite_controller = false;  // writes composites' lineage; Crossplane's own account
@@ -74,8 +73,8 @@ struct Requester {
   bool restorer = false;              // brings objects back from a backup (setting `restorers`)
 };
 
-// How many reservations a namespace may have, whoever made them, or a user of what is
-// cluster-scoped. Composite controllers, providers and restorers are neither limited nor counted.
+// Limits of reservations of a namespace, whichever user made them, or of a user, of cluster-scoped
+// objects. Composite controllers, providers and restorers are neither limited nor counted.
 struct ReservationLimits {
   // Made a minute ago and not seen since; and of one root, left orphaned. 0: there are no limits.
   std::size_t old = 0;
@@ -97,7 +96,7 @@ enum class AgreementKind : std::uint8_t {
 };
 std::string_view Name(AgreementKind kind);  // "share", "transfer", "protection"
 
-// What an owner grants to another party; each level includes those before it.
+// An owner's grant to another party; each level includes those before it.
 enum class ShareLevel : std::uint8_t {
   kObserve,  // may be read
   kAttach,   // attachments may name the resource
@@ -110,12 +109,12 @@ struct Agreement {
   PublicId id;
   AgreementKind kind = AgreementKind::kShare;
   ResourceId resource;
-  PartyId party;                            // who may, or to whom; empty for a protection
+  PartyId party;  // the one that may, or the receiver; empty for a protection
   ShareLevel level = ShareLevel::kObserve;  // of a share
   bool accepted = true;   // false: a transfer that the receiver has not accepted yet
   std::string successor;  // of a transfer: "<kind>/<namespace>/<name>"; empty: not named yet
   std::string reason;
-  std::string actor;  // who made it, how known, from where
+  std::string actor;  // its maker, how known, from where
   Timestamp at{};
   std::optional<Timestamp> until;  // of a share: first moment at which it no longer holds
 

@@ -16,10 +16,10 @@
 
 namespace truce {
 
-// Whether a store takes these changes as they stand: their decision broke no invariant
-// (Changes::breach), and nothing that is put lacks what identifies it. What only the whole store
-// shows (a reservation has an owner, a name has its resource) each adapter holds itself. Errors:
-// kInternal.
+// Whether a store takes these changes as they are: their decision broke no invariant
+// (Changes::breach), and nothing that is put lacks its identity. Conditions that only the whole
+// store shows (a reservation has an owner, a name has its resource) each adapter holds itself.
+// Errors: kInternal.
 Result<void> CheckChanges(const Changes& changes);
 
 // The refusal of changes that break `constraint`, a sentence of the port, by `what`.
@@ -39,7 +39,7 @@ std::string ListOf(std::span<const TableColumn> columns, std::string_view after 
                    std::string_view between = ", ");
 std::string WhereOf(const Table& table, std::size_t count, char mark);
 
-// What TallyServices answers, added up. External synchronization.
+// Adds up the answer of TallyServices. External synchronization.
 class ServiceTallies {
  public:
   void Add(const Place& place, std::string_view service, std::uint64_t count);

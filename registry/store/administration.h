@@ -1,5 +1,5 @@
-// Administration: what the registry keeps beside ownerships, texts under names (settings) and
-// tables, and the audit lines of who changed them.
+// Administration: the contents of the registry beside ownerships, texts under names (settings) and
+// tables, with audit lines of their changes.
 #ifndef TRUCE_REGISTRY_STORE_ADMINISTRATION_H_
 #define TRUCE_REGISTRY_STORE_ADMINISTRATION_H_
 

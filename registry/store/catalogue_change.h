@@ -30,10 +30,10 @@ struct CatalogueChange {
 
 // Spells the names in the store anew when it was written with another version of the catalogue
 // (setting `catalogue`); does nothing otherwise. In parts, each a decision of its own, so that
-// memory and time of one are bounded. The store may end between two of them, and somebody else may
-// do the same: whoever comes next, with whatever catalogue, finds that not all was done, and does
-// it. A pass has a number (setting `spelling`), which tells the names that it wrote from those that
-// wait for it; it is raised by whoever begins one, not by whoever goes on. Nobody may decide about
+// memory and time of one are bounded. The store may end between two of them, and another server may
+// do the same: the next one, with whatever catalogue, finds that not all was done, and does it. A
+// pass has a number (setting `spelling`), which tells the names that it wrote from those that wait
+// for it; the beginning of a pass raises it, going on with one does not. Nobody may decide about
 // reviews meanwhile. Idempotent. Returns how many resources changed. Errors: those of Store::Apply;
 // what is done stays.
 Result<std::size_t> RespellForCatalogue(Store& store, const CatalogueChange& change);

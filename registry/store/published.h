@@ -56,7 +56,7 @@ class TablePublisher final {
   std::optional<Timestamp> at_;
 };
 
-// The side of those who read. External synchronization.
+// The readers' side. External synchronization.
 class PublishedTables final {
  public:
   PublishedTables(std::string part, std::vector<Table> tables)

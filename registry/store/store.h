@@ -1,5 +1,5 @@
 // Store port: where ownership is kept, and the one place where concurrent declarations are put in
-// order. Who looks into what is kept includes registry/ownership/rows.h.
+// order. Users of the rows themselves include registry/ownership/rows.h.
 #ifndef TRUCE_REGISTRY_STORE_STORE_H_
 #define TRUCE_REGISTRY_STORE_STORE_H_
 
@@ -46,15 +46,15 @@ class Store {
  public:
   virtual ~Store() = default;
 
-  // Calls `decide` and writes its changes, all or nothing; `locks` is what that probably touches.
-  // `decide` runs on whatever thread, but only until Apply returns, also where that gives up: what
-  // it refers to may live in the caller's frame. Past `deadline` no decision begins, and one that
-  // runs is waited for. Drops come before puts; dropping what is not there is no error; of two puts
-  // of one thing the last one counts. Constraints: what is put has what identifies it, and its
-  // resource a key (none of these texts is empty); a row's resource has an owner, or was put as
+  // Calls `decide` and writes its changes, all or nothing; `locks`: the things that it probably
+  // touches. `decide` runs on any thread, but only until Apply returns, also where that gives up:
+  // its references may point into the caller's frame. Past `deadline` no decision begins, and one
+  // that runs is waited for. Drops come before puts; dropping a missing thing is no error; of two
+  // puts of one thing the last one counts. Constraints: a thing that is put has its identity, and
+  // its resource a key (none of these texts is empty); a row's resource has an owner, or was put as
   // observed; one with a managing reservation has an owner (backs I1 and I2); the resource of a
-  // name or an agreement has an owner or rows once the change is done (I13). Put as observed, what
-  // has an owner stays owned. Observers that an owner leaves behind are shown by the key that it
+  // name or an agreement has an owner or rows once the change is done (I13). Put as observed, an
+  // owned resource stays owned. Observers that an owner leaves behind are shown by the key that it
   // had. Durable on return (SQLite: synchronous=FULL): an answer sent after it survives a power cut
   // (I3). Errors: kUnavailable (busy, disk full, read-only: nothing was written);
   // kResourceExhausted (queue full: nothing was written); kDeadlineExceeded (the outcome is
@@ -92,9 +92,9 @@ class Store {
   // blocks.
   virtual Result<void> Health() const = 0;
 
-  // Why this process must end and start anew, if so: what the disk holds is not what was given to
-  // it, and only opening the store finds out (SQLite: a sync of the database failed; its log still
-  // has everything that was acknowledged). Nothing is written any more. Never blocks.
+  // Why this process must end and start anew, if so: the disk lacks changes that were given to it,
+  // and only opening the store finds out (SQLite: a sync of the database failed; its log still has
+  // everything that was acknowledged). Nothing is written any more. Never blocks.
   virtual std::optional<Error> FatalFailure() const { return std::nullopt; }
 };
 

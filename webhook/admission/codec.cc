@@ -20,7 +20,7 @@ namespace {
 constexpr NameTable<ReviewOperation::kConnect> kReviewOperations("CREATE", "UPDATE", "DELETE",
                                                                  "CONNECT");
 
-// `text` as it may stand in an error message: printable ASCII, cut.
+// `text` as an error message may show it: printable ASCII, cut.
 std::string Shown(std::string_view text) {
   constexpr std::size_t kShownMax = 64;
   std::string out;
@@ -145,7 +145,7 @@ Result<Value> RequestIn(Value review) {
   return request;
 }
 
-// An object must be what the request says it is: what decides and what is stored are then the same.
+// The object must be the one that the request names: then the judged one is the stored one.
 Result<void> CheckObject(Value root, const AdmissionRequest& request, std::string_view where) {
   const std::string_view version = root.Child("apiVersion").text();
   const auto slash = version.find('/');

@@ -35,7 +35,7 @@ struct GroupVersionKind {
 struct AdmissionRequest {
   std::string_view uid;
   GroupVersionKind kind;          // of the object as it was converted for us
-  GroupVersionKind request_kind;  // of what the user sent; differs under matchPolicy Equivalent
+  GroupVersionKind request_kind;  // of the user's object; differs under matchPolicy Equivalent
   std::string_view resource;      // "buckets"
   std::string_view sub_resource;  // "status"; empty: the object itself
   std::string_view name;
@@ -74,7 +74,7 @@ class ReviewReader final {
   std::unique_ptr<Impl> impl_;
 };
 
-// What a review is answered, before it takes a form.
+// The answer to a review, before it takes a form.
 struct AdmissionAnswer {
   Verdict verdict = Verdict::kAllowed;
   std::string uid = {};      // of the request

@@ -1,4 +1,4 @@
-// JudgeChange: what the change of a Composition does to composites that exist (rule
+// JudgeChange: the effects of a changed Composition on composites that exist (rule
 // composition-change).
 #ifndef TRUCE_WEBHOOK_ADMISSION_COMPOSITION_GUARD_H_
 #define TRUCE_WEBHOOK_ADMISSION_COMPOSITION_GUARD_H_
@@ -15,7 +15,7 @@ namespace truce {
 
 class Store;
 
-// For counting; what was not counted by then is "at least".
+// The time for counting; a count that is cut short is "at least".
 inline constexpr std::chrono::milliseconds kCountTime{1000};
 
 struct CountedIn {

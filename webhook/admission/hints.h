@@ -1,4 +1,5 @@
-// What a review probably reads and writes, for stores that lock or fetch it beforehand.
+// The things that a review probably reads and writes, for stores that lock or fetch them
+// beforehand.
 #ifndef TRUCE_WEBHOOK_ADMISSION_HINTS_H_
 #define TRUCE_WEBHOOK_ADMISSION_HINTS_H_
 
@@ -10,8 +11,8 @@
 
 namespace truce {
 
-// LocksOf, and what the rules of `policy` read beside it: owners of attachments' parents, counts of
-// quotas, whether names that a denial proposes are taken. Pure.
+// LocksOf, and the reads of the rules of `policy` beside it: owners of attachments' parents, counts
+// of quotas, whether names that a denial proposes are taken. Pure.
 Locks HintsOf(const Judgement& judgement, const AdmissionPolicy& policy);
 
 // A creation none of whose keys has an owner: deciding it beforehand would be done twice, and on a

@@ -11,7 +11,7 @@ class LateAnswers::Seat final {
   Seat(std::shared_ptr<Guarded<Book>> book, std::uint64_t number)
       : book_(std::move(book)), number_(number) {}
   ~Seat() {
-    // What it held is let go of outside the lock.
+    // Its contents end outside the lock.
     Kept gone;
     book_->With([&](Book& book) {
       const auto found = book.kept.find(number_);

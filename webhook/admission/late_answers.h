@@ -19,14 +19,14 @@ namespace truce {
 // Makes an answer.
 using Answering = std::function<AdmissionAnswer()>;
 
-// What an answer waits for.
+// The wait of an answer.
 enum class AnswerWait : std::uint8_t {
   kCommit,   // it is made in any case
   kNothing,  // it is known and comes late: not to a caller who hangs up
 };
 
-// Called at most once for a review, which then is answered later. Of `at_deadline` and what the
-// function that it returns is given (from any thread, which must not wait) exactly one is called,
+// Called at most once for a review, which then is answered later. Of `at_deadline` and the answer
+// that the returned function gets (from any thread, which must not wait) exactly one is called,
 // after the review's handler has returned; none when nobody waits for the answer any more.
 using AnswerLater = std::function<std::function<void(Answering)>(
     Deadline deadline, Answering at_deadline, AnswerWait wait)>;

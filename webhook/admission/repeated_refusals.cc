@@ -80,7 +80,7 @@ RepeatedRefusals::Repetition RepeatedRefusals::Note(const ComposedRefusal& refus
                              now - topic.recent.front() <= kRepetitionWindow);
     topic.names.push_back(refusal.object.name);
     if (topic.names.size() > kNamesOfTopic) topic.names.pop_front();
-    // What is asked again is kept only where it is asked again.
+    // A question is kept only where it will be asked again.
     if (topic.stands) {
       topic.asked.reset();
       topic.asked = Keep(refusal.asked);

@@ -1,4 +1,4 @@
-// RepeatedRefusals: what composite controllers are refused again and again.
+// RepeatedRefusals: resources that composite controllers are refused again and again.
 //
 // Crossplane 1.x tries a refused composed resource again at once, under a new random name, for as
 // long as it is refused: 8 to 23 times a second, 0.6 core of the API server. From the third
@@ -43,7 +43,7 @@ struct ComposedRefusal {
   const ObjectRef& composite;  // its controller
   const Slot& object;          // that was refused
   RefusalTopic topic;
-  const ReviewCase& asked;  // what was refused, to be asked again
+  const ReviewCase& asked;  // the refused question, to be asked again
 };
 
 // A standing refusal.
@@ -53,7 +53,7 @@ struct StandingRefusal {
   std::vector<std::string> names;           // under which it was tried, the last ones
   std::shared_ptr<const ReviewCase> asked;  // the last try; null: too large, or too many are kept
   // Another try is due: the composite changed in something else since the last one, or that is
-  // kTryAgain ago, and what is not seen of the composition may have changed.
+  // kTryAgain ago, and unseen parts of the composition may have changed.
   bool try_due = false;
 };
 
@@ -67,7 +67,7 @@ inline constexpr std::chrono::minutes kRefusalForgotten{10};
 inline constexpr std::size_t kComposites = 2048;       // remembered; the one tried longest ago goes
 inline constexpr std::size_t kTopicsOfComposite = 32;  // likewise
 inline constexpr std::size_t kNamesOfTopic = 4;        // likewise
-// Tries that are kept to be asked again, and what one may declare: about 4 KiB each.
+// Tries that are kept to be asked again, and the declarations of one: about 4 KiB each.
 inline constexpr std::size_t kAskedMax = 4096;
 inline constexpr std::size_t kAskedResourcesMax = 4;
 

@@ -16,14 +16,14 @@
 namespace truce {
 namespace {
 
-// The update under review and what it exchanges.
+// The update under review and its exchanged names.
 struct Reroll {
   Uid uid;  // of the composite
   ExchangedNames names;
   std::vector<StandingRefusal> refusals;  // that it tries again
 };
 
-// Nothing for a review that is no such update, or one that is let pass whatever stands.
+// Nothing for a review that is no such update, or that passes in any case.
 std::optional<Reroll> RerollOf(const AdmissionRequest& review, const AdmissionPolicy& policy,
                                const RerollPorts& ports) {
   const bool is_update =
@@ -56,7 +56,7 @@ std::optional<Reroll> RerollOf(const AdmissionRequest& review, const AdmissionPo
   return out;
 }
 
-// What is refused again, in words.
+// The resource that is refused again, in words.
 struct AskedAgain {
   Finding finding;
   std::string type;
@@ -64,8 +64,8 @@ struct AskedAgain {
   Slot root;
 };
 
-// What of `reroll` is refused as before; forgets what is not. Nothing when any of it is not, or the
-// registry cannot tell.
+// The part of `reroll` that is refused as before; forgets refusals that no longer hold. Nothing
+// when any part passes, or the registry cannot tell.
 std::optional<AskedAgain> AskAgain(const Reroll& reroll, const AdmissionPolicy& policy,
                                    const RerollPorts& ports, Deadline deadline) {
   std::optional<AskedAgain> out;

@@ -1,5 +1,5 @@
-// JudgeRerolls: whether an update of a composite only tries again, under other names, what is
-// refused under any (rule rerolled-names).
+// JudgeRerolls: whether an update of a composite only tries a resource again, under other names,
+// that is refused under any (rule rerolled-names).
 #ifndef TRUCE_WEBHOOK_ADMISSION_REROLL_GUARD_H_
 #define TRUCE_WEBHOOK_ADMISSION_REROLL_GUARD_H_
 

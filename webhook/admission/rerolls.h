@@ -1,4 +1,4 @@
-// Rerolls: updates of a composite that only exchange names of what it is composed of (rule
+// Rerolls: updates of a composite that only exchange names of its composed resources (rule
 // rerolled-names).
 #ifndef TRUCE_WEBHOOK_ADMISSION_REROLLS_H_
 #define TRUCE_WEBHOOK_ADMISSION_REROLLS_H_
@@ -26,14 +26,14 @@ struct ExchangedNames {
 inline constexpr std::size_t kExchangedMax = 16;
 inline constexpr std::size_t kReferencesMax = 1000;
 
-// What an update from `old_object` to `object` exchanges in spec.resourceRefs, or in
+// The names that an update from `old_object` to `object` exchanges in spec.resourceRefs, or in
 // spec.crossplane.resourceRefs: of each kind as many as it takes away. Nothing when it changes
 // anything else (generation and resourceVersion excepted), exchanges nothing or more than
-// kExchangedMax, or names what is no reference.
+// kExchangedMax, or has an entry that is no reference.
 std::optional<ExchangedNames> NamesExchanged(Value object, Value old_object);
 
-// Those of `standing` that the exchanged names are about, each once. Nothing when a name that left
-// is not one of a refused object of its kind: an object of it may have existed.
+// The refusals of `standing` that the exchanged names are about, each once. Nothing when a name
+// that left is not one of a refused object of its kind: an object of it may have existed.
 std::optional<std::vector<StandingRefusal>> RefusalsOf(const ExchangedNames& names,
                                                        std::span<const StandingRefusal> standing);
 

@@ -1,4 +1,4 @@
-// What a review asks, as policies/judge.h judges it.
+// The question of a review, as policies/judge.h judges it.
 #ifndef TRUCE_WEBHOOK_ADMISSION_REVIEW_CASE_H_
 #define TRUCE_WEBHOOK_ADMISSION_REVIEW_CASE_H_
 

@@ -18,7 +18,7 @@ constexpr std::chrono::seconds kTimeoutMax{30};         // an API server allows 
 // thread keeps the buffers of the largest body it ever saw.
 constexpr std::size_t kSharedReaderBytesMax = 64 * 1024;
 
-// Takes the same time whether and wherever they differ; only the length of `given` can be told.
+// Takes the same time whether and wherever they differ; only the length of `given` shows.
 bool SameSecret(std::string_view given, std::string_view secret) {
   unsigned difference = given.size() == secret.size() ? 0 : 1;
   for (std::size_t i = 0; i < given.size(); ++i) {

@@ -1,5 +1,5 @@
-// The admission listener: who may send reviews, by path and credentials,
-// and how HTTP carries a review and its answer.
+// The admission listener: access to it by path and credentials, and the form of a review and its
+// answer in HTTP.
 #ifndef TRUCE_WEBHOOK_ADMISSION_ROUTES_H_
 #define TRUCE_WEBHOOK_ADMISSION_ROUTES_H_
 
@@ -57,11 +57,11 @@ struct AdmissionAccess {
 
 enum class AccessVerdict { kGranted, kForbidden, kUnauthorized };
 
-// `path_secret`: what follows the path of `endpoint` and a slash; empty for the plain path. Secrets
-// are compared in constant time. With client certificate or bearer, or on loopback, the plain path
-// serves and the secret's path too; otherwise only the secret's path: everything else is
+// `path_secret`: the text behind the path of `endpoint` and a slash; empty for the plain path.
+// Secrets are compared in constant time. With client certificate or bearer, or on loopback, the
+// plain path serves and the secret's path too; otherwise only the secret's path: everything else is
 // kForbidden, alike for a wrong and for a missing secret.
-// A secret that fits ends what was before it.
+// A secret that fits ends the one before it.
 AccessVerdict CheckAccess(const AdmissionAccess& access, const HttpRequest& request,
                           Endpoint endpoint, std::string_view path_secret);
 

@@ -59,9 +59,9 @@ std::string_view Explain(UnknownCause cause) {
   return "truce failed; see its log";
 }
 
-// An update between equal versions, as each look of the composite controller causes one: what it
-// declares was there before, so no rule has anything to say. Objects that lack what every object
-// has are left to the judgement, which refuses them.
+// An update between equal versions, as each look of the composite controller causes one: its
+// declarations were there before, so no rule has anything to say. Objects without a name or uid are
+// left to the judgement, which refuses them.
 bool IsUnchanged(const AdmissionRequest& review) {
   if (review.operation != ReviewOperation::kUpdate) return false;
   const Value metadata = review.object.Child("metadata");
@@ -79,7 +79,7 @@ bool ChangesSpec(const AdmissionRequest& review) {
          !review.object.Child("spec").Equals(review.old_object.Child("spec"));
 }
 
-// A stranger to a namespace is told nothing in its name (I8).
+// A stranger to a namespace gets no answer in its name (I8).
 Error Stranger(std::string_view path, std::string_view user, std::string_view ns) {
   std::string text(path);
   text.append(": ").append(user).append(" does not speak for namespace ").append(ns);
@@ -133,7 +133,7 @@ std::string JudgedKeys(const ObjectFacts& object, const Decision& decision) {
   return out;
 }
 
-// One review from begin to end: what it says of itself, and its answer. External synchronization.
+// One review from begin to end: its record, and its answer. External synchronization.
 class Call final : public std::enable_shared_from_this<Call> {
  public:
   Call(AdmissionPorts& ports, RefusalMemory& memory, std::shared_ptr<const AdmissionPolicy> policy,
@@ -226,7 +226,7 @@ class Call final : public std::enable_shared_from_this<Call> {
     return Unknown(UnknownCause::kInternal, "no such endpoint");
   }
 
-  // Whoever registered it for other kinds or operations is answered that nothing stands against it.
+  // Requests of other kinds or operations, by a wider registration, are allowed.
   AdmissionAnswer JudgeOwn(const AdmissionRequest& review) {
     const GroupKind& check = OwnershipCheckKind();
     if (review.kind.group != check.group || !review.sub_resource.empty()) {
@@ -309,7 +309,7 @@ class Call final : public std::enable_shared_from_this<Call> {
     }
     bool writes = false;
     const auto look = [&](const Facts& facts) {
-      // What may have to come late is decided before it would be written: answered once.
+      // An answer that may have to come late is decided before it would be written: answered once.
       writes =
           !MayRepeat(judgement.request()) && ProbablyWrites(review, judgement.request(), facts);
       if (!writes) decision_ = judgement.Judge(facts, ports_.ids);
@@ -321,7 +321,8 @@ class Call final : public std::enable_shared_from_this<Call> {
     // No rule is configured that this deletion would have to wait for (I10).
     if (!read.ok() && !must_know) return Allowed();
     if (!read.ok()) return Unknown(CauseOf(read.error().code), read.error().message);
-    // A read may show what is not durable yet: an answer that rests on it waits as a write does.
+    // A read may show changes that are not durable yet: an answer that rests on them waits as a
+    // write does.
     const Changes& changes = decision_.changes;
     writes = writes ||
              (decision_.allowed && (!changes.empty() || changes.repeatable) && !review.dry_run);
@@ -331,7 +332,7 @@ class Call final : public std::enable_shared_from_this<Call> {
     return std::nullopt;
   }
 
-  // Rule rerolled-names. What it finds without refusing is told with the rest.
+  // Rule rerolled-names. Findings that do not refuse are reported with the rest.
   bool IsReroll(const AdmissionRequest& review) {
     RerollJudgement found = JudgeRerolls(
         review, *policy_,
@@ -401,7 +402,7 @@ class Call final : public std::enable_shared_from_this<Call> {
     return [shared, policy = policy_, ids = ports_.ids](const Facts& facts) {
       shared->decision = shared->judgement.Judge(facts, ids);
       Changes changes = std::exchange(shared->decision.changes, {});
-      // What is unknown writes nothing.
+      // An unknown answer writes nothing.
       if (!shared->judgement.unlisted().empty()) changes = {};
       shared->wrote = !changes.empty();
       return changes;
@@ -410,7 +411,7 @@ class Call final : public std::enable_shared_from_this<Call> {
 
   AdmissionAnswer Written(const std::shared_ptr<Shared>& kept, Result<void> written) {
     Shared& shared = *kept;
-    // What was not read beforehand could not be looked at beforehand.
+    // Without a read beforehand no object was looked at beforehand.
     const bool looks = written.ok() && !shared.decision.allowed && ports_.store.is_remote() &&
                        !shared.judgement.to_look_at().empty() && LookAt(shared.judgement);
     if (looks) {
@@ -484,7 +485,7 @@ class Call final : public std::enable_shared_from_this<Call> {
     if (TRUCE_NEVER(refused.empty())) {
       return Unknown(UnknownCause::kInternal, "a denial without reason");
     }
-    // What only warns is told too: a developer mends everything in one go.
+    // Warnings come with a denial: a developer mends everything in one go.
     return {.verdict = Verdict::kDenied,
             .code = code,
             .message = DenialText(refused),
@@ -525,7 +526,7 @@ class Call final : public std::enable_shared_from_this<Call> {
     record_.dry_run = review.dry_run;
   }
 
-  // Copies what the record shows out of the request, which ends before the report.
+  // Copies the texts of the record out of the request, which ends before the report.
   void KeepDescription() {
     std::array<std::string_view*, 7> views = {&record_.uid,          &record_.group, &record_.kind,
                                               &record_.sub_resource, &record_.ns,    &record_.name,

@@ -37,7 +37,7 @@ using ReadLive = std::function<LiveObjects(std::string_view asker, std::span<con
 // Thread-safe.
 using SpeaksForFn = std::function<Result<bool>(const AdmissionRequest& review, std::string_view ns,
                                                Deadline deadline)>;
-// An object of Truce's own kinds is reviewed, and no rule stands against it: an OwnershipCheck, or
+// An object of Truce's own kinds is reviewed, and no rule is against it: an OwnershipCheck, or
 // another one whose spec is new. Errors: kInvalidArgument: why it cannot take effect. Thread-safe;
 // takes milliseconds.
 using AdmitOwnFn = std::function<Result<void>(const AdmissionRequest& review)>;
@@ -50,26 +50,26 @@ struct AdmissionPorts {
   std::vector<ReviewSink*> sinks;  // called for every review, in this order
   SpeaksForFn speaks_for = {};     // empty: nobody speaks for any other namespace
   AdmitOwnFn admit_own = {};       // empty: all objects are good
-  ReadLive read_live = {};         // empty: what must be looked at is only warned of
+  ReadLive read_live = {};         // empty: objects to look at bring warnings only
 };
 
 // One review as it came.
 struct IncomingReview {
-  Endpoint endpoint = Endpoint::kDeclarations;  // what it is to be answered about
+  Endpoint endpoint = Endpoint::kDeclarations;  // the subject of the answer
   // Or why there is none: kInvalidArgument, a bad request; anything else: unknown.
   const Result<AdmissionRequest>& request;
   Deadline begun{};     // when its handling began
   Deadline deadline{};  // by when the answer must have left
 };
 
-// What is kept of refusals between two reviews.
+// Memory of refusals between two reviews.
 struct RefusalMemory {
   RepeatedRefusals repeated;
   LateAnswers late;
 };
 
 // Thread-safe. The three outcomes are never mixed: allowed and denied are verdicts, unknown is
-// none, and what is no review is a bad request. Never throws.
+// none, and a body that is no review is a bad request. Never throws.
 class AdmissionService final {
  public:
   // Not ready until SetReady(true). `policy` is not null.

@@ -11,8 +11,8 @@
 namespace truce {
 namespace {
 
-// Whether each value may stand where it does. What is behind the end is none of the marks looked
-// for, so nothing asks for the end. External synchronization.
+// Checks that each value may be where it is. Bytes behind the end are none of the marks looked for,
+// so nothing asks for the end. External synchronization.
 class PlainScan final {
  public:
   explicit PlainScan(const char* text) : begin_(text), at_(text) {}
@@ -87,8 +87,8 @@ class PlainScan final {
   }
 
   // The key, behind others, of the first member that is something else than an empty object with
-  // another one behind it. Half of many a body is such members: what marks their texts is found for
-  // many bytes at once, and does not wait for where the last one ended. `key`: the first one's.
+  // another one behind it. Half of many a body is such members: the marks of their texts are found
+  // for many bytes at once, and do not wait for the end of the last one. `key`: the first one's.
   static const char* BehindEmpty(const char* key) {
     bool is_inside = false;
     for (const char* block = key;; block += kMarked) {
@@ -120,7 +120,7 @@ class PlainScan final {
   const char* at_;
   int depth_ = 0;
   std::uint64_t objects_ = 0;  // a bit for each level, the innermost last: an object, no list
-  bool is_open_ = false;       // what was taken last has no member yet
+  bool is_open_ = false;       // the last value has no member yet
 };
 
 }  // namespace

@@ -18,10 +18,10 @@ namespace truce {
 // of at most 18 digits. Keeps its buffers. External synchronization.
 class UsualBody final {
  public:
-  // Builds all of `body` but for managedFields of what is called metadata, which are only checked
-  // to be JSON. 64 bytes behind its end are readable, the first of them zero; texts are views into
-  // it, those with escapes as they are written. False: the body is another one, or no JSON: nothing
-  // is to be had of `builder`.
+  // Builds all of `body` but for the managedFields of members `metadata`, which are only checked to
+  // be JSON. 64 bytes behind its end are readable, the first of them zero; texts are views into it,
+  // those with escapes as they are written. False: the body is another one, or no JSON: nothing is
+  // to be had of `builder`.
   bool Read(std::string_view body, Builder& builder);
 
   // Of the body read last: its request's oldObject is the same bytes as its object, and is null in
@@ -43,7 +43,7 @@ class UsualBody final {
   static constexpr std::size_t kDepthMax = 64;
 
   Level& Inner() { return *inner_; }
-  bool IsInRequest();  // what is read is a member of the review's request
+  bool IsInRequest();  // the value is a member of the review's request
   std::string_view Rest() const { return {at_, static_cast<std::size_t>(end_ - at_)}; }
   std::string_view Since(const char* begin) const {
     return {begin, static_cast<std::size_t>(at_ - begin)};
@@ -73,7 +73,7 @@ class UsualBody final {
   const char* object_begin_ = nullptr;  // of the request's object
   std::string_view object_;             // all of it, once it is closed
   bool twins_ = false;
-  bool is_new_ = false;  // what was taken last is open and has no member yet
+  bool is_new_ = false;  // the last value is open and has no member yet
   std::size_t depth_ = 0;
   std::array<Level, kDepthMax> levels_;
   Level* inner_ = nullptr;              // the last of them; at depth 0 none

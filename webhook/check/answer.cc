@@ -47,7 +47,7 @@ Result<std::vector<AnsweredItem>> ReadAnswer(const std::string& text, std::size_
   const Json json = ParseJson(text);
   if (!json.is_object()) return strange;
   const Json* list = ListOf(json, "items");
-  // What is missing would pass as clean.
+  // A missing answer would pass as clean.
   if (list == nullptr || list->size() != items) return strange;
   std::vector<AnsweredItem> out;
   for (const Json& each : *list) {

@@ -21,7 +21,7 @@
 namespace truce {
 namespace {
 
-// What one request to the API may hold: 500 items of 20 namespaces in 1 MiB.
+// The most that one request to the API may hold: 500 items of 20 namespaces in 1 MiB.
 constexpr std::size_t kBatchItemsMax = 500;
 constexpr std::size_t kBatchNamespacesMax = 20;
 constexpr std::size_t kBatchBytesMax = 900 * 1024;
@@ -33,12 +33,11 @@ constexpr std::size_t kKindTextMax = 128;
 constexpr std::string_view kCheckGroup = "truce.dev";
 constexpr std::string_view kCheckKind = "OwnershipCheck";
 
-// A resource that an object of the input declares, and where its name stands.
+// A resource that an object of the input declares, and the place of its name.
 struct Declared {
   DeclaredResource resource;
   YamlLocation location;
-  // What kubectl reads at that location, when it stands without quotes where a text is meant and is
-  // none for kubectl.
+  // kString, unless kubectl reads the text without quotes at that location as another kind.
   Document::Kind read_as = Document::Kind::kString;
   std::string written;
 };
@@ -73,10 +72,10 @@ struct Subject {
   bool apart = false;        // declares what others are about to: compared with itself only
   bool asks_values = false;  // the registry says what the values declare
   bool answered = false;
-  bool known_kind = true;  // as far as can be told
+  bool known_kind = true;  // as far as known
   std::vector<Declared> declared;
-  std::vector<CheckFinding> own;    // about the input, whoever is asked
-  std::vector<CheckFinding> local;  // what the rules say here; the registry's answer replaces it
+  std::vector<CheckFinding> own;    // about the input, with any registry
+  std::vector<CheckFinding> local;  // of the rules here; the registry's answer replaces them
   std::vector<CheckFinding> answers;
 };
 
@@ -104,7 +103,7 @@ int DepthOf(const YamlNode& node) {
 }
 
 // Kubernetes' own groups have no dot or end in k8s.io: nothing of theirs declares a cloud resource,
-// and what they hold (Secrets) stays here.
+// and their contents (Secrets) stay here.
 bool MayDeclare(std::string_view group) {
   return group.find('.') != std::string_view::npos && !group.ends_with(".k8s.io");
 }
@@ -169,7 +168,8 @@ std::string_view QuotedIn(std::string_view text) {
   return end == text.npos ? std::string_view() : text.substr(begin + 1, end - begin - 1);
 }
 
-// The locations of what `values` declare: the nth resource of a name is the nth text that reads so.
+// The locations of the declarations in `values`: the nth resource of a name is the nth text that
+// reads so.
 std::vector<Declared> DeclaredIn(const YamlNode& values, std::vector<DeclaredResource> resources) {
   std::vector<Declared> out;
   std::map<std::string, std::size_t> count;
@@ -212,7 +212,7 @@ struct Checker::Impl {
   std::set<std::string> batch_namespaces;
   std::size_t batch_bytes = 0;
   std::map<Slot, std::size_t> slots;
-  bool is_blind = false;   // what the registry's rules read is not known here
+  bool is_blind = false;   // the facts for the registry's rules are not known here
   bool has_plans = false;  // which may rightly bring nothing
 };
 
@@ -287,7 +287,7 @@ Result<void> Checker::Impl::AddObject(const YamlNode& object, const CheckLocatio
   return Enqueue(subjects.size() - 1, object, std::move(json));
 }
 
-// What the rules say without the registry.
+// Adds the findings of rules that need no registry.
 void Checker::Impl::JudgeHere(const YamlNode& object, const ObjectFacts& facts,
                               Subject& subject) const {
   const Document document = ReadDocument(object);
@@ -326,7 +326,7 @@ void Checker::Impl::JudgeHere(const YamlNode& object, const ObjectFacts& facts,
 }
 
 Result<void> Checker::Impl::Enqueue(std::size_t subject, YamlNode object, std::string json) {
-  // Whoever did not answer once is not waited for again.
+  // A registry that did not answer once gets no second wait.
   if (registry == nullptr || !report.unreachable.empty()) return {};
   if (json.size() > kItemBytesMax) {
     return Bad(subjects[subject].location.file, subjects[subject].location.at,
@@ -431,7 +431,7 @@ void Checker::Impl::Compare(std::size_t index,
     const Subject& other = subjects[other_index];
     // One object may tell a resource by several fields; values that name it twice are two claims.
     if (is_new || (other_index == index && !subject.apart)) continue;
-    // The same object twice is told as that.
+    // A repeated object has a finding of its own.
     if (other_index != index && other.slot == subject.slot) continue;
     CheckLocation first = other.location;
     first.at = other.declared[other_i].location;

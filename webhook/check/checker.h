@@ -2,7 +2,7 @@
 // anywhere.
 //
 // The registry judges every object as its admission would; the input is compared with itself here,
-// so that two documents that name one resource are found whoever is asked.
+// so that two documents that name one resource are found with any registry.
 #ifndef TRUCE_WEBHOOK_CHECK_CHECKER_H_
 #define TRUCE_WEBHOOK_CHECK_CHECKER_H_
 
@@ -33,10 +33,10 @@ class CheckRegistry {
 
 struct CheckSettings {
   std::string ns;            // of objects that name none; the check acts for its party
-  std::string service;       // of values, plans and templates; empty: what the mapping rule says
+  std::string service;       // of values, plans and templates; empty: the mapping rule's
   std::string mapping = {};  // the registry's rule of the values, by name; empty: the rule of
                              // `policy`, else the registry's own
-  std::string source = {};   // of plans and templates: what is imported from it is their own
+  std::string source = {};   // of plans and templates: imports from it are their own
 };
 
 // Objects are judged in order of their Add. External synchronization.

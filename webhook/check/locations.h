@@ -13,9 +13,9 @@ namespace truce {
 // The value at `path` ("metadata.name" as two steps); null when there is none.
 const YamlNode* FindNode(const YamlNode& root, std::initializer_list<std::string_view> path);
 
-// Of a Kubernetes object: what the catalogue says that the name of `entry`'s kind is taken from,
-// else (claims, composites: `entry` is null) the value that reads `name`. Never null: `object`
-// itself when it is nowhere.
+// The place of a Kubernetes object's name: the one from which the catalogue takes the name of
+// `entry`'s kind, else (claims, composites: `entry` is null) the value that reads `name`. Never
+// null: `object` itself when it is nowhere.
 const YamlNode* FindName(const YamlNode& object, const KindEntry* entry, std::string_view name);
 
 // The scalar number `nth` (from 0) of `root` that reads `text`, in order of the document; the last

@@ -90,7 +90,7 @@ bool IsBlank(const YamlNode& node) {
   return node.kind == YamlNode::Kind::kScalar && NodeKind(node) == Document::Kind::kNull;
 }
 
-// What stands in metadata is text to Kubernetes.
+// Kubernetes takes all values in metadata for texts.
 enum class Part : std::uint8_t { kObject, kMetadata, kText, kOther };
 
 Part PartBelow(Part part, std::string_view key) {

@@ -66,7 +66,7 @@ bool IsFloat(std::string_view text) {
   return take_digits() > 0 && text.empty();
 }
 
-// Whether Go writes the number that `text` stands for with the same characters.
+// Whether Go writes the number of `text` with the same characters.
 bool IsCanonical(std::string_view text) {
   const char* end = text.data() + text.size();
   if (text.find_first_of(".eE") == std::string_view::npos) {
@@ -96,7 +96,7 @@ bool IsNumber(std::string_view text) {
   if (!IsDigit(first) && first != '-' && first != '+') return false;
   if (IsOneOf(text, kOddFloats)) return true;
   std::string plain(text);
-  // YAML 1.1 of Go lets underscores stand within numbers.
+  // YAML 1.1 of Go allows underscores within numbers.
   plain.erase(std::remove(plain.begin(), plain.end(), '_'), plain.end());
   return IsInteger(plain) || IsFloat(plain);
 }

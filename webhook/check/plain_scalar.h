@@ -1,4 +1,4 @@
-// What kubectl makes of a scalar without quotes: YAML 1.1 as go-yaml v2 reads it, turned into JSON.
+// kubectl's reading of a scalar without quotes: YAML 1.1 as go-yaml v2 reads it, turned into JSON.
 #ifndef TRUCE_WEBHOOK_CHECK_PLAIN_SCALAR_H_
 #define TRUCE_WEBHOOK_CHECK_PLAIN_SCALAR_H_
 

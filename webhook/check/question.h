@@ -16,7 +16,7 @@ std::string RequestItem(const YamlNode& object, const Slot& slot);
 // An OwnershipCheck of that namespace and name.
 std::string CheckItem(const Slot& slot, const std::string& spec);
 // Its spec about declarations that are known: those of `declared` that have a key. `source`: of a
-// plan or a template; what the registry has imported from it is its own.
+// plan or a template; the registry's imports from it are its own.
 std::string SpecOfDeclared(const std::string& service,
                            const std::vector<DeclaredResource>& declared,
                            const std::string& source = {});

@@ -1,4 +1,5 @@
-// CheckReport: what a check of manifests or values found, and the forms in which it is printed.
+// CheckReport: the findings of a check of manifests or values, and the forms in which it is
+// printed.
 #ifndef TRUCE_WEBHOOK_CHECK_REPORT_H_
 #define TRUCE_WEBHOOK_CHECK_REPORT_H_
 
@@ -53,7 +54,7 @@ struct CheckedDeclaration {
 struct CheckReport {
   std::size_t documents = 0;
   std::vector<CheckedDeclaration> declarations;
-  std::string registry;      // who was asked; empty: nobody (--offline)
+  std::string registry;      // the one that was asked; empty: none (--offline)
   std::string unreachable;   // why it did not answer; empty: it did
   bool turned_away = false;  // it did not, because it refuses to answer this caller
   bool unread = false;  // input or settings are wrong, as the first findings say (UnreadFinding)
@@ -63,14 +64,14 @@ struct CheckReport {
   std::size_t Count(CheckSeverity severity) const;
 };
 
-// What the report comes to. Unread counts most, since not everything was judged; refused more than
+// The result of the report. Unread counts most, since not everything was judged; refused more than
 // unknown.
 enum class CheckVerdict : std::uint8_t { kClean, kWarned, kRefused, kUnknown, kUnread };
 std::string_view Name(CheckVerdict verdict);  // "clean", "warned", "refused", "unknown", "unread"
 CheckVerdict VerdictOf(const CheckReport& report);
 
-// What `message` says of `file`, at its place where it begins with it, "deploy/bucket.yaml:3: …".
-// No file: it is about settings.
+// A finding of `message` about `file`, at its place where it begins with it, "deploy/bucket.yaml:3:
+// …". No file: it is about settings.
 CheckFinding UnreadFinding(const std::string& message, const std::string& file);
 
 // "the registry did not answer", or "refused to answer", and why.

@@ -87,7 +87,7 @@ std::string Element(const TestCase& test) {
   return out + "    </testcase>\n";
 }
 
-// What stands for itself in a path of a URI (RFC 3986).
+// Characters that need no escape in a path of a URI (RFC 3986).
 constexpr ByteSet kInUriPath = AlnumAnd("-._~/!$&'()*+,;=@");
 
 void WriteLocation(const CheckFinding& finding, JsonWriter& json) {
@@ -123,7 +123,7 @@ void WriteResult(const CheckFinding& finding, JsonWriter& json) {
   json.EndObject();
 }
 
-// What code scanning shows beside each finding of the rule.
+// Code scanning shows this beside each finding of the rule.
 void WriteRule(const std::string& rule, JsonWriter& json) {
   const RuleHelp help = HelpOf(rule);
   json.Object("id", rule, "shortDescription", ObjectOf("text", help.about), "fullDescription",

@@ -1,4 +1,4 @@
-// Reports for those who review a change: GitHub's annotations, a comment in Markdown.
+// Reports for reviewers of a change: GitHub's annotations, a comment in Markdown.
 #include <string>
 
 #include "registry/base/one_line.h"

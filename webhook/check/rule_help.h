@@ -1,5 +1,4 @@
-// What a rule is about and what to do about its findings, for tools that show both beside a
-// finding.
+// The subject of a rule and the remedy for its findings, for tools that show both beside a finding.
 #ifndef TRUCE_WEBHOOK_CHECK_RULE_HELP_H_
 #define TRUCE_WEBHOOK_CHECK_RULE_HELP_H_
 
@@ -9,7 +8,7 @@ namespace truce {
 
 struct RuleHelp {
   std::string_view about;  // one line, without full stop
-  std::string_view why;    // sentences: what goes wrong otherwise
+  std::string_view why;    // sentences: the harm otherwise
   std::string_view help;   // sentences: the ways out
 };
 

@@ -215,7 +215,7 @@ ExitCode RunCli(std::span<const std::string> arguments, CommandIo& io) {
   // Libraries may throw (out of memory); no exception leaves the program as a crash.
   try {
     const ExitCode code = Dispatch(arguments, io);
-    // Whoever reads a pipe may have had enough, as head has: the code alone says that it is cut.
+    // The reader of a pipe may have had enough, as head has: the code alone says that it is cut.
     if (io.out.flush() || code == ExitCode::kCannotRun) return code;
     if (!IsReaderGone()) Complain(io, "standard output cannot be written", code);
     return ExitCode::kCannotRun;

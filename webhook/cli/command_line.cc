@@ -137,7 +137,7 @@ Argument CommandLine::AddOption(const std::string& names, Value& value, const st
   CLI::Option* const option = Named(app_->add_option(names, value, help));
   if constexpr (std::is_same_v<Value, std::vector<std::string>>) {
     option->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
-    // Behind a flag stands one value: the next word is not its own.
+    // A flag has one value: the next word is not its own.
     option->allow_extra_args(option->get_positional());
   }
   return Argument(option);

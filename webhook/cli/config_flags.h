@@ -16,13 +16,13 @@ namespace truce {
 
 class CommandLine;
 
-// What was given on the command line; lives as long as the parser.
+// Settings on the command line; lives as long as the parser.
 struct ConfigFlags {
   std::string file;                           // --config
   std::map<std::string, std::string> values;  // key name -> text; only those that were given
 };
 
-// The heading under which the help has what says which server is asked.
+// The heading of the help for flags that choose the server.
 inline constexpr const char* kConnectionFlags = "Connection";
 
 // Adds --config and the flag of every setting, or of `only` those, to `app`. The file and the data

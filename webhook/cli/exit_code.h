@@ -1,4 +1,4 @@
-// Exit codes: what every command answers to the shell. Stable: scripts and Jobs depend on them.
+// Exit codes: every command's answer to the shell. Stable: scripts and Jobs depend on them.
 #ifndef TRUCE_WEBHOOK_CLI_EXIT_CODE_H_
 #define TRUCE_WEBHOOK_CLI_EXIT_CODE_H_
 
@@ -29,7 +29,7 @@ struct ExitCodeRow {
 // The table that `truce --help` prints.
 std::span<const ExitCodeRow> ExitCodes();
 
-// What an answer of HTTP status `status` means, whichever command asked:
+// The exit code for an answer of HTTP status `status`, whichever command asked:
 //   2xx                          kOk
 //   401, 403, 404, 409, 412      kNo: not allowed, not there, or somebody else was first
 //   every other 4xx              kUsage

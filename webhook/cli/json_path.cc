@@ -26,7 +26,7 @@ void Follow(const Json& from, std::string_view step, std::vector<const Json*>& o
   }
 }
 
-// "\n" and "\t" as what they mean.
+// "\n" and "\t" by their meaning.
 std::string Unescaped(std::string_view text) {
   const Json read = ParseJson("\"" + std::string(text) + "\"");
   return read.is_string() ? read.get<std::string>() : std::string(text);

@@ -82,7 +82,7 @@ std::string ObjectText(const Json& parent, const char* name) {
 namespace {
 
 // "s3/Bucket/prod-artifacts" of the key "s3/Bucket|aws|||name=prod-artifacts"; a key that says
-// more, or otherwise, as it stands.
+// more, or otherwise, as it is.
 std::string ResourceOfKey(const std::string& key) {
   constexpr std::string_view kName = "|name=";
   const std::size_t type = key.find('|');

@@ -64,7 +64,7 @@ std::string IdOf(const nlohmann::json& item);
 std::string AccountText(const nlohmann::json& resource);
 // "ObjectStorage team-a/artifacts": the object that is the member `name`; "-" when it has none.
 std::string ObjectText(const nlohmann::json& parent, const char* name);
-// What the table shows of a text that is empty.
+// The text, or "-" in a table where it is empty.
 std::string OrDash(const std::string& text);
 
 // How far long work has come, on one line of messages that is written over and gone at its end.

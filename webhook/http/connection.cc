@@ -13,9 +13,9 @@ namespace truce {
 namespace {
 
 // After a refusal the peer may still be sending; closing at once would reset the connection and
-// take the reply with it. So what comes is thrown away for at most this long.
+// take the reply with it. So its bytes are thrown away for at most this long.
 constexpr std::chrono::milliseconds kLingerTime{1000};
-// Bytes of a body, and reads of what is thrown away, before others have their turn.
+// Bytes of a body, and reads to throw away, before others have their turn.
 constexpr std::size_t kBodyBytesPerTurn = 256 * 1024;
 constexpr int kLingerReadsMax = 64;
 // Buffers larger than this are given back between requests.
@@ -31,8 +31,8 @@ constexpr HeadRefusal kTooManyLarge = {503, "too many large requests at once",
 
 }  // namespace
 
-// Shared by a connection and whoever will answer. Resume is thread-safe; the rest is for the
-// connection.
+// Shared by a connection and the thread that will answer. Resume is thread-safe; the rest is for
+// the connection.
 class HttpConnection::Deferred final {
  public:
   Deferred(std::uint64_t id, EventLoop& loop, HttpContinuation at_deadline)
@@ -80,7 +80,7 @@ HttpConnection::HttpConnection(std::uint64_t id, HttpShared& shared, Peer peer)
       phase_(peer.tls != nullptr ? Phase::kHandshake : Phase::kIdle),
       since_(Now()),
       stream_(peer.descriptor, std::move(peer.tls)) {
-  // Whoever connects has something to say: the long patience begins with the first request or
+  // A client connects to send something: the long timeout begins with the first request or
   // handshake.
   EndAt(since_ + shared_.options.limits.request_timeout);
   shared_.connections_open.fetch_add(1);
@@ -99,7 +99,7 @@ HttpConnection::~HttpConnection() {
 }
 
 bool HttpConnection::OnEvent(Report report) {
-  // The poll is edge-triggered: what an event says is said once, so the socket keeps it.
+  // The poll is edge-triggered: an event comes once, so the socket keeps it.
   if (report == Report::kReadable || report == Report::kHungUp) {
     stream_.MarkReadable(report == Report::kHungUp);
   }
@@ -178,8 +178,8 @@ HttpConnection::Step HttpConnection::BehindOthers() {
   return Step::kWait;
 }
 
-// Runs `work`, which may wait: then another thread leads on return, and goes on when it is told
-// that the work is done. This one touches nothing from then on.
+// Runs `work`, which may wait: then another thread leads on return, and goes on when the work is
+// done. This one touches nothing from then on.
 HttpConnection::Step HttpConnection::Handle(bool waits, const std::function<Phase()>& work) {
   EventLoop& loop = *shared_.loop;
   const std::uint64_t id = id_;
@@ -414,8 +414,8 @@ void HttpConnection::SettleKeepAlive() {
 
 // ---- The reply leaves
 
-// What reply_ says leaves: behind the replies that others are about to make, when they wait for
-// their turn. One after the other the replies find in the caches what encrypting and sending needs.
+// Sends reply_: behind the replies that others are about to make, when they wait for their turn.
+// One after the other the replies find in the caches what encrypting and sending needs.
 HttpConnection::Step HttpConnection::Reply() {
   // At once, not when the reply has left: others may come before that.
   DropInput();

@@ -167,7 +167,7 @@ bool EventLoop::Poll() {
     if (stopping_) return false;
     ready_.insert(ready_.end(), posted_.begin(), posted_.end());
     posted_.clear();
-    asleep_.store(ready_.empty());  // under the lock: whoever posts after this sees it
+    asleep_.store(ready_.empty());  // under the lock: a later post sees it
   }
   const int timeout = ready_.empty() ? MillisecondsUntil(wake_at_) : 0;
   count_ = std::max(0, ::epoll_wait(epoll_.get(), events_.data(), kBatchMax, timeout));

@@ -41,9 +41,9 @@ class EventLoop final {
   using OnTime = std::function<void(Deadline now)>;
 
   // Starts the first thread; there will be at most `threads_max`. Both functions are called by the
-  // leading thread only, hence one call at a time, and what they share needs no lock, until the
-  // call itself enters a BlockingRegion: from then on it must touch only its own.
-  // Errors: kUnavailable (the system refuses a descriptor or a thread).
+  // leading thread only, hence one call at a time, and their shared data needs no lock, until the
+  // call itself enters a BlockingRegion: from then on it must touch only its own. Errors:
+  // kUnavailable (the system refuses a descriptor or a thread).
   static Result<std::unique_ptr<EventLoop>> Start(std::string name, int threads_max,
                                                   OnEvent on_event, OnTime on_time);
   ~EventLoop() { Stop(); }
@@ -93,7 +93,7 @@ class EventLoop final {
   const OnTime on_time_;
   const BlockingObserver observer_;
   const Descriptor epoll_;
-  const std::shared_ptr<const Descriptor> wake_;  // whoever wakes late may outlive the loop
+  const std::shared_ptr<const Descriptor> wake_;  // a late waker may outlive the loop
   const std::shared_ptr<const Waker> waker_;
 
   mutable std::mutex mutex_;

@@ -66,7 +66,7 @@ class HttpBody {
   virtual std::optional<std::string> Next() = 0;
 };
 
-// What a handler answers. Content-Length and Connection are the server's business. A field with a
+// A handler's answer. Content-Length and Connection are the server's business. A field with a
 // control character in name or value is left out.
 struct HttpResponse {
   int status = 200;
@@ -83,7 +83,7 @@ struct HttpResponse {
 // registry/base). An exception becomes 503 with Retry-After: 1, and its text is not sent.
 using HttpHandler = std::function<HttpResponse(HttpRequest&)>;
 
-// What is left to do for an answer.
+// The work that is left for an answer.
 using HttpContinuation = std::function<HttpResponse()>;
 
 // Gives the answer to a request whose handler has returned without one: a thread of the server
@@ -91,15 +91,15 @@ using HttpContinuation = std::function<HttpResponse()>;
 // deadline came first, the connection is gone, or it was called before.
 using HttpResume = std::function<void(HttpContinuation answer)>;
 
-// What becomes of a deferred answer when the caller hangs up.
+// The fate of a deferred answer when the caller hangs up.
 enum class WhenHungUp {
   kAnswer,  // it is made all the same: making it is worth something by itself
   kForget,  // the connection ends at once
 };
 
 // Offered to handlers that may answer later, for the time of the call: at most once. Of
-// `at_deadline` and what the result is given exactly one is called, after the handler has returned;
-// none when the connection ends before. Exceptions: as of handlers.
+// `at_deadline` and the continuation that the result gets exactly one is called, after the handler
+// has returned; none when the connection ends before. Exceptions: as of handlers.
 using HttpDefer =
     std::function<HttpResume(Deadline deadline, HttpContinuation at_deadline, WhenHungUp hung_up)>;
 

@@ -176,7 +176,7 @@ Refusal CollectFraming(RequestHead& head, Framing& framing) {
         : field.name == "transfer-encoding" ? &framing.transfer_encoding
                                             : nullptr;
     if (slot == nullptr) continue;
-    // Also equal ones: who stands before us may read the other one (request smuggling).
+    // Also equal ones: a proxy before us may read the other one (request smuggling).
     if (slot->has_value()) return Bad("repeated header field that must be single");
     *slot = field.value;
   }

@@ -37,8 +37,8 @@ struct HeadRefusal {
   bool operator==(const HeadRefusal&) const = default;
 };
 
-// A token, and a field value without blanks around it (RFC 9110, 5.6.2 and 5.5): what a field may
-// be made of, read or written.
+// A token, and a field value without blanks around it (RFC 9110, 5.6.2 and 5.5), for fields read
+// and written.
 bool IsFieldName(std::string_view text);
 bool IsFieldValue(std::string_view text);
 
@@ -48,13 +48,14 @@ inline constexpr size_t kNoHeadEnd = static_cast<size_t>(-1);
 // `scanned` bytes are known not to hold its end.
 size_t FindHeadEnd(std::string_view data, size_t scanned);
 
-// What is wrong with a head that is not complete yet, so that it need not be waited for: too long,
-// or begun with something that is not a request line.
+// The fault of a head that is not complete yet, so that nobody need wait for its end: too long, or
+// begun with something that is not a request line.
 std::variant<std::monostate, HeadRefusal> CheckPartialHead(std::string_view data,
                                                            const HttpLimits& limits);
 
-// Reads the head of `head_size` bytes at the start of `data`; what follows it was sent with it and
-// is looked at for a chunk size only. Lower-cases field names in `data`, and returns views into it.
+// Reads the head of `head_size` bytes at the start of `data`; the bytes behind it came with it and
+// are looked at for a chunk size only. Lower-cases field names in `data`, and returns views into
+// it.
 std::variant<RequestHead, HeadRefusal> ParseHead(std::span<char> data, size_t head_size,
                                                  const HttpLimits& limits);
 

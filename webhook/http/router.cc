@@ -36,7 +36,7 @@ bool HasMediaType(std::string_view content_type, std::string_view wanted) {
                     [](char a, char b) { return Lower(a) == b; });
 }
 
-// Which of the listeners has what is told by their documentation.
+// The documentation of the listeners tells their paths.
 constexpr std::string_view kPathRemedy =
     "check the path and the port; /openapi.yaml of the API's port lists its paths";
 
@@ -89,7 +89,7 @@ void AppendReply(const HttpResponse& response, const RequestHead& head, WrittenR
   out.append("HTTP/1.1 ").append(std::to_string(response.status)).append(" ");
   out.append(httplib::status_message(response.status)).append("\r\n");
   for (const auto& [name, value] : response.headers) {
-    // What a caller wrote into one would end the head (CVE-2023-26130).
+    // A line end that a caller wrote into one would end the head (CVE-2023-26130).
     if (IsFieldName(name) && IsFieldValue(value)) AppendField(name, value, out);
   }
   if (IsFieldValue(response.content_type)) AppendField("Content-Type", response.content_type, out);

@@ -19,9 +19,9 @@ namespace truce {
 
 // The reply to one request.
 struct WrittenReply {
-  bool keep_alive = false;                 // set beforehand: what the Connection field says
+  bool keep_alive = false;                 // set beforehand, by the Connection field
   std::string bytes;                       // status line, fields, body
-  std::shared_ptr<HttpBody> pieces;        // of the body, instead: what is still to come
+  std::shared_ptr<HttpBody> pieces;        // of the body, instead: those still to come
   std::uint64_t pieces_left = 0;           // bytes of it
   std::optional<HttpRejection> rejection;  // when no handler answered, or it threw
 };

@@ -30,7 +30,7 @@ constexpr int kLargeBodiesMax = 4;
 constexpr int kNameBytesMax = 10;
 // A connection between two requests is not closed for a new one before it had a chance to be used.
 constexpr std::chrono::seconds kEvictAfter{1};
-// After the system had no descriptor, for whoever waits.
+// After the system had no descriptor, for clients that wait.
 constexpr std::chrono::milliseconds kAcceptAgain{50};
 // Connections accepted in a row before others have their turn. Few: the loop may take that turn
 // some sixty times before it polls.
@@ -143,7 +143,7 @@ class HttpServer::Impl final {
   }
 
   void BeginStop() {
-    while (AcceptSome()) {  // who waits in the backlog is served
+    while (AcceptSome()) {  // clients in the backlog are served
     }
     listening_.reset();
     shared_.stopping = true;
@@ -224,8 +224,8 @@ class HttpServer::Impl final {
     return tls_;
   }
 
-  // For whoever waits while no descriptor is left: accept4 says so before it looks whether anybody
-  // does.
+  // For a client that waits while no descriptor is left: accept4 says so before it looks whether
+  // any does.
   bool MakeRoomForWaiting() {
     pollfd waiting{listening_->descriptor.get(), POLLIN, 0};
     if (::poll(&waiting, 1, 0) > 0) return MakeRoom({}, true);
@@ -272,9 +272,9 @@ class HttpServer::Impl final {
     auto operator<=>(const Candidate&) const = default;
   };
 
-  // 0: none. Were it always the oldest, then whoever connects faster than a handshake takes would
-  // see none finished: so the older half of the unfinished may go on for a while, and the others
-  // give way.
+  // 0: none. Were it always the oldest, then a client that connects faster than a handshake takes
+  // would see none finished: so the older half of the unfinished may go on for a while, and the
+  // others give way.
   std::uint64_t WhoGoes(std::vector<Candidate>& candidates) const {
     std::sort(candidates.begin(), candidates.end());
     const Deadline now = std::chrono::steady_clock::now();

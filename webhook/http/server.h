@@ -57,7 +57,7 @@ enum class ClientAuth {
   kRequired,  // no handshake without a verified one; a name that is not allowed is answered 403
 };
 
-// What handlers do with their thread.
+// A handler's use of its thread.
 enum class HandlerKind {
   kQuick,     // computes; waits are marked by a BlockingRegion (registry/base/threads.h)
   kBlocking,  // may wait at any time

@@ -24,7 +24,8 @@ constexpr const char* kCiphers12 =
 // In the order in which API servers offer them: the library's own begins with the slowest.
 constexpr const char* kCiphers13 =
     "TLS_AES_128_GCM_SHA256:TLS_AES_256_GCM_SHA384:TLS_CHACHA20_POLY1305_SHA256";
-// What a system call reads at most: a body of several records, and what allocators keep at hand.
+// The most that a system call reads: a body of several records, and a size that allocators keep at
+// hand.
 constexpr size_t kReadBytes = 32 * 1024 - 64;
 // Records in a row that bring no data: no honest client sends more between two pieces of it.
 constexpr int kEmptyRecordsMax = 32;
@@ -183,8 +184,8 @@ bool HttpStream::BeginSession() {
   return true;
 }
 
-// Why a call failed. Not by the thread's list of errors, as SSL_get_error tells it: what others
-// left there would be taken for this call's, and to look whether it is empty before each call is a
+// Why a call failed. Not by the thread's list of errors, as SSL_get_error tells it: errors of
+// others would be taken for this call's, and to look whether it is empty before each call is a
 // hundredth of a review.
 IoStatus HttpStream::Failure() {
   if (SSL_want_read(session_) && BIO_should_read(SSL_get_rbio(session_))) {
@@ -224,9 +225,9 @@ IoResult HttpStream::ReadRaw(std::span<char> buffer) {
   do {
     count = ::recv(descriptor_.get(), buffer.data(), buffer.size(), 0);
   } while (count < 0 && errno == EINTR);
-  // A short read leaves the socket empty, as epoll(7) promises for streams: what comes later is a
-  // new edge. This spares the second read that would only return EAGAIN. The end of the stream has
-  // no bytes and must be read for itself.
+  // A short read leaves the socket empty, as epoll(7) promises for streams: later bytes are a new
+  // edge. This spares the second read that would only return EAGAIN. The end of the stream has no
+  // bytes and must be read for itself.
   drained_ = count < 0 || (count > 0 && !hung_up_ && static_cast<size_t>(count) < buffer.size());
   if (count > 0) return {IoStatus::kDone, static_cast<size_t>(count)};
   if (count == 0) return {IoStatus::kClosed};
@@ -235,7 +236,7 @@ IoResult HttpStream::ReadRaw(std::span<char> buffer) {
 
 IoResult HttpStream::Read(std::span<char> buffer) {
   if (tls_ == nullptr) return ReadRaw(buffer);
-  // As after each reply: nothing has come, and nothing is left of what came.
+  // As after each reply: nothing has come, and nothing is left to read.
   if (drained_ && SSL_has_pending(session_) == 0) return {IoStatus::kWouldBlock};
   size_t count = 0;
   if (SSL_read_ex(session_, buffer.data(), buffer.size(), &count) == 1) {

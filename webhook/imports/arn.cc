@@ -11,7 +11,7 @@ namespace {
 
 using Values = std::vector<std::pair<std::string, std::string>>;
 
-// What a place of a template may hold.
+// Whether `value` fits the place `name` of a template.
 bool Holds(std::string_view name, std::string_view value) {
   if (name == "account") return IsAccount(value);
   if (name == "partition") return !value.empty() && value.find(':') == std::string_view::npos;

@@ -87,8 +87,8 @@ class Template {
     return node == nullptr || depth > kCallsMax ? std::nullopt : IsTrue(*node, depth + 1);
   }
 
-  // `in_part`: the value stands alone, as a part that may refer to its parent: a sibling counts by
-  // its name, whatever Ref gives of it.
+  // `in_part`: the value is alone, as a part that may refer to its parent: a sibling counts by its
+  // name, whatever Ref gives of it.
   Found Resolve(const YamlNode* node, bool in_part, int depth = 0) const {
     if (node == nullptr) return {};
     if (depth > kCallsMax) return Unknown("its functions nest too deep", *node);
@@ -243,7 +243,7 @@ class Template {
     return Unknown(OneLine(name, 64) + " is not known", at, Give(name));
   }
 
-  // An attribute of a sibling: its name where that stands for it (an ARN of a parent).
+  // An attribute of a sibling: its name where that is as good (an ARN of a parent).
   Found GetAtt(const YamlNode& argument, const YamlNode& at, bool in_part, int depth) const {
     std::string name = ScalarOf(&argument);
     if (!ItemsOf(argument).empty()) name = ScalarOf(&ItemsOf(argument).front());
@@ -266,7 +266,7 @@ class Template {
       if (begin == std::string_view::npos) break;
       rest.remove_prefix(begin + 2);
       const std::string name(Trimmed(TakeUntil(rest, '}')));
-      if (name.starts_with('!')) {  // "${!x}" stands for itself
+      if (name.starts_with('!')) {  // "${!x}" means "${x}" as text
         out.append("${").append(name.substr(1)).append("}");
         continue;
       }

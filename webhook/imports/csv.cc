@@ -178,7 +178,7 @@ Result<void> ReadCsv(std::string_view text, const ReadContext& context, ImportFi
   }
   for (auto it = header.begin(); it != header.end(); ++it) {
     Row probe;
-    // What export adds for people is passed over.
+    // Columns that export adds for people are passed over.
     const bool passes = *it == "state" || *it == "since" || *it == "id" || *it == "root";
     if (CellFor(*it, probe) == nullptr && !passes) {
       return BadLine(

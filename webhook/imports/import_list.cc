@@ -31,7 +31,7 @@ constexpr std::array<FormatRow, 9> kFormats = {{
     {ImportFormat::kCsv, "csv", ""},
 }};
 
-// By the mark that stands first; a text that is not a JSON object is CSV.
+// By the first mark; a text that is not a JSON object is CSV.
 std::optional<ImportFormat> Detect(std::string_view text) {
   const std::size_t begin = text.find_first_not_of(" \t\r\n\xEF\xBB\xBF");
   if (begin == std::string_view::npos) return std::nullopt;
@@ -49,7 +49,7 @@ std::optional<ImportFormat> Detect(std::string_view text) {
   return found;
 }
 
-// An entry as the API takes it: what is no line of text is left out, and is its problem.
+// An entry as the API takes it: a value that is no line of text is left out, and is its problem.
 void KeepLines(ImportEntry& entry) {
   const auto keep = [&entry](std::string& text, const std::string& what) {
     const bool is_line = text.size() <= kImportTextBytesMax && IsUtf8(text) && !HasControl(text);

@@ -42,7 +42,7 @@ enum class ImportFormat {
 std::string_view Name(ImportFormat format);
 std::optional<ImportFormat> ImportFormatFromName(std::string_view name);
 
-// What holds for entries that do not say it themselves.
+// Values for entries that have none of their own.
 struct ImportDefaults {
   std::string account;
   std::string region;

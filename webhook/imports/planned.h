@@ -35,7 +35,7 @@ struct PlannedResource {
 
 struct Planned {
   std::vector<PlannedResource> resources;
-  std::vector<std::string> notes;  // of what was passed over, one line each
+  std::vector<std::string> notes;  // about parts passed over, one line each
 };
 
 // Account, region and parameters that the input itself does not say.
@@ -48,9 +48,9 @@ struct PlanDefaults {
 // Whether `begin`, the first bytes of a file, are those of `terraform show -json`.
 bool BeginsTerraform(std::string_view begin);
 
-// `terraform show -json PLAN`, also OpenTofu's: what will be created, replaced or imported. Reads
-// `in` to its end, and holds one resource of it and its configuration at a time.
-// Errors: kInvalidArgument: no JSON, a state, a format version that is not known.
+// `terraform show -json PLAN`, also OpenTofu's: resources to create, replace or import. Reads `in`
+// to its end, and holds one resource of it and its configuration at a time. Errors:
+// kInvalidArgument: no JSON, a state, a format version that is not known.
 Result<Planned> ReadTerraformPlan(std::istream& in, const PlanDefaults& defaults,
                                   const Catalogue& catalogue);
 

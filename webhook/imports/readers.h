@@ -1,4 +1,4 @@
-// The reader of each format, for import_list.cc, and what the readers share.
+// The reader of each format, for import_list.cc, and their shared parts.
 #ifndef TRUCE_WEBHOOK_IMPORTS_READERS_H_
 #define TRUCE_WEBHOOK_IMPORTS_READERS_H_
 
@@ -29,7 +29,7 @@ const TerraformType* FindTerraformType(std::string_view name);
 
 // schema/cloudformation-types.tsv, as built in.
 std::string_view CloudFormationTypesText();
-// A row of it: where the parts of the key stand in a template.
+// A row of it: the places of the key's parts in a template.
 struct CloudFormationType {
   struct Part {
     std::string_view name;
@@ -79,7 +79,7 @@ Result<void> ReadTagging(std::string_view text, const ReadContext& context, Impo
 Result<void> ReadConfigItems(std::string_view text, const ReadContext& context, ImportFile& file);
 Result<void> ReadCsv(std::string_view text, const ReadContext& context, ImportFile& file);
 
-// What a list says of one resource without naming its parts.
+// One resource as a list has it, without names of its parts.
 struct ListedResource {
   std::string address;
   std::string type;  // empty: not known
@@ -91,7 +91,7 @@ struct ListedResource {
 // The entry that it makes: by its ARN, else by its name where a name is all that the type needs.
 ImportEntry EntryOfNamed(const ListedResource& named, const ReadContext& context);
 
-// Service and contact: what a tag says, else the defaults.
+// Service and contact: those of a tag, else the defaults.
 using Tags = std::map<std::string, std::string, std::less<>>;
 void Describe(const Tags& tags, const ReadContext& context, ImportEntry& entry);
 

@@ -217,8 +217,8 @@ class TerraformReader {
       each.type = resource.identity.type;
       each.region = resource.identity.region;
       each.account = resource.identity.account;
-      // What only stands in for the account of a cluster's ProviderConfig is none; a state's own
-      // ARN is as good as a setting.
+      // A provisional account of a cluster's ProviderConfig is none; a state's own ARN is as good
+      // as a setting.
       if (each.account.starts_with('?')) each.account = resource.further_account;
       for (const auto& [part, value] : resource.identity.parts) each.parts.emplace(part, value);
       if (each.account.empty() && spec.KeyHasAccount()) {

@@ -96,7 +96,7 @@ class HttpClusterApi final : public ClusterApi {
     return AskForObject(call, {target.kind.group, target.kind.plural, target.name, true}, deadline);
   }
 
-  // What comes back is the object, while finalizers hold it, or a Status of success.
+  // Returns the object, while finalizers hold it, or a Status of success.
   ApiResult<std::string> Delete(const ServedKind& kind, std::string_view ns, std::string_view name,
                                 Deadline deadline) override {
     HttpCall call;
@@ -114,7 +114,7 @@ class HttpClusterApi final : public ClusterApi {
     ApiResult<HttpReply> reply = pool_.Do(call, state, deadline);
     if (!reply.ok()) return reply;
     if (reply.value().head.status == 401) {
-      // What was read when the token still held, or when it was revoked: read it again, once.
+      // The token may have been revoked since it was read: read it again, once.
       session_->Renew(state->generation, deadline);
       reply = pool_.Do(call, session_->Current(), deadline);
       if (!reply.ok()) return reply;

@@ -11,7 +11,7 @@
 
 namespace truce {
 
-// What was asked for: tells a missing object from a missing type.
+// The object of a request: tells a missing object from a missing type.
 struct AskedFor {
   std::string_view group;
   std::string_view plural;
@@ -19,7 +19,7 @@ struct AskedFor {
   bool is_write = false;
 };
 
-// The most of what a server says that a message shows.
+// The most of a server's text that a message shows.
 inline constexpr std::size_t kMessageBytesMax = 512;
 
 // The error of an answer with a status other than 2xx. `body` must be followed by kJsonPadding

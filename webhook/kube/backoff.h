@@ -42,7 +42,7 @@ class Backoff final {
   int failures_ = 0;
 };
 
-// `period` ± a fifth, drawn from `seed`: so that what repeats does not gather at one instant.
+// `period` ± a fifth, drawn from `seed`: so that repeated acts do not gather at one instant.
 std::chrono::milliseconds Spread(std::chrono::milliseconds period, std::uint64_t seed);
 
 }  // namespace truce

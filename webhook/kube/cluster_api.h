@@ -1,5 +1,5 @@
-// What Truce asks of a Kubernetes API server: a port, kept by the real client (client/) and by the
-// deterministic server of the tests.
+// Requests of Truce to a Kubernetes API server: a port, kept by the real client (client/) and by
+// the deterministic server of the tests.
 #ifndef TRUCE_WEBHOOK_KUBE_CLUSTER_API_H_
 #define TRUCE_WEBHOOK_KUBE_CLUSTER_API_H_
 
@@ -18,7 +18,7 @@
 
 namespace truce {
 
-// What an answer that is not the wanted one means for the caller. 404 is two things: a type that is
+// Kinds of unwanted answers, by their consequence for the caller. 404 is two things: a type that is
 // not served says nothing about objects.
 enum class ApiErrorKind : std::uint8_t {
   kUnauthorized,   // 401, after the credentials were read again once
@@ -91,7 +91,7 @@ struct ListPage {
   std::vector<std::string> objects;  // each one whole JSON object
 };
 
-// What of a kind is listed or watched.
+// The objects of a kind that are listed or watched.
 struct Selection {
   ServedKind kind;
   std::string ns;              // empty: all namespaces

@@ -236,7 +236,7 @@ bool ServerConnection::StartTls() {
                   indicated.data()) == 1;
 }
 
-// What a result of OpenSSL that is no success means.
+// The meaning of a result of OpenSSL that is no success.
 SocketProgress ServerConnection::TlsProgress(int result, std::string_view doing) {
   const int error = SSL_get_error(session_, result);
   if (error == SSL_ERROR_WANT_READ) return SocketProgress::kWantRead;

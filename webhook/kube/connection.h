@@ -19,7 +19,7 @@ struct ssl_st;
 
 namespace truce {
 
-// What TLS of one generation of credentials is made of; all PEM.
+// The parts of TLS for one generation of credentials; all PEM.
 struct TlsMaterial {
   std::string authority;  // empty: the system's authorities
   bool verify = true;

@@ -36,7 +36,7 @@ std::string Text(const Json& object, const char* key) {
   return found->get<std::string>();
 }
 
-// What is wrong with the output, or the credential.
+// Errors: the fault of the output, or of the credential.
 Result<ExecCredential> ReadCredential(const std::string& output, const std::string& version) {
   const auto bad = [](std::string what) { return Error{ErrorCode::kUnavailable, std::move(what)}; };
   const Json parsed = ParseJson(output);

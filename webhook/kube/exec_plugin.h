@@ -11,7 +11,7 @@
 
 namespace truce {
 
-// What a plugin printed. A token, or a certificate with its key, or both.
+// The output of a plugin: a token, or a certificate with its key, or both.
 struct ExecCredential {
   std::string token;
   std::string certificate;

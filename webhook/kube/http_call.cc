@@ -151,7 +151,7 @@ class CallStream final : public httplib::Stream {
 
   ServerConnection& connection_;
   const Deadline deadline_;
-  std::string buffer_;  // what was read with the head
+  std::string buffer_;  // bytes read with the head
   std::size_t at_ = 0;
   std::optional<ResponseHead> head_;
   std::optional<ApiError> failure_;

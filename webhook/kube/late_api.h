@@ -1,4 +1,4 @@
-// LateApi: a cluster's API for those who begin before it is reached.
+// LateApi: a cluster's API for users that begin before it is reached.
 #ifndef TRUCE_WEBHOOK_KUBE_LATE_API_H_
 #define TRUCE_WEBHOOK_KUBE_LATE_API_H_
 
@@ -16,7 +16,7 @@ namespace truce {
 // kUnreachable.
 class LateApi final : public ClusterApi {
  public:
-  // Never null; what it gives outlives whoever calls.
+  // Never null; the result outlives the caller.
   using Find = std::function<Result<ClusterApi*>()>;
 
   explicit LateApi(Find find) : find_(std::move(find)) {}

@@ -149,7 +149,7 @@ Outcome Await(Child& child, Pipe& output, Pipe& complaint, Deadline deadline) {
   bool output_open = true;
   bool complaint_open = true;
   while (true) {
-    // The end is looked at before the pipes: what was written before it is then read below.
+    // The end is looked at before the pipes: output from before it is then read below.
     const std::optional<int> status = child.Ended();
     if (output_open) output_open = Drain(output.read.get(), outcome.output, kProgramOutputBytesMax);
     if (complaint_open) complaint_open = Drain(complaint.read.get(), outcome.complaint, 65'536);

@@ -1,4 +1,4 @@
-// What an HTTP/1.1 server answers, read strictly: the head, and a body that comes piece by piece.
+// The answer of an HTTP/1.1 server, read strictly: the head, and a body that comes piece by piece.
 #ifndef TRUCE_WEBHOOK_KUBE_RESPONSE_READER_H_
 #define TRUCE_WEBHOOK_KUBE_RESPONSE_READER_H_
 
@@ -28,7 +28,7 @@ struct ResponseHead {
   bool encoded = false;                                  // a Content-Encoding other than identity
   bool closes = false;                                   // the connection ends after this answer
   bool chunked = false;
-  std::vector<std::string> warnings;  // texts of the Warning fields; what is malformed is left out
+  std::vector<std::string> warnings;  // texts of the Warning fields, without malformed ones
   // The other fields, names lower-case.
   std::vector<std::pair<std::string, std::string>> others;
   std::optional<std::uint64_t> length;  // none, and not chunked: the body ends with the connection

@@ -74,7 +74,7 @@ Result<ServerAddress> ParseServerAddress(std::string_view url) {
   } else if (rest.find("://") != std::string_view::npos) {
     return BadAddress(url, "only https:// and http:// are spoken");
   }
-  // What kubectl takes too: a missing scheme means http, which no cluster of today speaks.
+  // kubectl takes a missing scheme for http, which no cluster of today speaks.
   if (rest.size() == url.size()) return BadAddress(url, "it must begin with https:// or http://");
   if (rest.find_first_of("?#") != std::string_view::npos)
     return BadAddress(url, "a query or fragment");

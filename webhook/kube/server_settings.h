@@ -1,4 +1,4 @@
-// Which API server, and who we are to it: what a kubeconfig or a Pod's service account says.
+// The API server and our credentials for it, from a kubeconfig or a Pod's service account.
 #ifndef TRUCE_WEBHOOK_KUBE_SERVER_SETTINGS_H_
 #define TRUCE_WEBHOOK_KUBE_SERVER_SETTINGS_H_
 
@@ -29,7 +29,7 @@ struct ServerAddress {
 Result<ServerAddress> ParseServerAddress(std::string_view url);
 // "host:port", with brackets around an IPv6 address; as in the Host field and in messages.
 std::string HostAndPort(const ServerAddress& address);
-// "localhost", 127.0.0.0/8 or ::1: what is sent there in clear stays on the machine.
+// "localhost", 127.0.0.0/8 or ::1: bytes sent there in clear stay on the machine.
 bool IsLoopback(std::string_view host);
 
 // Text in the settings, or in a file that is read again when it changes.

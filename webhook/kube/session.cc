@@ -162,7 +162,7 @@ Result<Material> ServerSession::Impl::ReadMaterial(bool run_plugin) {
                                                steady_clock::now() + options.exec_timeout));
     exec_read = clock.Now();
   }
-  // What stands in the settings wins over the plugin, as in client-go.
+  // A token in the settings wins over the plugin's, as in client-go.
   if (exec && fresh.token.empty()) {
     fresh.token = exec->token;
     fresh.expires = exec->expires;

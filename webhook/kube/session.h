@@ -1,4 +1,5 @@
-// ServerSession: how the API server is reached and who we are to it, now; kept fresh by one thread.
+// ServerSession: the present address of the API server and our credentials for it; kept fresh by
+// one thread.
 #ifndef TRUCE_WEBHOOK_KUBE_SESSION_H_
 #define TRUCE_WEBHOOK_KUBE_SESSION_H_
 
@@ -23,7 +24,7 @@ struct SessionOptions {
   std::chrono::milliseconds reread{20'000};
   // Names are looked up again when the answer is older.
   std::chrono::milliseconds resolve{30'000};
-  // What an exec plugin may take. `aws eks get-token` needs about a second.
+  // The time that an exec plugin has. `aws eks get-token` needs about a second.
   std::chrono::milliseconds exec_timeout{30'000};
   // A credential that expires is replaced this long before (at most half of its life).
   std::chrono::seconds renew_before{60};

@@ -10,7 +10,7 @@
 namespace truce {
 namespace {
 
-// What a stream may hold of an unfinished line without a seat among the large ones.
+// The most that a stream may hold of an unfinished line without a seat among the large ones.
 constexpr std::size_t kSmallBytesMax = 64 * 1024;
 constexpr std::size_t kRefusalBytesMax = 64 * 1024;
 // Reads before a stream gives way to others.

@@ -21,19 +21,19 @@
 
 namespace truce {
 
-// What all streams of one client share. Used by its thread only.
+// The parts that all streams of one client share. Used by its thread only.
 struct WatchShared {
   ServerSession& session;
   const WatchClientOptions& options;
   ApiJsonReader json;
-  std::vector<char> piece;       // what one read brings
+  std::vector<char> piece;       // the bytes of one read
   std::size_t large_events = 0;  // streams that hold a long event
 };
 
 // External synchronization. Calls no handler: the owner takes events and the end from it.
 class WatchStream final {
  public:
-  // What the stream needs to go on.
+  // The stream's need to go on.
   enum class Want : std::uint8_t {
     kRead,
     kWrite,

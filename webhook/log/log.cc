@@ -33,7 +33,7 @@ void AppendEscape(std::string& out, std::uint32_t unit) {
   AppendHex(static_cast<unsigned char>(unit & 0xFFU), out);
 }
 
-// As JSON has it: what is beyond the first plane in two units.
+// As JSON has it: characters beyond the first plane in two units.
 void AppendEscapedCharacter(std::string& out, std::uint32_t code) {
   constexpr std::uint32_t kFirstPlane = 0x10000;
   if (code < kFirstPlane) return AppendEscape(out, code);
@@ -110,9 +110,9 @@ std::string FormatJson(const LogLine& line, std::span<const LogField> fields) {
   return out;
 }
 
-// After a write the thread stays away from its lines for this long. So what a busy server logs is
-// written in batches and wakes nobody: waking the thread and writing for each line costs a fifth of
-// what a review costs. A line that follows a pause is written at once.
+// After a write the thread stays away from its lines for this long. So a busy server's lines are
+// written in batches and wake nobody: waking the thread and writing for each line costs a fifth of
+// a review. A line that follows a pause is written at once.
 constexpr int kRestMilliseconds = 5;
 
 // Lines that wait, in one text: a queue of lines costs each of them copies and an allocation that

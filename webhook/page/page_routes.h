@@ -1,4 +1,4 @@
-// The page for people: what the API listener answers to a browser.
+// The page for people: the API listener's answers to a browser.
 #ifndef TRUCE_WEBHOOK_PAGE_PAGE_ROUTES_H_
 #define TRUCE_WEBHOOK_PAGE_PAGE_ROUTES_H_
 
@@ -10,9 +10,9 @@
 namespace truce {
 
 // One document at the address of each view ("/", "/r/ID", "/services/NAME", …) and its files under
-// "/page/". They are the same for everybody and tell nothing of the registry: what a view shows the
-// browser asks of the API, with the token of whoever looks. `settings`, JSON, is what scripts know
-// of the configuration, for everybody too. Never blocks.
+// "/page/". They are the same for everybody and tell nothing of the registry: the browser asks the
+// API for the contents of a view, with the token of its user. `settings`, JSON, is the
+// configuration for scripts, for everybody too. Never blocks.
 std::vector<HttpRoute> PageRoutes(std::string settings);
 
 }  // namespace truce

@@ -25,8 +25,8 @@ class ConfiguredAccounts final {
   // Both must outlive it.
   ConfiguredAccounts(Store& store, const Clock& clock) : store_(store), clock_(clock) {}
 
-  // Does some portions of what is missing for the accounts of `policy`; to be called from time to
-  // time. If configuration changes an account, names in the former one stay. True: nothing is left.
+  // Does some of the missing portions for the accounts of `policy`; to be called from time to time.
+  // If configuration changes an account, names in the former one stay. True: nothing is left.
   // Errors: the store's; to be repeated.
   Result<bool> Step(const std::shared_ptr<const AdmissionPolicy>& policy);
 

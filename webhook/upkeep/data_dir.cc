@@ -32,7 +32,7 @@ struct Room {
   std::uint64_t reserve = 0;  // how large the reserve is to be
 };
 
-// Nothing when it cannot be told.
+// Nothing when it is not known.
 std::optional<Room> RoomIn(const std::string& directory) {
   struct statvfs volume {};
   if (statvfs(directory.c_str(), &volume) != 0) return std::nullopt;
@@ -108,7 +108,7 @@ void KeepReserve(const std::string& directory) {
       ::fstat(file, &status) == 0 ? static_cast<std::uint64_t>(status.st_size) : room->reserve;
   while (size < room->reserve) {
     const std::uint64_t step = std::min(kReserveStep, room->reserve - size);
-    // What is not there is not seen either: a step that fails may leave some of it behind.
+    // A step that fails may leave part of it behind, and nothing notices the rest.
     if (::posix_fallocate(file, static_cast<off_t>(size), static_cast<off_t>(step)) != 0) break;
     size += step;
   }

@@ -26,7 +26,7 @@ class DiskFailures final {
   DiskFailures(const Store& store, Logger& logger, const Clock& clock)
       : store_(store), logger_(logger), clock_(clock) {}
 
-  // Reads what the last process noted.
+  // Reads the note of the last process.
   void Begin(const std::string& data_dir);
   // True when the process must end and start anew; says so in the log, and notes it.
   bool MustEnd(const std::string& data_dir);

@@ -23,7 +23,7 @@ constexpr std::size_t kEntries = 500;
 constexpr std::size_t kSettingsPage = 20;  // some are long
 constexpr std::chrono::seconds kEntriesTime{60};
 
-// A part of one table, as what is to be put.
+// A part of one table, as rows to put.
 struct Page {
   Changes changes;
   std::uint64_t count = 0;  // 0: the table has ended
@@ -140,7 +140,8 @@ Result<Page> ReadPage(const Store& store, const Part& part, const std::string& a
   return page;
 }
 
-// What is put, as bytes of which no two are alike. Names all fields: a new one must be added here.
+// The values of a write as bytes: different values have different bytes. Names all fields: a new
+// one must be added here.
 class Bytes {
  public:
   template <typename... Parts>
@@ -252,8 +253,8 @@ Result<TableSum> SumOf(const Store& store, const Part& part, const OnMigrated& t
   }
 }
 
-// By what a later call knows that `from` is the same and did not change: each start of a server
-// changes a setting.
+// A text by which a later call knows that `from` is the same and did not change: each start of a
+// server changes a setting.
 Result<std::string> SourceOf(const Store& from) {
   TRUCE_ASSIGN_OR_RETURN(const TableSum settings, SumOf(from, Parts().back(), [](auto...) {}));
   std::vector<AuditLine> newest;
@@ -282,7 +283,7 @@ Result<bool> HoldsAnything(const Store& store) {
   return false;
 }
 
-// Where a migration stands.
+// The progress of a migration.
 struct Position {
   std::string source;
   std::size_t table = 0;  // beyond the last one: all is written
@@ -291,7 +292,7 @@ struct Position {
   std::string Text() const { return source + ' ' + std::to_string(table) + ' ' + after; }
 };
 
-// Where `text`, as it is kept, says that `source` stands; nothing: it is of another source.
+// The progress of `source` in `text`, as it is kept; nothing: it is of another source.
 std::optional<Position> PositionFrom(std::string_view text, const std::string& source) {
   if (!text.starts_with(source + ' ')) return std::nullopt;
   text.remove_prefix(source.size() + 1);
@@ -303,7 +304,7 @@ std::optional<Position> PositionFrom(std::string_view text, const std::string& s
   return position;
 }
 
-// Writes `put`, and that the migration stands at `to` and no longer at `from`, as it is kept.
+// Writes `put`, and moves the progress, as it is kept, from `from` to `to`.
 Result<void> Advance(Store& store, const std::string& from, const std::string& to,
                      const Changes& put) {
   bool is_there = false;
@@ -315,7 +316,7 @@ Result<void> Advance(Store& store, const std::string& from, const std::string& t
       changes = put;
       changes.put_settings.emplace_back(kMigration, to);
     }
-    // Where it was not known whether it was written, it stands at `to` or is written now.
+    // A write whose outcome was not known is at `to`, or happens now.
     changes.repeatable = true;
     return changes;
   };

@@ -43,7 +43,7 @@ constexpr std::chrono::seconds kReservationsEvery{10};
 constexpr std::chrono::seconds kReservationsTime{5};
 constexpr std::size_t kReservationsAtOnce = 100;
 
-// Where clocks differ by more, what ends by one clock ends too early by the other.
+// Where clocks differ by more, a time that ends by one clock ends too early by the other.
 constexpr std::chrono::milliseconds kClocksApartMax{2000};
 
 constexpr std::chrono::seconds kDatabaseTime{20};  // to open it: a schema may have to be made
@@ -174,8 +174,9 @@ Result<std::unique_ptr<Store>> RegistryPart::OpenDatabase(const Config& config,
     if (!is_ours_) return std::unique_ptr<Store>();
   }
   TRUCE_ASSIGN_OR_RETURN(const std::string holder, ServerName(data_dir_));
-  // Those who share must make equal keys, or one resource would have two. Of those who follow the
-  // cluster one watches it for all; who does not follow it would tell that one nothing.
+  // Servers that share must make equal keys, or one resource would have two. One of those that
+  // follow the cluster watches it for all; a server that does not follow it would tell that one
+  // nothing.
   const std::string shared =
       policy.catalogue->version() + " of " + (config.no_cluster ? "no cluster" : config.cluster_id);
   const auto active =
@@ -339,7 +340,7 @@ void RegistryPart::Step(const Config& config, const PartyRules& parties) {
   if (std::chrono::steady_clock::now() >= numbers_due_) CountNumbers(config);
 }
 
-// What cannot be read now is counted with the next; others tell that the store fails.
+// Rows that cannot be counted now are counted with the next; others tell that the store fails.
 void RegistryPart::CountNumbers(const Config& config) {
   numbers_due_ = In(kNumbersEvery);
   static_cast<void>(numbers_.Count(config.audit_lines_max, In(kNumbersTime)).ok());
@@ -495,7 +496,7 @@ void RegistryPart::EndReservations(const PartyRules& parties) {
   if (ended && due.size() == kReservationsAtOnce) reservations_due_ = {};
 }
 
-// What cannot be written now is written with the next.
+// Entries that cannot be written now are written with the next.
 void RegistryPart::KeepBooks() {
   books_due_ = In(is_database_ ? kBooksExchangedEvery : kBooksKeptEvery);
   const Result<void> denials = denials_.Flush(In(kBookTime));

@@ -127,7 +127,7 @@ class RegistryPart final {
   void KeepBooks();
   void LookAtRoom();
   void TellMissing();
-  // Whether `store`, not opened before, has what this server remembers of it.
+  // Whether `store`, not opened before, has the witness that this server remembers of it.
   Result<void> CompareWithWitness(Store& store, bool has_cluster);
   // Reports it, and enters recovery mode.
   Result<void> RecoverFrom(const std::string& loss, Store& store, bool has_cluster);
@@ -162,7 +162,7 @@ class RegistryPart final {
   OpeningStore store_;
   OpeningStore watch_store_;  // of a database: over what store_ owns
   bool watches_ = false;
-  bool watched_ = false;  // it gave the watch back when it stood aside
+  bool watched_ = false;  // it gave the watch back when it went to standby
   DiskFailures disk_failures_{store_, logger_, clock_};
   TrialBook trials_{store_, clock_};
   DenialBook denials_{store_, clock_};

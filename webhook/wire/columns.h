@@ -52,7 +52,7 @@ class Datum final {
       json.Text(std::get<std::string_view>(held_));
     }
   }
-  // The text, or the JSON of anything else: what lists are sorted by.
+  // The text, or the JSON of anything else. Lists are sorted by it.
   std::string text() const {
     if (const auto* own = std::get_if<std::string>(&held_)) return *own;
     if (const auto* view = std::get_if<std::string_view>(&held_)) return std::string(*view);
@@ -73,7 +73,7 @@ enum class Look : std::uint8_t {
   kOwner,     // "(not shown)" to whom it is not
   kResource,  // of a key: s3/Bucket/prod-artifacts
   kSource,    // how Truce knows a name
-  kAudited,   // what an override names
+  kAudited,   // the subject of an override
   kMaker,     // "configuration" for nobody
   kUntil,     // "imported until 2026-11-29T10:00:00Z" where the thing has an end
 };
@@ -86,7 +86,7 @@ struct Column {
   Look look = Look::kPlain;
 };
 
-// What describes a thing: a function Columns<Thing> ColumnsOf(const Thing*).
+// The description of a thing: a function Columns<Thing> ColumnsOf(const Thing*).
 template <typename T>
 struct Columns {
   std::span<const Column<T>> all;  // the members in their order
@@ -119,7 +119,7 @@ const Column<T>* ColumnNamed(std::string_view name) {
   return nullptr;
 }
 
-// What a table knows of a column.
+// A column, as a table knows it.
 struct Heading {
   std::string name;
   std::string title;

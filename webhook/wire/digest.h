@@ -14,7 +14,7 @@ using Digest = std::array<std::uint8_t, 32>;
 
 // SHA-256 of `text`.
 Digest Sha256(std::string_view text);
-// The ETag (RFC 9110, section 8.8.3) of what is written as `text`.
+// The ETag (RFC 9110, section 8.8.3) of the text `text`.
 std::string EntityTagOf(std::string_view text);
 // HMAC-SHA-256 of `text` under `key`.
 Digest HmacSha256(std::string_view key, std::string_view text);

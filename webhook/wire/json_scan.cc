@@ -19,7 +19,7 @@ constexpr std::size_t kKeyPlaces = 2 * kTabledKeysMax;
 constexpr std::string_view kLeftOut = "managedFields";
 constexpr std::string_view kMetadata = "metadata";
 
-// A key that stands twice among a few.
+// A key that comes twice among a few.
 std::optional<std::string_view> TwiceByPairs(std::span<const std::string_view> keys) {
   for (std::size_t i = 1; i < keys.size(); ++i) {
     for (std::size_t j = 0; j < i; ++j) {
@@ -43,7 +43,7 @@ std::size_t PlaceOf(std::string_view key) {
   return ((bytes ^ key.size()) * kMultiplier) >> 58U;
 }
 
-// A key that stands twice among at most kTabledKeysMax.
+// A key that comes twice among at most kTabledKeysMax.
 std::optional<std::string_view> TwiceByTable(std::span<const std::string_view> keys) {
   std::array<std::uint8_t, kKeyPlaces> places{};  // 1 + number of a key; 0: free
   for (std::size_t i = 0; i < keys.size(); ++i) {
@@ -123,7 +123,7 @@ bool JsonScan::TakeAll(std::string_view key) {
     TakeBlanks();
     if (!TakeMember()) return false;
   }
-  // Behind what stood as it is written, more of its text may follow.
+  // More of the text may follow behind a value as written.
   if (at_ == end_) return true;
   TakeBlanks();
   return at_ == end_ || Fail(Fault::kOther);

@@ -21,7 +21,7 @@
 
 namespace truce {
 
-// A Document::TreeReader of what a scan left as it is written, so it is JSON.
+// A Document::TreeReader of a value that a scan left as written, so it is JSON.
 void ReadTree(std::string_view written, std::string_view key, Builder& builder);
 
 // A key that comes twice among `keys`, whose order is lost.
@@ -107,10 +107,10 @@ class JsonScan final {
   PlainRuns runs_;
   bool is_checked_ = false;
   std::size_t levels_ = 0;    // that are built
-  std::size_t depth_ = 0;     // of what is open
+  std::size_t depth_ = 0;     // of open values
   std::size_t left_out_ = 0;  // values so deep, or deeper, are managedFields
-  bool is_new_ = false;       // what was taken last is open and has no member yet
-  std::string closing_;       // brackets of what is open
+  bool is_new_ = false;       // the last value is open and has no member yet
+  std::string closing_;       // brackets of open values
   std::array<Level, kBuiltLevels + 1> open_;
   std::vector<std::string_view> keys_;  // of the object that was looked at last
   std::string said_;

@@ -91,7 +91,7 @@ class JsonWriter final {
     return EndArray();
   }
 
-  // What was written; the writer is empty again.
+  // Returns the text; the writer is empty again.
   std::string Take() {
     needs_comma_ = false;
     return std::exchange(out_, {});

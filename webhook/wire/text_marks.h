@@ -32,7 +32,7 @@ inline void AddMarks(const char* text, std::size_t at, Marks& out) {
   };
   out.quotes |= bits(are('"'));
   out.backslashes |= bits(are('\\'));
-  // Signed: what is no ASCII is below ' ', too.
+  // Signed: bytes beyond ASCII are below ' ', too.
   out.odd |= bits(_mm_or_si128(_mm_cmplt_epi8(bytes, _mm_set1_epi8(' ')), are('\x7F')));
 }
 

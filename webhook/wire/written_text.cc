@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::uint64_t kLast = std::uint64_t{1} << 63U;
 
-// The bytes behind backslashes that do not stand behind one themselves. `first`: so does the first.
+// The bytes behind backslashes that are not behind one themselves. `first`: so does the first.
 std::uint64_t EscapedBytes(std::uint64_t backslashes, bool first) {
   std::uint64_t escaped = first ? 1 : 0;
   std::uint64_t begins = backslashes & ~escaped;
@@ -42,7 +42,7 @@ std::size_t UsualRun(const char* text) {
   }
 }
 
-// What an escape of one character says; nothing: it is none.
+// The character that an escape of one character means; nothing: it is none.
 std::optional<char> Escaped(char mark) {
   switch (mark) {
     case '"':
@@ -57,7 +57,7 @@ std::optional<char> Escaped(char mark) {
   }
 }
 
-// What \u and four hexadecimal digits say at the begin of `text`.
+// The code unit of \u and four hexadecimal digits at the begin of `text`.
 std::optional<std::uint32_t> CodeUnit(std::string_view text) {
   constexpr std::size_t kSize = 6;
   if (text.size() < kSize || !text.starts_with("\\u")) return std::nullopt;

@@ -300,7 +300,7 @@ class Composer final {
     }
   }
 
-  // As go-yaml v2: what is merged replaces what stands above it; of a list the earlier wins.
+  // As go-yaml v2: a merged value replaces one above it; of a list the earlier wins.
   Result<void> Merge(YamlNode from, int line, KeyIndex& index, YamlNode& into) {
     if (from.kind == YamlNode::Kind::kSequence) {
       for (auto each = from.children.rbegin(); each != from.children.rend(); ++each) {
@@ -345,7 +345,7 @@ class Composer final {
     if (rules_.is_plain && node.scalar == "<<" && events_.plain()) {
       return events_.Fail(location.line, "merge keys ('<<') are not supported; write the keys out");
     }
-    // Keys stand in messages, which are one line.
+    // Messages have keys in them, and are one line.
     if (HasControl(node.scalar) || node.scalar.size() > rules_.key_bytes_max) {
       return events_.Fail(
           location.line,

@@ -33,10 +33,10 @@ struct YamlNode {
 
   Kind kind = Kind::kScalar;
   YamlLocation location;
-  std::string scalar;         // kScalar
-  bool quoted = false;        // kScalar: in quotes or a block, so it is text whatever it looks like
-  std::string tag;            // of YamlDocuments: "!Ref", which says nothing to Kubernetes
-  std::vector<YamlKey> keys;  // kMapping: keys[i] names children[i]
+  std::string scalar;              // kScalar
+  bool quoted = false;             // kScalar: in quotes or a block, so it is text in any spelling
+  std::string tag;                 // of YamlDocuments: "!Ref", which says nothing to Kubernetes
+  std::vector<YamlKey> keys;       // kMapping: keys[i] names children[i]
   std::vector<YamlNode> children;  // kSequence and kMapping
 
   // The value of `key`, or null. Of a mapping only.
@@ -76,8 +76,8 @@ class YamlDocuments final {
 
   // The next document; nothing at the end, and after an error.
   // Errors: kInvalidArgument, "name:line: what is wrong": syntax, not UTF-8, a key twice, a key
-  //   that is no scalar, an alias to nothing or to what contains it, a merge of what is no mapping,
-  //   a tag that changes a value's meaning, a limit above.
+  //   that is no scalar, an alias to nothing or to a value around it, a merge of a value that is no
+  //   mapping, a tag that changes a value's meaning, a limit above.
   Result<std::optional<YamlNode>> Next();
 
  private:

@@ -91,7 +91,7 @@ bool LooksLikeOtherThanText(std::string_view plain) {
   if (number.starts_with("0o") || number.starts_with("0b")) return true;
   if (number.front() == '.') number.remove_prefix(1);
   if (number.empty() || !IsDigit(number.front())) return false;
-  // Digits, and what may stand between them in a number of YAML 1.1: 1_000, 1.5e3, 22:22.
+  // Digits, and the characters between them in a number of YAML 1.1: 1_000, 1.5e3, 22:22.
   std::size_t dot_count = 0;
   for (const char c : number) {
     if (c == '.') ++dot_count;

@@ -24,14 +24,14 @@ struct ImportedResource {
   DeclaredResource resource;
   std::string service;
   std::string contact;
-  std::string address;  // where it stands at its source: "aws_s3_bucket.artifacts"
+  std::string address;  // its place at its source: "aws_s3_bucket.artifacts"
 };
 
 struct ImportList {
   std::string source;  // its name, for ever the same: "terraform:network"
   std::vector<ImportedResource> resources;
-  // What the source named before and names no longer is released, unless it is protected, or only
-  // reserved.
+  // Releases resources that the source named before and names no longer, unless they are protected,
+  // or only reserved.
   bool retire = false;
   // The source only reserves them, before it creates them: first moment at which that no longer
   // holds. Its earlier reservations hold until then; its imports stay imports.
@@ -51,21 +51,22 @@ enum class ImportAction : std::uint8_t {
 std::string_view Name(ImportAction action);
 
 struct ImportPlan {
-  // One for each resource of the list, in its order. A key that stands twice is kOwned the second
+  // One for each resource of the list, in its order. A key that comes twice is kOwned the second
   // time.
   struct Line {
     ImportAction action = ImportAction::kNew;
-    std::optional<Owner> holder;  // who owns it at present
+    std::optional<Owner> holder;  // the present owner
   };
   std::vector<Line> lines;
   // By key; empty unless the list retires.
   std::vector<Owner> retired;
   std::vector<Owner> kept;  // to be retired, but protected
-  // Holders of what the list claims and will not any more.
+  // Holders of resources that the list claims and will not claim any more.
   std::vector<Owner> unclaimed;
 };
 
-// What `list` would do on `facts`. Passes over all imported owners when the list retires.
+// The changes that `list` would make on `facts`. Passes over all imported owners when the list
+// retires.
 ImportPlan PlanImport(const ImportList& list, const AllFacts& facts);
 
 // Does all of `plan`, each with a line in the audit log. Of its conflicting lines the list's claim

@@ -12,14 +12,14 @@ namespace truce {
 class Facts;
 
 // Owner::party, shape, state, leaf and contested are left at their defaults: they follow from the
-// rest. Not in any copy: the audit log, settings, and objects that neither
-// declare a key nor stand above one that does.
+// rest. Not in any copy: the audit log, settings, and objects that neither declare a key nor are
+// above one that does.
 struct ResourceCopy {
   ResourceId id;
   KeyText key;                        // the name that people are shown
   std::optional<Owner> owner;         // none: it is only observed
   std::vector<Row> rows;              // by RowId
-  std::vector<Object> objects;        // of the rows, and what stands above those, by uid
+  std::vector<Object> objects;        // of the rows, and those above, by uid
   std::vector<Agreement> agreements;  // by id
   std::vector<ResourceName> names;    // by NameId
 

@@ -36,14 +36,14 @@ class FactSource {
 inline constexpr std::size_t kRunsMax = 4;
 inline constexpr std::size_t kLocksMax = 512;
 
-// One that runs more often asks for other things each time, which is a fault of who wrote it, or
+// One that runs more often asks for other things each time, which is a fault of its author, or
 // follows a chain of objects link by link. It goes on until the deadline.
 inline constexpr std::size_t kRunsUsual = 8;
 
 // Runs `decide` inside the transaction that `source` keeps until all it read and all that it
-// changes is known, and gives its changes; the transaction is left open. `hints`: what it will
-// probably need: wrong ones cost time, nothing else. Errors: those of `source`; kDeadlineExceeded:
-// nothing was written.
+// changes is known, and gives its changes; the transaction is left open. `hints`: its probable
+// needs; wrong ones cost time, nothing else. Errors: those of `source`; kDeadlineExceeded: nothing
+// was written.
 Result<Changes> DecideOn(FactSource& source, const Locks& hints, const DecideFn& decide,
                          Deadline deadline);
 

@@ -1,4 +1,4 @@
-// What a run of a decision or read asks for, and what was brought to answer it.
+// The facts that a run of a decision or read asks for, and those that were brought to answer it.
 #ifndef TRUCE_REGISTRY_STORE_DISCOVERY_NEEDS_H_
 #define TRUCE_REGISTRY_STORE_DISCOVERY_NEEDS_H_
 
@@ -170,16 +170,15 @@ struct QueryAnswer {
   std::vector<TableRow> table_rows;
 };
 
-// What a decision locks before it asks.
+// The lock that a decision takes before it asks.
 enum class Guard : std::uint8_t {
   kNone,   // a soft one: it limits, warns or tells people, and decides nothing about who owns what
-  kOwn,    // a lock of the query's own, which holds off whoever asks the same
+  kOwn,    // a lock of the query's own, which holds off equal queries
   kWhole,  // everything: no single lock keeps a list
 };
-// A table is locked as a whole, whichever of its rows are asked for or written: of those who do one
-// at a time does.
-// A count of ownerships has a lock of its own: of those who count before they add, one at a time
-// does. Who adds without counting is not held off; whatever a quota counts is not refused then.
+// A table is locked as a whole, whichever of its rows are asked for or written.
+// A count of ownerships has a lock of its own: decisions that count before they add take turns. One
+// that adds without counting, which no quota refuses, does not wait.
 Guard GuardOf(const Query& query);
 
 // Things by which the registry is read and locked. A value.
@@ -199,8 +198,8 @@ struct FactNeeds {
 };
 
 // The facts that were brought under one name: of two spellings the newer one. A store brings the
-// resource along that it names, so that who knows names need not ask again, unless somebody holds
-// that one's lock.
+// resource along that it names, so that a caller with names need not ask again, unless somebody
+// holds that one's lock.
 struct NameAnswer {
   std::vector<ResourceName> spelt;  // the newest first
 };
@@ -238,11 +237,11 @@ struct FactStock {
   void Add(FactStock later);
 };
 
-// What must be brought, and so locked, before `changes` may be written, and is not: each thing
-// changes under its own name, id, uid, slot or setting, and under those that lead to it before and
-// after. Then whoever holds one of them sees it as it stays. A resource that is new is no
-// exception, since nothing tells it from one that the decision did not look at: who draws an id
-// names it in the hints, or pays another round trip.
+// The facts that must be brought, and so locked, before `changes` may be written, and are not: each
+// thing changes under its own name, id, uid, slot or setting, and under those that lead to it
+// before and after. Then the holder of one of them sees it as it stays. A resource that is new is
+// no exception, since nothing tells it from one that the decision did not look at: a decision that
+// draws an id names it in the hints, or pays another round trip.
 FactNeeds Uncovered(const FactStock& stock, const Changes& changes);
 
 }  // namespace truce

@@ -1,4 +1,4 @@
-// PreparedFacts: facts that were brought beforehand, and a note of what else was asked for.
+// PreparedFacts: facts that were brought beforehand, and a note of others that were asked for.
 #ifndef TRUCE_REGISTRY_STORE_DISCOVERY_PREPARED_FACTS_H_
 #define TRUCE_REGISTRY_STORE_DISCOVERY_PREPARED_FACTS_H_
 
@@ -14,8 +14,8 @@
 
 namespace truce {
 
-// Lives for one run. What is not in stock is answered with nothing and noted; the run's result is
-// then of no use. External synchronization.
+// Lives for one run. A fact that is not in stock is answered with nothing and noted; the run's
+// result is then of no use. External synchronization.
 class PreparedFacts final : public AllFacts {
  public:
   // `stock` must outlive it.
@@ -66,7 +66,7 @@ class PreparedFacts final : public AllFacts {
                                         std::size_t limit) const override;
   std::vector<AuditLine> AuditLines(const AuditRange& range, std::size_t limit) const override;
 
-  // What was asked for and is not in stock; empty: the run's result counts.
+  // The facts that were asked for and are not in stock; empty: the run's result counts.
   const FactNeeds& missed() const { return missed_; }
 
  private:

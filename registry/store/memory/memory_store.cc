@@ -401,7 +401,7 @@ void MemoryStore::State::Undo() {
   undo_.clear();
 }
 
-// True when a managing reservation stands on the resource.
+// True when the resource has a managing reservation.
 bool MemoryStore::State::IsPromised(const ResourceId& id) const {
   const std::vector<Row> rows = RowsOf(id);
   return std::any_of(rows.begin(), rows.end(), [](const Row& row) {

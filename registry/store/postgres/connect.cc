@@ -23,12 +23,12 @@
 namespace truce {
 namespace {
 
-// What one of several hosts may take before the next one is tried.
+// The time that one of several hosts has before the next one is tried.
 constexpr std::chrono::seconds kHostTime{2};
 // Where distributions keep the authorities that everybody trusts.
 constexpr const char* kAuthorities = "/etc/ssl/certs/ca-certificates.crt";
 
-// What a URL says of where to connect.
+// The addresses that a URL holds.
 struct Addresses {
   std::vector<std::string> hosts;
   std::vector<std::string> numeric;  // as many, or none
@@ -100,7 +100,7 @@ HostFinder& Finder() {
   return finder;
 }
 
-// The one of several that stands at this place; of one alone, that.
+// The one of several at this place; of one alone, that.
 std::string At(const std::vector<std::string>& list, std::size_t index) {
   return list.size() == 1 ? list[0] : index < list.size() ? list[index] : std::string();
 }
@@ -129,7 +129,8 @@ Parameters ParametersOf(const std::string& url, const Addresses& addresses, std:
   Parameters parameters;
   const bool several = addresses.hosts.size() > 1;
   const std::string host = At(addresses.hosts, index);
-  // What the URL may say otherwise: a server's name is proved, a dead one is noticed in seconds.
+  // Defaults, which the URL may replace: a server's name is proved, a dead one is noticed in
+  // seconds.
   parameters.Add("fallback_application_name", "truce");
   parameters.Add("keepalives_idle", "3");
   parameters.Add("keepalives_interval", "3");
@@ -151,7 +152,8 @@ Parameters ParametersOf(const std::string& url, const Addresses& addresses, std:
   return parameters;
 }
 
-// What is connected to. Of a host whose address libpq is told it knows no name: as in the URL.
+// The server, for messages. libpq knows no name of a host that it got as an address: then the
+// URL's.
 std::string ServerAt(const Addresses& addresses, std::size_t index) {
   const std::string host = At(addresses.hosts, index);
   const bool is_found = addresses.numeric.empty() && IsName(host);

@@ -14,7 +14,7 @@ namespace {
 // Of truce.put: a pooler has connected this client to another server.
 constexpr std::string_view kElsewhere = "TR002";
 
-// What a failed statement's SQLSTATE tells the caller to do.
+// Tells the caller by the SQLSTATE of a failed statement what to do.
 ErrorCode CodeOf(std::string_view state) {
   const std::string_view kind = state.substr(0, 2);
   if (kind == "23") return ErrorCode::kInternal;                                  // a constraint
@@ -60,8 +60,8 @@ bool PgColumns::IsNull(int column) const {
 
 namespace {
 
-// PostgreSQL 17 and proxies send records of 16 KiB. libpq may have less room, and what it does not
-// take then lies in OpenSSL, of which poll() knows nothing.
+// PostgreSQL 17 and proxies send records of 16 KiB. libpq may have less room, and the rest of a
+// record then lies in OpenSSL, unknown to poll().
 constexpr int kTlsMilliseconds = 20;
 
 // Not for all connections at once.
@@ -250,7 +250,7 @@ void PgLink::Tell(const PgStatement& statement) {
   const Result<void> sent = Send({statement});
   if (!sent.ok()) return;
   ++told_;
-  // What the socket does not take now goes with the next Ask.
+  // Bytes that the socket does not take now go with the next Ask.
   if (Pq().flush(connection_.get()) < 0) static_cast<void>(Lost("asking PostgreSQL"));
 }
 

@@ -43,7 +43,7 @@ class PgAnswer {
 
   int row_count() const { return Pq().ntuples(answer_.get()); }
   PgColumns Row(int row, int first = 0) const { return {answer_.get(), row, first}; }
-  // "COMMIT", "ROLLBACK", "SELECT 3": what was done, which need not be what was asked.
+  // "COMMIT", "ROLLBACK", "SELECT 3": the act, which may differ from the command.
   std::string_view tag() const { return Pq().cmd_status(answer_.get()); }
 
  private:
@@ -59,7 +59,7 @@ struct PgStatement {
   std::vector<std::optional<std::string>> parameters;
 };
 
-// What poll() may wait: until the deadline, a minute at most.
+// The time that poll() may wait: until the deadline, a minute at most.
 int MillisecondsUntil(Deadline deadline);
 
 // Milliseconds that the server may wait for a lock, as a parameter: so little less than the
@@ -82,7 +82,7 @@ class PgLink {
   // afterwards it is open what was done.
   Result<std::vector<PgAnswer>> Ask(const std::vector<PgStatement>& statements, Deadline deadline);
 
-  // Sends without waiting for the answers, which the next Ask waits for and drops. For what ends a
+  // Sends without waiting for the answers, which the next Ask waits for and drops. For the end of a
   // transaction that wrote nothing.
   void Tell(const PgStatement& statement);
 
@@ -94,7 +94,7 @@ class PgLink {
   bool usable() const { return usable_; }
   // The server closed it, nobody answers there, or it leads to another server than it did.
   bool is_lost() const { return lost_; }
-  // It lives for some ten minutes: whoever gets a new password, or moves the primary, is followed.
+  // It lives for some ten minutes: then a new password, or a moved primary, takes effect.
   bool is_old() const { return std::chrono::steady_clock::now() > old_from_; }
   // Whether the transaction of the last failure may work when it is done anew: another one was in
   // its way, or the connection leads elsewhere.
@@ -126,7 +126,7 @@ class PgLink {
   Result<void> Flush(Deadline deadline);
   // The next answer of the pipeline; null: the end of one statement's answers.
   Result<PGresult*> Next(Deadline deadline);
-  // Drops the answers of what was told.
+  // Drops the answers to statements of Tell.
   Result<void> DropTold(Deadline deadline);
 
   std::unique_ptr<PGconn, Finish> connection_;

@@ -12,14 +12,14 @@
 
 namespace truce {
 
-// What the system's resolver says of `host`: numeric addresses, at least one, in its order. Blocks
-// for as long as the resolver likes. Errors: kUnavailable, one line with what to do.
+// The answer of the system's resolver for `host`: numeric addresses, at least one, in its order.
+// Blocks for as long as the resolver likes. Errors: kUnavailable, one line with what to do.
 Result<std::vector<std::string>> AskResolver(const std::string& host);
 
-// Each question has a thread of its own, which ends by itself: neither who asked nor this object
-// waits for it. Who asks for a host that is being asked for waits for the same answer, so there is
-// one thread for each name at most. Nothing is remembered: after a fail-over another machine has
-// the name, and the one before may still take writes. Thread-safe.
+// Each question has a thread of its own, which ends by itself: neither the caller nor this object
+// waits for it. A second caller for one host waits for the first one's answer, so there is one
+// thread for each name at most. Nothing is remembered: after a fail-over another machine has the
+// name, and the one before may still take writes. Thread-safe.
 class HostFinder {
  public:
   using AskFn = std::function<Result<std::vector<std::string>>(const std::string& host)>;

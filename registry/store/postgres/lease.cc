@@ -69,8 +69,8 @@ PgLease::~PgLease() {
   if (standing() == Standing::kHeld) GiveBack();
 }
 
-// It ends by itself where this fails. Who stands aside stays known: what it announced is no newer
-// when it starts again.
+// The lease ends by itself where this fails. A server on standby stays known: its announcement is
+// no newer when it starts again.
 void PgLease::GiveBack() {
   const Deadline deadline = In(kGiveBackTime);
   if (!word_) {
@@ -120,7 +120,7 @@ Worker::Rest PgLease::Keep() {
   if (word_) {
     const bool was_aside = standing() == Standing::kAside;
     const bool unwanted = IsUnwanted(In(third));
-    // Before the database is told: nothing is answered once the lease may be another's.
+    // Before the database knows: nothing is answered once the lease may be another's.
     if (unwanted) standing_.store(Standing::kAside);
     if (unwanted == was_aside && std::chrono::steady_clock::now() < due_) return {In(look)};
   }

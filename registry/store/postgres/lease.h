@@ -17,7 +17,7 @@
 
 namespace truce {
 
-// Who holds a lease, as one that waits sees it.
+// The holder of a lease, as a waiting server sees it.
 struct OtherServer {
   std::string holder;
   std::chrono::milliseconds left;  // of its lease, unless it is renewed
@@ -26,9 +26,9 @@ struct OtherServer {
 // Held and renewed by a thread of its own until destroyed; then it is given back, so that the next
 // server need not wait for its end. Nobody's clock but the database's counts. Thread-safe.
 //
-// A shared one is held by all that say the same word. Who says another one announces itself by
-// asking: each second those that hold it look for that, and stand aside, which frees the lease for
-// the newcomer once all did; they hold it again where that one is gone without having had it.
+// A shared one is held by all servers that say the same word. A server with another word announces
+// itself by asking: the holders look for that each second and go to standby, which frees the lease
+// for the newcomer once all did; they hold it again where that one is gone without having had it.
 class PgLease final {
  public:
   // Being an active server; writing what the cluster shows.
@@ -40,8 +40,8 @@ class PgLease final {
     std::chrono::seconds time{};
   };
   // Becomes the holder, or one of those that share, asking by a connection of `asked`: `taken` is
-  // its lease then, else the other one is told. Waits for decisions under the former holder's epoch
-  // that run, never for its lease. Errors: kUnavailable, kDeadlineExceeded.
+  // its lease then, else the other one is returned. Waits for decisions under the former holder's
+  // epoch that run, never for its lease. Errors: kUnavailable, kDeadlineExceeded.
   static Result<std::optional<OtherServer>> Take(PgPool& asked, const Claim& claim,
                                                  Deadline deadline,
                                                  std::unique_ptr<PgLease>& taken);
@@ -59,7 +59,7 @@ class PgLease final {
   Standing standing() const { return standing_.load(); }
   bool lost() const { return standing() == Standing::kLost; }
   // The database's clock less this machine's, as of the last renewal: that much at least. 0: they
-  // agree as far as can be told, or nobody knows yet.
+  // agree as far as known, or nobody knows yet.
   std::chrono::milliseconds clock_difference() const {
     return std::chrono::milliseconds(clock_difference_.load());
   }
@@ -70,7 +70,7 @@ class PgLease final {
   PgLease(const PgTarget& target, std::int64_t epoch, const Claim& claim);
 
   Worker::Rest Keep();
-  // How it stands, until `time` from now. Errors: as Take.
+  // Renews it until `time` from now, and returns its standing. Errors: as Take.
   Result<Standing> Extend(std::chrono::seconds time, Deadline deadline);
   // Whether another server wants to say another word, as far as can be told.
   bool IsUnwanted(Deadline deadline);

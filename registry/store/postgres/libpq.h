@@ -1,5 +1,5 @@
-// Libpq: PostgreSQL's client library, loaded when it is first needed: whoever keeps the registry
-// elsewhere need not have it.
+// Libpq: PostgreSQL's client library, loaded when it is first needed: a server with another store
+// need not have it.
 #ifndef TRUCE_REGISTRY_STORE_POSTGRES_LIBPQ_H_
 #define TRUCE_REGISTRY_STORE_POSTGRES_LIBPQ_H_
 
@@ -65,7 +65,7 @@ struct Libpq {
 // package has it is said. Thread-safe.
 Result<void> LoadLibpq();
 
-// After LoadLibpq was ok, which it was for whoever holds a connection or an answer.
+// After LoadLibpq was ok, as it was where a connection or an answer exists.
 const Libpq& Pq();
 
 // The first line of what the library or a server says, without control characters.

@@ -1,4 +1,4 @@
-// PgObserver: who counts what the PostgreSQL store does.
+// PgObserver: counts the acts of the PostgreSQL store.
 #ifndef TRUCE_REGISTRY_STORE_POSTGRES_OBSERVER_H_
 #define TRUCE_REGISTRY_STORE_POSTGRES_OBSERVER_H_
 
@@ -20,7 +20,7 @@ enum class PgRepeat : std::uint8_t {
 struct PgEvent {
   std::optional<std::chrono::nanoseconds> round_trip = {};  // how long it took
   std::optional<PgRepeat> repeat = {};
-  // A commit was in doubt; true: its caller was told what became of it all the same.
+  // A commit was in doubt; true: its caller learned the outcome all the same.
   std::optional<bool> doubt_found_out = {};
   bool many_runs = false;  // a decision or look runs more often than any should (kRunsUsual)
 };

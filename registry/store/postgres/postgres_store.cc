@@ -63,7 +63,7 @@ struct Attempt {
   bool again = false;       // nothing was written, and another try may work: `why`
   bool in_doubt = false;    // it is not known what was written
   bool repeatable = false;  // deciding anew tells what that would have told
-  bool told = false;        // whoever asked knows the result
+  bool told = false;        // the caller knows the result
   PgRepeat why = PgRepeat::kContention;
 
   // Of one behind a commit in doubt: whether the next one may find out what became of that.
@@ -74,7 +74,7 @@ struct Attempt {
   }
 };
 
-// What is to be decided.
+// A decision that runs.
 struct Asked {
   PgWriter writer = PgWriter::kReview;
   const Locks& locks;
@@ -82,7 +82,7 @@ struct Asked {
   Deadline deadline;
 };
 
-// What was submitted.
+// A decision that waits.
 struct Submitted {
   PgWriter writer = PgWriter::kReview;
   Locks locks;
@@ -205,8 +205,8 @@ class PostgresStore::Impl {
     return pool_.Read(on_link, deadline);
   }
 
-  // Counted aside, for those who ask are in a hurry: metrics are wanted most while the database
-  // does not answer.
+  // Counted aside, since callers are in a hurry: metrics are wanted most while the database does
+  // not answer.
   StoreCounts Counts() {
     const Deadline now = std::chrono::steady_clock::now();
     const auto next = counted_.With([&](Counted& last) {
@@ -313,8 +313,8 @@ class PostgresStore::Impl {
               .why = link.may_repeat() ? PgRepeat::kContention : PgRepeat::kConnection};
     }
     const Changes& changes = decided.value();
-    // Nothing to write, and nothing that the answer rests on must be durable first. Whoever waits
-    // for it need not wait until the transaction is ended.
+    // Nothing to write, and nothing that the answer rests on must be durable first. The caller need
+    // not wait until the transaction is ended.
     if (changes.empty() && !changes.repeatable) {
       done({});
       return {.told = true};
@@ -337,7 +337,7 @@ class PostgresStore::Impl {
     return attempt;
   }
 
-  // Of each new connection: what the server promises, and whether it has what was acknowledged.
+  // Checks a new connection: the promises of its server, and the changes that were acknowledged.
   Result<void> Greet(PgLink& link, Deadline deadline) {
     if (!is_prepared_.load()) return {};
     TRUCE_ASSIGN_OR_RETURN(const bool has_standby, NamesStandby(link, deadline));

@@ -17,7 +17,7 @@
 
 namespace truce {
 
-// What the server's synchronous_standby_names must say.
+// The least that the server's synchronous_standby_names must say.
 enum class StandbyNeed : std::uint8_t { kNone, kWanted, kRequired };
 
 struct PostgresOptions {
@@ -26,7 +26,7 @@ struct PostgresOptions {
   std::size_t connections_max = 20;  // shared by decisions and reads, opened when needed
   std::size_t workers = 16;          // threads that run what is submitted, each by one of these
   StandbyNeed standby = StandbyNeed::kNone;
-  std::size_t queue_max = 4'096;                     // what is submitted and waits; more is refused
+  std::size_t queue_max = 4'096;  // submitted decisions that wait; more are refused
   std::chrono::milliseconds counts_age_max{60'000};  // Counts may be as old as this
   std::chrono::seconds lease_time{15};               // after which another server may become active
   PgObserver observer = {};
@@ -44,17 +44,17 @@ class PostgresStore final : public Store {
   // Connects, checks the server (ProbeServer) and brings the schema up (MigratePostgres). Errors:
   // kInvalidArgument, with what to do; kUnavailable; kDeadlineExceeded.
   static Result<std::unique_ptr<PostgresStore>> Open(PostgresOptions options, Deadline deadline);
-  // Runs what was submitted, gives the lease back, then ends.
+  // Runs submitted decisions, gives the lease back, then ends.
   ~PostgresStore() override;
 
   // Makes this the active server of the registry, under a name that is its alone, or one of all
-  // that say the same `shared` and write the same tables; nothing: it is. Who says `shared` is
-  // announced by asking: those that say something else stand aside for it, unless they differ
-  // behind " of ": who is not of the same is waited for; an answer names one that does not yet, or
-  // that announced itself later. From then on decisions and reads fail with kConflict, and
-  // FatalFailure tells so, once another one has become active that does not share with it. Without
-  // it any number of stores decide beside each other. Errors: kUnavailable, kDeadlineExceeded. Once
-  // it succeeded it is not called again; no decision runs meanwhile.
+  // that say the same `shared` and write the same tables; nothing: it is. With `shared`, asking
+  // announces this server: servers that say something else go to standby for it, unless they differ
+  // behind " of ": this server waits for those; an answer names one that did not yet, or that
+  // announced itself later. From then on decisions and reads fail with kConflict, and FatalFailure
+  // tells so, once another one has become active that does not share with it. Without it any number
+  // of stores decide beside each other. Errors: kUnavailable, kDeadlineExceeded. Once it succeeded
+  // it is not called again; no decision runs meanwhile.
   Result<std::optional<OtherServer>> BecomeActive(const std::string& holder,
                                                   const std::optional<std::string>& shared,
                                                   Deadline deadline);
@@ -69,7 +69,7 @@ class PostgresStore final : public Store {
   Result<std::optional<OtherServer>> TakeWatch(const std::string& holder, Deadline deadline);
   // So that the next one need not wait for the lease's end. Thread-safe.
   void GiveWatchBack();
-  // The same registry for who watches: reads as this store, but its decisions fail with kConflict
+  // The same registry for the watch: reads as this store, but its decisions fail with kConflict
   // while this server does not hold the watch, and once another one took it over, whatever this
   // server's clock says. Lives as long as this store.
   Store& watch_store();
@@ -85,8 +85,8 @@ class PostgresStore final : public Store {
   std::int64_t servers_beside() const;
   // Whether commits wait for a standby. Thread-safe.
   bool has_standby() const;
-  // What the server keeps a commit on, where that is less than the standby that is asked for; or
-  // nothing.
+  // The durability that the server gives a commit, where that is less than the standby that is
+  // asked for; or nothing.
   std::optional<std::string> DurabilityWarning() const;
 
   Result<void> Apply(const Locks& locks, const DecideFn& decide, Deadline deadline) override;

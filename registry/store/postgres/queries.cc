@@ -31,7 +31,7 @@ string Limit(std::size_t limit) {
 
 string Line(std::uint64_t number) { return Limit(number); }
 
-// What PostgreSQL cannot read as a text finds nothing.
+// A text that PostgreSQL cannot read finds nothing.
 string Asked(const string& text) { return CanBeRead(text) ? text : "\xEF\xBF\xBD"; }
 
 // Where an owner counts (Place), in the words of index owners_by_place.
@@ -205,7 +205,7 @@ struct Ask {
     count.sql += "::text[])";
     return count;
   }
-  // By what is kept: accounts that are not known are put together when it is read.
+  // By the stored accounts: unknown ones are put together when the answer is read.
   PgStatement operator()(const PlacesQuery& query) const {
     return {
         "SELECT split_part(o.root, '/', 1) || '///' || split_part(o.root, '/', 4) || '/', $1 || "

@@ -15,7 +15,7 @@
 
 namespace truce {
 
-// What is asked for `query`.
+// The statement that asks for `query`.
 PgStatement StatementOf(const Query& query);
 
 // The queries that truce.take asks along with names: those of most reviews, which as statements of
@@ -49,10 +49,11 @@ class AskedAlong {
   std::vector<const Query*> others_;
 };
 
-// What a query with a lock of its own is locked by. Two with one name wait for each other, no more.
+// The name of the lock of a query with one of its own: two queries with one name wait for each
+// other.
 std::string LockNameOf(const Query& query);
 
-// What `answer` to StatementOf(query) says. Errors: kDataLoss.
+// Reads `answer` to StatementOf(query). Errors: kDataLoss.
 Result<QueryAnswer> AnswerOf(const Query& query, const PgAnswer& answer);
 
 // Reads each row of `answer` with `read`. Errors: those of `read`.

@@ -18,8 +18,7 @@ namespace truce {
 // An array of texts in PostgreSQL's own notation. A value.
 class TextArray {
  public:
-  // A text that people read: what PostgreSQL cannot keep (U+0000, bytes that are no UTF-8) stands
-  // as U+FFFD.
+  // A text that people read: bytes that PostgreSQL cannot keep (U+0000, no UTF-8) become U+FFFD.
   void Text(std::string_view text);
   void Number(std::int64_t number);
   void Null();
@@ -39,8 +38,8 @@ inline constexpr std::size_t kKeyMax = 2'000;
 // Whether PostgreSQL takes `text` as a text at all.
 bool CanBeRead(std::string_view text);
 
-// Whether the texts by which things are found can be kept as they are: what is found by another
-// text than it was asked for would be somebody else's. Such a text names nothing.
+// Whether the texts by which things are found can be kept as they are: a thing that another text
+// finds would be somebody else's. Such a text names nothing.
 bool CanBeKey(std::string_view text);
 
 // Writes the rows of tables, drops before puts.

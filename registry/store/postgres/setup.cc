@@ -57,7 +57,7 @@ constexpr const char* kMissingRights =
     "AND NOT (c.relname = 'audit' AND needed.privilege IN ('UPDATE', 'DELETE')) ORDER BY 1 LIMIT "
     "3) AS missing";
 
-// What roles of the role script may do, where they exist; idempotent.
+// Rights of the roles of the role script, where they exist; idempotent.
 constexpr const char* kGrants = R"(DO $$ BEGIN
   IF EXISTS (SELECT FROM pg_roles WHERE rolname = 'truce_app') THEN
     GRANT USAGE ON SCHEMA truce TO truce_app;

@@ -1,4 +1,4 @@
-// What is asked of a PostgreSQL server before the registry is trusted to it, and its schema.
+// Requirements of a PostgreSQL server before the registry is trusted to it, and its schema.
 #ifndef TRUCE_REGISTRY_STORE_POSTGRES_SETUP_H_
 #define TRUCE_REGISTRY_STORE_POSTGRES_SETUP_H_
 
@@ -25,7 +25,7 @@ Result<void> ProbeServer(PgLink& first, PgLink& second, Deadline deadline);
 // Brings the database to the last of `migrations`, all in one transaction, one program at a time;
 // as role truce_owner where there is one that this user is a member of. Roles truce_app and
 // truce_read, where they exist, get their rights. Errors: kInvalidArgument (a newer Truce, or other
-// migrations, made it; this user may not; what to do is said); kUnavailable, kDeadlineExceeded;
+// migrations, made it; this user may not; with the remedy); kUnavailable, kDeadlineExceeded;
 // kInternal (SQL that the server does not take).
 Result<void> MigratePostgres(PgLink& link, std::span<const Migration> migrations,
                              Deadline deadline);

@@ -53,8 +53,8 @@ std::optional<std::string> EpochText(std::int64_t epoch) {
   return std::to_string(epoch);
 }
 
-// Adds one row of truce.take's answer, of which `head` says what it is. A resource that was brought
-// along has the name that led to it, at least.
+// Adds one row of truce.take's answer, whose kind is in `head`. A resource that was brought along
+// has the name that led to it, at least.
 Result<void> AddTo(FactStock& stock, const PgColumns& head, const PgColumns& columns,
                    const AskedAlong& along) {
   const std::int64_t what = head.Integer(0);
@@ -158,8 +158,8 @@ PgStatement PgTransaction::TakeStatement(const char* mode, const FactNeeds& need
 Result<bool> PgTransaction::Take(const char* mode, const FactNeeds& needs, FactStock& stock) {
   std::vector<PgStatement> statements;
   if (!open_) {
-    // A read sees one moment in all its statements. A decision must see, in each, what was
-    // committed while it waited for a lock.
+    // A read sees one moment in all its statements. A decision must see, in each, the commits of
+    // the time when it waited for a lock.
     statements.push_back({sort_ == Sort::kRead ? "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
                                                : "BEGIN ISOLATION LEVEL READ COMMITTED",
                           {}});

@@ -46,9 +46,9 @@ class PgTransaction final : public FactSource {
   // (nothing was written); kDeadlineExceeded (the outcome is unknown).
   Result<void> Write(const Changes& changes);
 
-  // Commits without changes, and waits as for a commit with some: what was read before is as
-  // durable then as if it were written now. (What a primary shows after a crash its standby need
-  // not have.) Errors: as Write.
+  // Commits without changes, and waits as for a commit with some: then the rows read before are as
+  // durable as if they were written now. (A primary may show rows after a crash that its standby
+  // lacks.) Errors: as Write.
   Result<void> Confirm();
 
   // The highest number of the audit lines that Write wrote; 0: it wrote none.

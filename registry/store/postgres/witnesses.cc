@@ -9,7 +9,7 @@
 namespace truce {
 namespace {
 
-// What differs after a fail-over, a restore and a restart.
+// Its answer differs after a fail-over, a restore and a restart.
 constexpr const char* kPlace = "SELECT truce.arrive()";
 
 // Lines that the registry let go itself are not missed.
@@ -60,7 +60,7 @@ Result<void> Witnesses::Check(PgLink& link, Deadline deadline) {
     if (state.place == place) return;  // told by another connection
     state.place = place;
     state.missing += static_cast<std::uint64_t>(missing);
-    // What is gone is not missed again elsewhere.
+    // Lost changes are not missed again elsewhere.
     if (missing > 0) state.kept.clear();
   });
   return {};

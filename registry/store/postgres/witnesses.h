@@ -1,4 +1,4 @@
-// Witnesses: whether the database still has what it acknowledged.
+// Witnesses: whether the database still has the changes that it acknowledged.
 #ifndef TRUCE_REGISTRY_STORE_POSTGRES_WITNESSES_H_
 #define TRUCE_REGISTRY_STORE_POSTGRES_WITNESSES_H_
 

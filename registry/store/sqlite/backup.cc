@@ -45,7 +45,7 @@ constexpr std::string_view kHandedOut = "truce.db.handed-out-";
 // Longer than any copy takes until its name is gone.
 constexpr std::chrono::hours kLeftoverAfter{1};
 
-// What a process that was killed while it copied has left.
+// A process that was killed while it copied leaves files.
 void RemoveLeftovers(const std::string& data_dir, Files& files) {
   namespace fs = std::filesystem;
   std::error_code ignored;

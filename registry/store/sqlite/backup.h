@@ -13,7 +13,7 @@
 
 namespace truce {
 
-// What a copy holds.
+// The contents of a copy.
 struct BackupContents {
   std::int64_t ownerships = 0;
   std::int64_t audit_lines = 0;
@@ -24,7 +24,7 @@ struct BackupContents {
 };
 
 // Copies the registry of `data_dir` as it is at one moment to the file `target`, which must not
-// exist; beside it stands `target`.part until the copy is whole, verified and on the disk. A server
+// exist; beside it lies `target`.part until the copy is whole, verified and on the disk. A server
 // may run meanwhile and is not held up. Errors: kNotFound (no registry there), kInvalidArgument
 // (target exists, not a registry), kUnavailable (not readable, not writable, full), kDataLoss
 // (registry or copy damaged).
@@ -64,7 +64,7 @@ Result<HandedOutCopy> BackUpToHandOut(const std::string& data_dir, const Disk& d
 // A copy that comes from elsewhere piece by piece. External synchronization.
 class IncomingCopy final {
  public:
-  // `target` must not exist; beside it stands `target`.part until Finish, and no longer. Errors:
+  // `target` must not exist; beside it lies `target`.part until Finish, and no longer. Errors:
   // kInvalidArgument (target exists), kUnavailable.
   static Result<std::unique_ptr<IncomingCopy>> Begin(const std::string& target,
                                                      const Disk& disk = {});
@@ -90,11 +90,11 @@ class IncomingCopy final {
 Result<BackupContents> VerifyBackup(const std::string& file, const Disk& disk = {});
 
 // Puts a verified copy in the place of the registry of `data_dir`, which no server may use and
-// nobody may have open. What stood there is kept as truce.db.replaced, in place of an earlier one.
-// They change places in one step: killed or without power at any moment, the next start finds the
-// old registry or the new one. The server that starts on it notices that the registry is older than
-// what it remembers, and only warns until a full resync is done. Errors: those of VerifyBackup;
-// kConflict: a server runs there.
+// nobody may have open. The registry so far is kept as truce.db.replaced, in place of an earlier
+// one. They change places in one step: killed or without power at any moment, the next start finds
+// the old registry or the new one. The server that starts on it notices that the registry is older
+// than what it remembers, and only warns until a full resync is done. Errors: those of
+// VerifyBackup; kConflict: a server runs there.
 Result<BackupContents> RestoreBackup(const std::string& file, const std::string& data_dir,
                                      const Disk& disk = {});
 

@@ -46,7 +46,7 @@ void Request::Decided() {
 
 void Request::Finish(Result<void> result) {
   if (done_) {
-    // Without memory to be told, it learns nothing before its deadline.
+    // Without memory for the result, the caller learns nothing before its deadline.
     try {
       done_(std::move(result));
     } catch (const std::exception&) {

@@ -28,7 +28,7 @@ class Request {
  public:
   // Of a caller that waits: `decide` lives in its frame.
   Request(const DecideFn& decide, Deadline deadline) : decide_(decide), deadline_(deadline) {}
-  // Of a caller that is told.
+  // Of a caller with a callback.
   Request(DecideFn decide, Deadline deadline, OnDone done)
       : owned_(std::move(decide)), decide_(owned_), done_(std::move(done)), deadline_(deadline) {}
   Request(const Request&) = delete;
@@ -69,15 +69,15 @@ class RequestQueue {
   explicit RequestQueue(std::size_t length_max) : length_max_(length_max) {}
 
   // Caller: queues and waits for the answer. Errors: kResourceExhausted (queue full), kUnavailable
-  // (closed), and what the writer answers.
+  // (closed), and those of the writer.
   Result<void> Apply(const DecideFn& decide, Deadline deadline);
-  // Caller: queues; `done` is told the same, by the caller's thread or the writer's.
+  // Caller: queues; `done` gets the same, by the caller's thread or the writer's.
   void Submit(DecideFn decide, Deadline deadline, OnDone done);
 
   using Batch = std::vector<std::shared_ptr<Request>>;
   // Writer: up to `length_max` requests as soon as there is one; none at `deadline`; nothing when
-  // closed and empty. What queues up while the writer is at the disk becomes the next batch by
-  // itself.
+  // closed and empty. Requests that queue up while the writer is at the disk become the next batch
+  // by themselves.
   std::optional<Batch> Take(std::size_t length_max, Deadline deadline);
 
   // New requests are refused; queued ones are still taken.
@@ -132,7 +132,7 @@ class Committer {
   void Probe();
 
  private:
-  // A request that waits for the commit, and what it wrote.
+  // A request that waits for the commit, and its changes.
   struct Waiting {
     std::shared_ptr<Request> request;
     Changes changes;

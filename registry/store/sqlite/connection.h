@@ -72,7 +72,7 @@ struct ConnectionOptions {
   std::string vfs;         // empty: the default one
   bool read_only = false;  // opened for reading, and refuses every write
   bool alone = false;      // nobody else may have it open
-  bool keep_log = false;   // whoever closes last moves the log into the database; not this one
+  bool keep_log = false;   // the last to close moves the log into the database; not this one
   std::uint64_t cache_bytes = 2U << 20;  // of pages of the database
 };
 
@@ -145,8 +145,8 @@ class Connection {
   std::unordered_map<const char*, sqlite3_stmt*> prepared_;
 };
 
-// What SQLite's last error on `database` means for a caller: kUnavailable (full, I/O, read-only,
-// busy), kDataLoss (damaged), kInternal (constraint, misuse).
+// SQLite's last error on `database`, for a caller: kUnavailable (full, I/O, read-only, busy),
+// kDataLoss (damaged), kInternal (constraint, misuse).
 Error ErrorOf(sqlite3* database, int code);
 
 }  // namespace truce

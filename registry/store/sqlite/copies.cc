@@ -9,9 +9,10 @@
 namespace truce {
 namespace {
 
-// Writes the log over itself. What a failed sync of its last user left is shown by it, but counts
-// as written: the sync that SQLite begins a checkpoint with would not bring it to the disk, and a
-// power cut in the middle of the checkpoint would leave half of it, in the database only.
+// Writes the log over itself. After a failed sync of its last user the log shows pages that are not
+// on the disk, but counts them as written: the sync that SQLite begins a checkpoint with would not
+// bring them there, and a power cut in the middle of the checkpoint would leave half of it, in the
+// database only.
 Result<void> WriteLogAgain(Connection& connection, const std::string& path) {
   sqlite3_file* log = nullptr;
   int code = sqlite3_file_control(connection.handle(), "main", SQLITE_FCNTL_JOURNAL_POINTER, &log);
@@ -72,7 +73,7 @@ Result<void> CopyInto(Connection& source, Part& part) {
 Result<void> TakeLogIn(ConnectionOptions options) {
   if (!HasContent(options.path + "-wal")) return {};
   options.alone = true;
-  // Whoever closes after an error moves nothing that may not be on the disk.
+  // Closing after an error moves nothing that may not be on the disk.
   options.keep_log = true;
   const auto take = [&options]() -> Result<void> {
     TRUCE_ASSIGN_OR_RETURN(const std::unique_ptr<Connection> connection, Connection::Open(options));

@@ -15,7 +15,7 @@ namespace truce {
 // it got its name.
 class Part {
  public:
-  // Empty; what an earlier attempt left is removed. Errors: kUnavailable.
+  // Empty; an earlier attempt's files are removed. Errors: kUnavailable.
   static Result<Part> Begin(const std::string& name, Files& files);
   ~Part();
   Part(Part&& other) noexcept;

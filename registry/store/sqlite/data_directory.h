@@ -29,7 +29,7 @@ class DataDirectory {
   DataDirectory& operator=(DataDirectory&&) = delete;
 
   // The database file, which exists afterwards and is readable by its owner only.
-  // Errors: kUnavailable; kInvalidArgument when it is gone, or empty, and what is beside it says
+  // Errors: kUnavailable; kInvalidArgument when it is gone, or empty, and a file beside it shows
   // that it was not always: its log, a registry that was replaced by a restore, or a restore or
   // migration that did not end. The message names the command that helps.
   Result<std::string> DatabaseFile() const;

@@ -34,7 +34,7 @@ constexpr int kAuditColumns = 10;
 #define TRUCE_OWNERS "SELECT " TRUCE_OWNER_COLUMNS " FROM resources r "
 #define TRUCE_OBJECTS "SELECT " TRUCE_OBJECT_COLUMNS " FROM objects "
 #define TRUCE_AUDIT "SELECT " TRUCE_AUDIT_COLUMNS ", seq FROM audit "
-// From the few to the many: what comes first is looked up, the other one follows from it.
+// From the few to the many: the first table is looked up, the other one follows from it.
 #define TRUCE_ROWS_OF_RESOURCES \
   "SELECT " TRUCE_ROW_COLUMNS " FROM resources r CROSS JOIN declarations d ON d.resource = r.id "
 #define TRUCE_ROWS \

@@ -80,7 +80,7 @@ class SqliteFacts final : public AllFacts {
   // Calls `each` with every row of `sql` (Result<bool>: false ends it).
   template <typename Each, typename... Values>
   void Visit(const char* sql, const Each& each, const Values&... values) const;
-  // What `read` makes of each row.
+  // Makes a value of each row by `read`.
   template <typename Read, typename... Values>
   auto Collect(const char* sql, const Read& read, const Values&... values) const;
   template <typename Read, typename... Values>

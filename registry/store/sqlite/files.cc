@@ -15,7 +15,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr mode_t kOwnerOnly = 0600;  // who owns what is nobody else's business
+constexpr mode_t kOwnerOnly = 0600;  // ownerships are nobody else's business
 
 Result<void> Failed(const std::string& path, int cause) {
   return Error{ErrorCode::kUnavailable, path + ": " + std::strerror(cause)};

@@ -13,7 +13,7 @@ Result<void> Readers::Run(const std::function<Result<void>(Connection&)>& read, 
   TRUCE_ASSIGN_OR_RETURN(std::unique_ptr<Connection> connection, Take(deadline));
   const auto end = [this](Connection* used) {
     std::unique_ptr<Connection> owned(used);
-    // What cannot end its snapshot would keep the log from ever shrinking.
+    // A connection that cannot end its snapshot would keep the log from ever shrinking.
     if (owned->InTransaction() && !owned->Run("ROLLBACK").ok()) owned.reset();
     GiveBack(std::move(owned));
   };

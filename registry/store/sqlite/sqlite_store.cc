@@ -42,7 +42,7 @@ Error Damaged(const std::string& file, const Error& cause) {
               "ownerships"};
 }
 
-// What went wrong, where, and what to do, in one line.
+// One line: the error, the file, the remedy.
 Error Refusal(const std::string& file, Error cause) {
   if (cause.code == ErrorCode::kDataLoss) return Damaged(file, cause);
   return std::move(cause).Within("open database \"" + file + "\"");
@@ -62,8 +62,8 @@ class SqliteStore::Impl {
   ~Impl() { queue_.Close(); }
 
   Result<void> Start() {
-    // What the last process could not bring to the disk may still be seen in its log, and what it
-    // could not bring to the database be missing there: neither is built upon.
+    // The log may still show pages that the last process could not bring to the disk, and the
+    // database may lack some: neither is built upon.
     TRUCE_RETURN_IF_ERROR(TakeLogIn(connection_));
     TRUCE_ASSIGN_OR_RETURN(writer_, Connection::Open(connection_));
     TRUCE_RETURN_IF_ERROR(

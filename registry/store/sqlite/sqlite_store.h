@@ -37,11 +37,11 @@ struct SqliteOptions {
 class SqliteStore final : public Store {
  public:
   // Opens or makes the database: holds the data directory against other processes, takes in the log
-  // that its last user left, brings the schema up to date. Damage is found later: by what meets it,
-  // and by the check of the whole. Errors: kInvalidArgument (no such folder, network file system,
-  // not Truce's, newer schema); kConflict (another process holds it); kUnavailable (not readable,
-  // full, locked); kDataLoss (damaged). Each message is one line that says what, where, and what to
-  // do.
+  // that its last user left, brings the schema up to date. Damage is found later: by the call that
+  // meets it, and by the check of the whole. Errors: kInvalidArgument (no such folder, network file
+  // system, not Truce's, newer schema); kConflict (another process holds it); kUnavailable (not
+  // readable, full, locked); kDataLoss (damaged). Each message is one line that says what, where,
+  // and what to do.
   static Result<std::unique_ptr<SqliteStore>> Open(const SqliteOptions& options);
 
   // Refuses new calls, finishes the queued ones, empties the write-ahead log.

@@ -13,8 +13,8 @@ namespace truce {
 
 // SQLite's own checkpoint after a commit swallows a sync that failed. After such a sync the
 // operating system counts the pages as written and forgets them: the next sync works, without them,
-// and whoever went on would drop the log that still has them. So this one never forgets it: nothing
-// is moved any more, until another process reads the log anew.
+// and a process that went on would drop the log that still has them. So this one never forgets it:
+// nothing is moved any more, until another process reads the log anew.
 //
 // External synchronization: the writer's thread; `bytes` and `lost_sync` by all.
 class WriteAheadLog {
@@ -23,7 +23,7 @@ class WriteAheadLog {
   // the more, the fewer pages are moved twice and the longer that commit takes. Writes are refused
   // from `bytes_max` on.
   WriteAheadLog(Connection& writer, std::uint64_t checkpoint_bytes, std::uint64_t bytes_max);
-  // Moves what is left, unless a sync failed.
+  // Moves the rest of the log, unless a sync failed.
   ~WriteAheadLog();
   WriteAheadLog(const WriteAheadLog&) = delete;
   WriteAheadLog& operator=(const WriteAheadLog&) = delete;
@@ -34,7 +34,8 @@ class WriteAheadLog {
 
   // Length of the log after the last commit.
   std::uint64_t bytes() const;
-  // A sync failed: what the database was given may be missing from the disk. The log has it.
+  // A sync failed: changes that the database was given may be missing from the disk. The log has
+  // them.
   bool lost_sync() const { return lost_sync_; }
 
  private:

@@ -1,4 +1,4 @@
-// share, transfer, protect: what owners agree to.
+// share, transfer, protect: agreements of owners.
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <ostream>
@@ -136,7 +136,7 @@ ExitCode ListTransfers(const ApiFlags& flags, const Form& form, CommandIo& io) {
   return PrintList(form, {HeadingsOf<Transfer>()}, items, io);
 }
 
-// Prints the steps of what is under way for RESOURCE.
+// Prints the steps of the transfer of RESOURCE.
 ExitCode ShowReadiness(const ApiFlags& flags, const NamedResource& named, const Form& form,
                        CommandIo& io) {
   TRUCE_ASSIGN_OR_RETURN(const Json resource, FindOne(flags, named, io));

@@ -178,7 +178,7 @@ ExitCode FetchCopy(const ApiFlags& flags, const std::string& file, CommandIo& io
   return Tell(file, copy.value()->Finish(), io);
 }
 
-// The name of a copy of now: the time without what stands between its parts.
+// The name of a copy of now: the time without the separators of its parts.
 std::string CopyName() {
   std::string time = FormatTimestamp(std::chrono::floor<std::chrono::seconds>(SystemClock().Now()));
   std::erase_if(time, [](char c) { return c == '-' || c == ':'; });
@@ -193,7 +193,7 @@ bool IsCopyName(std::string_view name) {
   return name.size() == kCopyTimeBytes && std::all_of(name.begin(), name.end(), is_part);
 }
 
-// Removes the oldest copies of a folder, so that `keep` stay. What has another name is not its own.
+// Removes the oldest copies of a folder, so that `keep` stay. Files of other names are not its own.
 ExitCode RemoveOldCopies(const std::string& folder, std::size_t keep, CommandIo& io) {
   std::vector<fs::path> copies;
   std::error_code error;

@@ -77,7 +77,7 @@ CheckOutput OutputFrom(const std::string& word) {
   return {word.substr(0, at), word.substr(at + 1)};
 }
 
-// What is wrong with the outputs; empty: nothing.
+// The fault of the outputs; empty: none.
 std::string TroubleWith(const std::vector<std::string>& words) {
   std::size_t printed = 0;
   for (const std::string& word : words) {
@@ -146,7 +146,7 @@ void WriteTermination(const CheckArguments& arguments, const std::string& messag
   if (!file && given) Warn(io, path + " cannot be written");
 }
 
-// Settings are wrong: the reports say so, too, as whoever reads them has no other word of it.
+// Settings are wrong: the reports say so, too, as their readers have no other word of it.
 ExitCode Refuse(const CheckArguments& arguments, const std::string& message, ExitCode code,
                 CommandIo& io) {
   CheckReport report;
@@ -176,8 +176,7 @@ ExitCode CodeOf(const CheckReport& report, const CheckArguments& arguments) {
   return ExitCode::kBug;
 }
 
-// What could not be read comes first, and its remarks stand for what else was said of it: not that
-// it declares nothing.
+// Unread parts come first, and replace a remark that the input declares nothing.
 void TakeFaults(const std::vector<CheckInput::Fault>& faults, CheckReport& report) {
   if (faults.empty()) return;
   report.unread = true;

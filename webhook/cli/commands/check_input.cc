@@ -42,7 +42,7 @@ std::string Word(const fs::path& path, const char* otherwise) {
   return IsPlainWord(text) ? text : otherwise;
 }
 
-// What a renderer reads, and how it is called by its folder, or (`by_folder` false) by its name.
+// The input of a renderer, known by its folder, or (`by_folder` false) by its name.
 struct Source {
   std::string_view name;  // of the file, or how it ends
   std::string_view what;

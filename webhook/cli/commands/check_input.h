@@ -29,16 +29,16 @@ class CheckInput final {
   CheckInput(Checker& checker, Reading reading, const Catalogue& catalogue);
 
   // Adds every document of `path`: a file; a folder with all .yaml, .yml and .json below it, in
-  // order of their names, without hidden ones; "-" for standard input. In a folder, what is no
-  // Kubernetes object is passed over with a note. Sources of renderers (a chart, a kustomization,
-  // Jsonnet, CUE, a helmfile) are faults that name the command which renders them: what they
-  // declare is not in their text. A plan of Terraform and a template of CloudFormation are told by
-  // their content, wherever they stand.
+  // order of their names, without hidden ones; "-" for standard input. In a folder, a document that
+  // is no Kubernetes object is passed over with a note. Sources of renderers (a chart, a
+  // kustomization, Jsonnet, CUE, a helmfile) are faults that name the command which renders them:
+  // their declarations are not in their text. A plan of Terraform and a template of CloudFormation
+  // are known by their content, wherever they are.
   void Read(const std::string& path);
   // Adds a chart's values.
   void ReadValues(const std::string& path);
 
-  // What could not be read, one line each: "file:line: what is wrong".
+  // Parts that could not be read, one line each: "file:line: fault".
   struct Fault {
     std::string file;
     std::string message;

@@ -19,7 +19,7 @@ namespace {
 
 using OrderedJson = nlohmann::ordered_json;
 
-// Everything that a server refuses but what is of its machine: certificates, tokens, the cluster.
+// Everything that a server refuses but faults of its machine: certificates, tokens, the cluster.
 Result<void> CheckFit(const Config& config) {
   TRUCE_ASSIGN_OR_RETURN(Catalogue catalogue, CatalogueWith(config.types));
   const auto shared = std::make_shared<const Catalogue>(std::move(catalogue));
@@ -116,7 +116,7 @@ CommandAction DeclareConfig(CommandLine& app) {
       return ExitCode::kOk;
     }
     const Result<LoadedConfig> loaded = LoadFor(*flags, io);
-    // Whatever is wrong with a configuration file is for the user to mend.
+    // The user mends any fault of a configuration file.
     if (!loaded.ok()) return Complain(io, loaded.error().message, ExitCode::kUsage);
     const Result<void> fit = CheckFit(loaded.value().config);
     if (!fit.ok()) return Complain(io, fit.error().message, ExitCode::kUsage);

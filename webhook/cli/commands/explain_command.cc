@@ -48,7 +48,7 @@ ExitCode Ambiguous(const std::vector<const TypeSpec*>& found, const std::string&
   return Complain(io, message, ExitCode::kNo);
 }
 
-// What was given on the command line.
+// The arguments of the command line.
 struct ExplainArguments {
   std::string word;
   bool policy = false;
@@ -56,7 +56,7 @@ struct ExplainArguments {
   std::string file;
 };
 
-// What the running server says: it knows NamingPolicies, overrides and owners.
+// The answer of the running server, which knows NamingPolicies, overrides and owners.
 ExitCode AskServer(const YamlNode& object, const ApiFlags& flags, CommandIo& io) {
   ApiQuestion question{"/api/v1/explain"};
   AppendObject(object, question.body);

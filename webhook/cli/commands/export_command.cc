@@ -62,7 +62,7 @@ class Writer {
   bool is_first_ = true;
 };
 
-// What people read of a key, with all that the registry keeps of it beside.
+// The resource as people read it, beside all that the registry keeps of its key.
 Json Joined(const Json& item) {
   Json joined = item.value("resource", Json::object());
   joined["key"] = item.value("key", std::string());

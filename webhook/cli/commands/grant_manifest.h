@@ -1,4 +1,4 @@
-// What owners agree to, as the object that says the same in Git.
+// An agreement of owners, as the object that says the same in Git.
 #ifndef TRUCE_WEBHOOK_CLI_COMMANDS_GRANT_MANIFEST_H_
 #define TRUCE_WEBHOOK_CLI_COMMANDS_GRANT_MANIFEST_H_
 

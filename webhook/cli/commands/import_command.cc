@@ -126,7 +126,7 @@ bool IsClean(const Json& plan, const ImportArguments& given) {
          (CountIn(plan, "unknown") == 0 || Skips(given, "unknown"));
 }
 
-// What was done, or what to do now.
+// The outcome, or the next step.
 void PrintOutcome(bool is_clean, const ImportArguments& given, std::ostream& out) {
   if (given.apply) {
     out << "imported\n";
@@ -150,7 +150,7 @@ ExitCode RunImport(const ApiFlags& flags, const ImportArguments& given, const Fo
   }
   ApiQuestion question{kImportsPath};
   question.body = ImportBody(file.value(), given);
-  // What is applied is what stands in the plan that the server made of this very list.
+  // Applies the plan that the server made of this very list.
   if (given.apply) question.if_match = "*";
   ApiReply reply = AskApi(flags, question, io);
   ImportArguments shown = given;

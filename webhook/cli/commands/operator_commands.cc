@@ -1,4 +1,4 @@
-// confirm, recovery, brake: what only an operator beside the server does.
+// confirm, recovery, brake: only for an operator beside the server.
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <ostream>

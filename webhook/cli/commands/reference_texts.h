@@ -9,7 +9,7 @@ namespace truce {
 // charts/truce/files/alerts.yaml
 std::string_view AlertsText();
 
-// schema/config.defs.json: what the settings hold that only the file can give
+// schema/config.defs.json: settings that only the file can give
 std::string_view ConfigDefinitionsText();
 
 // schema/crds

@@ -1,4 +1,4 @@
-// who-owns, list, describe, services, audit, denials: what the registry knows.
+// who-owns, list, describe, services, audit, denials: questions to the registry.
 #include <algorithm>
 #include <nlohmann/json.hpp>
 #include <ostream>
@@ -75,8 +75,8 @@ Result<std::string> CheckOfManifests(const std::string& file) {
   }
 }
 
-// The names of what the manifests of a file declare, by the server's own rules,
-// each once. kUsage after a complaint: also when they declare nothing that is known.
+// The names of the resources that the manifests of a file declare, by the server's own rules, each
+// once. kUsage after a complaint: also when they declare nothing that is known.
 Result<std::vector<std::string>, ExitCode> KeysDeclaredIn(const ApiFlags& flags,
                                                           const std::string& file, CommandIo& io) {
   const Result<std::string> body = CheckOfManifests(file);
@@ -102,7 +102,7 @@ Result<std::vector<std::string>, ExitCode> KeysDeclaredIn(const ApiFlags& flags,
                   ExitCode::kUsage);
 }
 
-// What the manifests of a file declare and somebody owns.
+// Resources that the manifests of a file declare and somebody owns.
 Asked FindDeclared(const ApiFlags& flags, const std::string& file, CommandIo& io) {
   TRUCE_ASSIGN_OR_RETURN(const std::vector<std::string> keys, KeysDeclaredIn(flags, file, io));
   Json resources = Json::array();

@@ -22,12 +22,12 @@ using Json = nlohmann::json;
 struct ServerReport {
   ApiQuestion question;
   Listed listed = {};             // its items
-  const char* counted = "items";  // in JSON: a list or a number of what is counted
+  const char* counted = "items";  // in JSON: a list or a number of counted things
   bool has_pages = false;
 };
 
-// Prints the report as the server writes it (wide: some), or its items in another form. The count
-// of what it counts: conflicts, gaps.
+// Prints the report as the server writes it (wide: some), or its items in another form. Returns its
+// count: of conflicts, of gaps.
 Result<std::uint64_t, ExitCode> PrintReport(const ApiFlags& flags, ServerReport report,
                                             const Form& form, CommandIo& io) {
   const bool has_wide = report.has_pages || report.listed.headings.empty();
@@ -60,7 +60,7 @@ Result<std::uint64_t, ExitCode> PrintReport(const ApiFlags& flags, ServerReport 
   return found.is_number_unsigned() ? found.get<std::uint64_t>() : found.size();
 }
 
-// Whatever it counts is well, or a no.
+// Any count is a success; only an error is none.
 ExitCode ShownOn(const Result<std::uint64_t, ExitCode>& count) {
   return count.ok() ? ExitCode::kOk : count.error();
 }

@@ -20,7 +20,7 @@ void PrintConflict(const Json& conflict, CommandIo& io) {
   std::map<std::string, int> called;
   for (const Json& side : conflict.value("sides", Json::array()))
     ++called[ObjectText(side, "root")];
-  // Of what is called alike the groups tell.
+  // Objects of one name differ by their groups.
   const auto shown = [&](const Json& side) {
     std::string text = ObjectText(side, "root");
     const std::string group = TextIn(side.value("root", Json::object()), "group");

@@ -20,7 +20,7 @@ using Json = nlohmann::json;
 constexpr std::chrono::seconds kCallTime{30};
 constexpr std::size_t kPageItems = 1000;
 
-// An operator is told what is wrong; everybody else what to do, too.
+// An operator gets the fault alone; everybody else the remedy, too.
 std::string TextOfProblem(const std::string& body, int status, bool with_remedy) {
   const Json problem = ParseJson(body);
   std::string text = "the server answered " + std::to_string(status);

@@ -24,9 +24,9 @@ namespace truce {
 
 class CommandLine;
 
-// Which server is meant, and what the caller shows it (FindServer in server_finder.h): an address
-// with a token and an authority, a Service behind the API server, or DIR/truce.sock of --data-dir,
-// which needs no token.
+// The server, and the caller's credentials for it (FindServer in server_finder.h): an address with
+// a token and an authority, a Service behind the API server, or DIR/truce.sock of --data-dir, which
+// needs no token.
 struct ApiFlags {
   std::shared_ptr<ConfigFlags> config;
   bool beside_only = false;  // of a command that only an operator has: never over the network
@@ -59,13 +59,13 @@ struct ApiQuestion {
   std::string method = {};     // empty: GET, with a body POST
   std::string if_match = {};   // an entity tag; empty: none
   Parameters headers = {};     // further fields, in place of Content-Type too
-  std::string list = "items";  // what AskForList demands of the answer
+  std::string list = "items";  // the member that AskForList demands of the answer
   std::chrono::seconds within{30};
   // Given the body of a 200 as it comes, instead of ApiResponse::body; false: no more.
   std::function<bool(std::string_view)> receive = {};
 };
 
-// What came back.
+// An answer of the API.
 struct ApiResponse {
   int status = 0;
   std::string body;
@@ -121,7 +121,7 @@ Asked AskForList(const ApiFlags& flags, const ApiQuestion& question, CommandIo& 
 struct ApiList {
   ApiQuestion question = {};
   std::size_t items_max = 100'000;
-  const char* counted = "found";  // what a line of progress counts; null: there is none
+  const char* counted = "found";  // the unit of a line of progress; null: there is none
 };
 // Hands on each item as it comes, until `take` says false.
 ExitCode AskForEach(const ApiFlags& flags, const ApiList& list, CommandIo& io,

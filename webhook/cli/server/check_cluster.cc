@@ -64,7 +64,7 @@ Tried Read(const ApiResponse& reply) {
   if (reply.status == 404) {
     return {false, {}, ProblemReply(403, detail + "; is Truce installed there?", reply)};
   }
-  // What is said of a status of Truce's own (a token to give) does not help with the API server's.
+  // Advice for a status of Truce's own (a token to give) does not help with the API server's.
   const bool is_no = ExitCodeOfStatus(reply.status) == ExitCode::kNo;
   return {false, {}, ProblemReply(is_no ? 403 : reply.status, detail, reply)};
 }
@@ -132,7 +132,7 @@ class Batch final {
       is_warned = is_warned || !one.warnings.empty();
       Note(i, one);
     }
-    // Only what they are together.
+    // Only findings that the objects have together.
     if (is_refused || all.admitted) all.text.clear();
     if (is_warned) all.warnings.clear();
     if (is_asked) Note(which.back(), all);

@@ -60,7 +60,7 @@ Result<std::string> PatientRegistry::Ask(const std::string& body) {
                          " does not exist); name one with --server, --via or --data-dir, or ask "
                          "none with --offline"};
       }
-      // An attempt that --timeout cut short says less than what was heard before.
+      // An attempt that --timeout cut short says less than the one before.
       if (trouble.empty() || whole <= options_.end) trouble = reply.error().message;
     } else {
       const ApiResponse& response = reply.value();

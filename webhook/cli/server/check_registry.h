@@ -20,7 +20,7 @@ struct PatienceOptions {
   std::uint64_t seed = 0;  // of the jitter
   BackoffOptions backoff{std::chrono::milliseconds{250}, std::chrono::milliseconds{10'000}};
   std::chrono::seconds attempt_max{30};  // one attempt
-  // Told before each wait: what went wrong, and how long the wait is. May be empty.
+  // Called before each wait with the trouble and the length of the wait. May be empty.
   std::function<void(const std::string& trouble, std::chrono::milliseconds wait)> tell = {};
   // Waits; for tests.
   std::function<void(std::chrono::milliseconds)> wait;

@@ -16,8 +16,8 @@ namespace truce {
 
 class CommandLine;
 
-// A resource by any of its names (the server says which forms there are), and what tells equal
-// names apart; all empty when none was given.
+// A resource by any of its names (the server says which forms there are), and the filters for equal
+// names; all empty when none was given.
 struct NamedResource {
   std::string resource;
   std::string account;
@@ -28,7 +28,7 @@ std::shared_ptr<NamedResource> AddNamedResource(CommandLine& app);
 // The parameters of a lookup.
 Parameters ParametersOf(const NamedResource& named);
 
-// What is looked up, and what people call it.
+// The parameters of a lookup, and the word by which people call the resource.
 struct Sought {
   Parameters parameters;
   std::string word;
@@ -46,7 +46,7 @@ ExitCode ComplainOfSeveral(CommandIo& io, const std::string& word, const nlohman
 std::string BodyOf(const std::vector<std::pair<const char*, std::string>>& texts);
 // "s3/Bucket prod-artifacts".
 std::string TypeAndName(const nlohmann::json& resource);
-// The same of the member "resource" of what is about one.
+// The same of the member "resource" of an item about one.
 std::string ResourceOf(const nlohmann::json& item);
 
 }  // namespace truce

@@ -14,7 +14,7 @@ namespace {
 constexpr std::string_view kKeyParameter = "key";
 constexpr std::chrono::seconds kPassOnWithin{60};
 
-// What goes on to the server, and what comes back from it. Nothing else: a cookie, Authorization or
+// Fields that go on to the server, and those that come back. No others: a cookie, Authorization or
 // a field that names a caller is no business of the other side.
 constexpr std::array<std::string_view, 5> kFieldsThere = {"accept", "if-match", "if-none-match",
                                                           "x-request-id", "content-type"};
@@ -35,7 +35,7 @@ bool Has(const std::array<std::string_view, N>& list, std::string_view word) {
   return std::find(list.begin(), list.end(), word) != list.end();
 }
 
-// A path as it stands in a request line: segments encoded, their slashes not.
+// A path as a request line has it: segments encoded, their slashes not.
 std::string EncodedPath(std::string_view path) {
   std::string out;
   while (true) {

@@ -19,17 +19,17 @@ struct PageSecrets {
   std::string session;  // of the cookie that is given for it
 };
 
-// Who comes with the key gets a cookie (HttpOnly, SameSite=Strict), and whoever has that is passed
-// on to the server with what the connection shows for it. Everybody else on the machine learns
-// nothing. Thread-safe, if the server's connection is.
+// A request with the key gets a cookie (HttpOnly, SameSite=Strict); one with the cookie goes on to
+// the server, with the credentials of the connection. Everybody else on the machine learns nothing.
+// Thread-safe, if the server's connection is.
 class PageProxy final {
  public:
   // `server` must outlive it.
   PageProxy(ApiConnection& server, PageSecrets secrets)
       : server_(server), secrets_(std::move(secrets)) {}
 
-  // From the first request on only it is asked by this port: what names another host or port is
-  // refused, which a name that points here would (DNS rebinding).
+  // Requests that name another host or port are refused from the first one on: a name that points
+  // here would bring them (DNS rebinding).
   void SetPort(int port) { port_ = port; }
 
   // The address to open, once; `path` begins with '/'.

@@ -45,7 +45,7 @@ Result<NamespacedName> NameIn(const std::string& text, const char* flag) {
                std::string(flag) + ": '" + text + "' is not of the form NAMESPACE/NAME"};
 }
 
-// What is shown to Truce: a file, or the text itself.
+// The token for Truce: a file, or the text itself.
 TextSource TokenOf(const ApiFlags& flags, const CommandIo& io) {
   TextSource token;
   token.file = FlagOr(flags.token_file, "TRUCE_TOKEN_FILE", io);
@@ -53,7 +53,7 @@ TextSource TokenOf(const ApiFlags& flags, const CommandIo& io) {
   return token;
 }
 
-// What a flag names, looked through before anybody is asked, for a message that names the flag.
+// Checks the file of a flag before any request, for a message that names the flag.
 Result<void> CheckFile(const std::filesystem::path& file, const char* flag, const char* holds) {
   if (file.empty()) return {};
   const Result<std::string> text = ReadSmallFile(file);
@@ -81,7 +81,7 @@ std::string ViaOr(std::string_view otherwise, const ApiFlags& flags, const Comma
   return via.empty() ? std::string(otherwise) : via;
 }
 
-// What --via names: a Service, and the port of it that is not the chart's.
+// The Service of --via, and its port where that is not the chart's.
 struct ViaService {
   NamespacedName name;
   std::string port;  // digits; empty: the chart's
@@ -136,7 +136,7 @@ ServerPlace AtSocket(LoadedConfig loaded) {
   return place;
 }
 
-// Path and parameters, as they stand in a request line.
+// Path and parameters, as a request line has them.
 std::string TargetOf(const ApiQuestion& question) {
   std::string target = question.path;
   char separator = '?';

@@ -1,4 +1,4 @@
-// Where the server is that a command asks, and what the caller shows it there.
+// The address of the server for a command, and the caller's credentials for it.
 #ifndef TRUCE_WEBHOOK_CLI_SERVER_SERVER_FINDER_H_
 #define TRUCE_WEBHOOK_CLI_SERVER_SERVER_FINDER_H_
 
@@ -31,7 +31,7 @@ struct ServerPlace {
   bool is_guess = false;              // nothing named a server, and none was found
 };
 
-// What a Pod that asks Truce has mounted.
+// The files that a Pod that asks Truce has mounted.
 struct PodFiles {
   std::filesystem::path token = "/var/run/secrets/truce.dev/token";       // of audience truce
   std::filesystem::path authority = "/var/run/secrets/truce.dev/ca.crt";  // of Truce's API
@@ -63,7 +63,7 @@ Result<std::unique_ptr<ApiConnection>> ConnectTo(ServerPlace place, Deadline dea
 // --kubeconfig, else KUBECONFIG, else ~/.kube/config; empty: no home either.
 std::filesystem::path KubeConfigOf(const ApiFlags& flags, const CommandIo& io);
 
-// What the flag says, else the variable.
+// The value of the flag, else of the variable.
 std::string FlagOr(const std::string& flag, const char* variable, const CommandIo& io);
 
 }  // namespace truce
