@@ -456,6 +456,7 @@ Resources:
   Unnamed: {Type: "AWS::Lambda::Function"}
   Dark: {Type: "AWS::Lambda::Alias", Properties: {FunctionName: !Ref Unnamed, Name: live}}
   Secret: {Type: "AWS::SecretsManager::Secret", Properties: {Name: s, SecretString: hunter2}}
+  Sam: {Type: "AWS::Serverless::Function", Properties: {FunctionName: sam}}
 )"),
             (Expected{"Role iam/Role|aws|123456789012||name=deploy",
                       "Policy iam/RolePolicy|aws|123456789012||role=deploy|name=p",
@@ -467,7 +468,8 @@ Resources:
                       "Function lambda/Function|aws|123456789012|eu-west-1|name=f",
                       "Alias lambda/Alias|aws|123456789012|eu-west-1|functionName=f|name=live",
                       "Unnamed -", "Dark -",
-                      "Secret secretsmanager/Secret|aws|123456789012|eu-west-1|name=s"}));
+                      "Secret secretsmanager/Secret|aws|123456789012|eu-west-1|name=s",
+                      "Sam lambda/Function|aws|123456789012|eu-west-1|name=sam"}));
 }
 
 TEST(Template, StacksAreNestedByFile) {
