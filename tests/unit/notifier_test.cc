@@ -9,6 +9,7 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "registry/store/administration.h"
@@ -144,6 +145,7 @@ TEST_F(NotifierTest, EachIsToldOnceTheGravestFirst) {
   Find("c", Mode::kEnforce);
   EXPECT_TRUE(Tells({"c", "a", "b"}));
   EXPECT_GT(rest_, Notifier::kEvery) << "a burst makes two messages";
+  EXPECT_LE(rest_, Notifier::kBetween);
   EXPECT_TRUE(Tells({}));
   clock_.Advance(seconds(60));
   Refuse("a");
@@ -327,6 +329,25 @@ TEST_F(NotifierTest, AnotherUrlIsTakenOverAndABadOneIsNot) {
   Refuse("a");
   EXPECT_TRUE(Tells({"a"}));
   EXPECT_EQ(asked_, std::vector<std::string>{"/other?a=b"});
+}
+
+TEST_F(NotifierTest, ItsThreadTriesAnotherUrlAtOnce) {
+  const auto reaches = [this](const std::string& outcome) {
+    const Deadline deadline = Soon();
+    while (Metric(outcome) < 1 && std::chrono::steady_clock::now() < deadline) {
+      std::this_thread::yield();
+    }
+    return Metric(outcome) == 1;
+  };
+  Refuse("a");
+  answers_.push_back({"hooks.example.org answered 429", seconds(300)});
+  notifier_->Start();
+  EXPECT_TRUE(reaches("failed"));
+  WriteUrl("https://hooks.example.org/other");
+  ASSERT_TRUE(notifier_->Reread().ok());
+  EXPECT_TRUE(reaches("sent"));
+  notifier_->Stop();
+  EXPECT_EQ(asked_, (std::vector<std::string>{"/services/secret", "/other"}));
 }
 
 TEST_F(NotifierTest, UrlsInFiles) {

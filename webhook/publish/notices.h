@@ -15,8 +15,8 @@
 // …/how-to/connectors-using,
 // https://learn.microsoft.com/adaptive-cards/authoring-cards/text-features).
 //
-// JSON: {"cluster", "items": […]}: each as the API lists it, with "kind" ("finding", "denial") and,
-// where Truce has a public address, "link".
+// JSON: {"cluster", "items": […]}: each as the API lists it, a denial without "then", with "kind"
+// ("finding", "denial") and, where Truce has a public address, "link".
 #ifndef TRUCE_WEBHOOK_PUBLISH_NOTICES_H_
 #define TRUCE_WEBHOOK_PUBLISH_NOTICES_H_
 

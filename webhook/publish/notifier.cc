@@ -83,7 +83,8 @@ Posted PostNotice(const NotifyUrl& url, const std::string& body, const Clock& cl
                       .target = url.target,
                       .accept = "*/*",
                       .content_type = "application/json; charset=utf-8",
-                      .body = body};
+                      .body = body,
+                      .headers = {{"Accept-Encoding", "identity"}}};
   const ApiResult<HttpReply> reply = pool.Do(call, state, deadline);
   if (!reply.ok()) return {HostAndPort(url.address) + ": " + reply.error().message};
   const ResponseHead& head = reply.value().head;
@@ -100,6 +101,7 @@ Result<void> Notifier::Reread() {
   const auto present = url_.Current();
   if (present != nullptr && *present == read.value()) return {};
   url_.Replace(std::make_shared<const NotifyUrl>(std::move(read).value()));
+  worker_.Wake();
   return {};
 }
 
@@ -127,8 +129,8 @@ Worker::Rest Notifier::Step() {
   Save(told.value());
   sent_ += notice.shown;
   dropped_ += notice.told - notice.shown;
-  const bool is_chat = ports_.style.form != NotifyForm::kJson;
-  return {is_chat ? In(kBetween) : Deadline()};
+  if (ports_.style.form == NotifyForm::kJson) return {Deadline()};
+  return {.due = In(kBetween), .earliest = In(kBetween)};
 }
 
 // Of the last day.

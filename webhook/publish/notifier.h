@@ -61,7 +61,7 @@ struct Posted {
   std::optional<std::chrono::milliseconds> retry_after = {};  // at most five minutes
 };
 // Sends one message, on a connection of its own; any 2xx takes it, and no redirect is followed.
-// Blocks for kPostTime at most.
+// Blocks for kPostTime at most, or as long as the system's resolver waits for silent name servers.
 Posted PostNotice(const NotifyUrl& url, const std::string& body, const Clock& clock);
 inline constexpr std::chrono::seconds kPostTime{10};
 
@@ -91,12 +91,12 @@ class Notifier final {
   Notifier(const Notifier&) = delete;
   Notifier& operator=(const Notifier&) = delete;
 
-  // Takes over the URL, if the file has another one. Errors: those of ReadNotifyUrl: the former URL
-  // stays.
+  // Takes over the URL, if the file has another one, and tries what the former one did not take.
+  // Errors: those of ReadNotifyUrl: the former URL stays.
   Result<void> Reread();
   // Begins a thread that does Step. Once, after the first Reread.
   void Start() { worker_.Start(); }
-  // Ends it; blocks for kPostTime at most. Idempotent.
+  // Ends it; blocks as PostNotice. Idempotent.
   void Stop() { worker_.Stop(); }
   // Whether this server is the one that sends; no other message begins when it is not. Never
   // blocks.

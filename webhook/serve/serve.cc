@@ -152,10 +152,11 @@ class Server final {
     if (!must_end) signals.Wait(holder_.Current()->drain_grace);
     const bool all_answered = listeners_->Stop(In(kStopTime));
     metrics_.RemoveCollectors();
-    if (notifier_) notifier_->Stop();
     registry_->Stop();
     if (cluster_) cluster_->Stop();
     credentials_->Stop();
+    // Last: it may wait for its receiver.
+    if (notifier_) notifier_->Stop();
     RemoveAddresses(holder_.Current()->data_dir);
     logger_.Log(LogLevel::kInfo, "stopped", {{"all_answered", all_answered}});
   }
