@@ -25,6 +25,7 @@ LiveFinding War() {
   war.remedy = "Run `truce resolve logs`.";
   war.namespaces = {"", "team-a", "team-b"};
   war.services = {"billing"};
+  war.objects = {{"prod-1", "s3.aws.upbound.io", "Bucket", "", "logs"}};
   war.id = "abcdefghij";
   war.first_seen = war.last_seen = *ParseTimestamp("2026-11-29T12:00:00Z");
   return war;
@@ -61,14 +62,15 @@ TEST(Notices, ForSlack) {
   const Notice notice = NoticeOf({War(), Refused()}, Style(NotifyForm::kSlack));
   EXPECT_EQ(notice.told, 2U);
   EXPECT_EQ(notice.shown, 2U);
-  EXPECT_EQ(notice.body,
-            R"({"text":"Truce prod-1: 1 finding, 1 denial\n)"
-            R"(• critical tag-war: S3 bucket \"logs\" – Two controllers rewrite its tags. )"
-            R"(Run `truce resolve logs`. Namespaces: team-a, team-b. Services: billing. )"
-            R"(https://truce.example.org/findings/abcdefghij\n)"
-            R"(• denied: Bucket team-b/files – S3 bucket \"files\" is owned by service \"a\". )"
-            R"([duplicate-ownership] Asked by alice, 3 times since 2026-11-29T11:00:00Z. )"
-            R"(https://truce.example.org/denials/klmnopqrst","mrkdwn":false})");
+  EXPECT_EQ(
+      notice.body,
+      R"({"text":"Truce prod-1: 1 finding, 1 denial\n)"
+      R"(• critical tag-war: S3 bucket \"logs\" – Two controllers rewrite its tags. )"
+      R"(Run `truce resolve logs`. Objects: Bucket logs. Namespaces: team-a, team-b. Services: billing. )"
+      R"(https://truce.example.org/findings/abcdefghij\n)"
+      R"(• denied: Bucket team-b/files – S3 bucket \"files\" is owned by service \"a\". )"
+      R"([duplicate-ownership] Asked by alice, 3 times since 2026-11-29T11:00:00Z. )"
+      R"(https://truce.example.org/denials/klmnopqrst","mrkdwn":false})");
 }
 
 TEST(Notices, ForTeams) {
@@ -93,20 +95,22 @@ TEST(Notices, ForPrograms) {
   const Notice notice = NoticeOf({War(), Refused()}, Style(NotifyForm::kJson));
   EXPECT_EQ(notice.told, 2U);
   EXPECT_EQ(notice.shown, 2U);
-  EXPECT_EQ(notice.body,
-            R"({"cluster":"prod-1","items":[{"kind":"finding",)"
-            R"("link":"https://truce.example.org/findings/abcdefghij","id":"abcdefghij",)"
-            R"("rule":"tag-war","severity":"critical","mode":"enforce","subject":"k","key":"k",)"
-            R"("resource":"S3 bucket \"logs\"","cause":"Two controllers rewrite its tags.",)"
-            R"("evidence":"30 writes an hour","remedy":"Run `truce resolve logs`.","objects":[],)"
-            R"("namespaces":["","team-a","team-b"],"services":["billing"],"since":"",)"
-            R"("firstSeen":"2026-11-29T12:00:00Z","lastSeen":"2026-11-29T12:00:00Z"},)"
-            R"({"kind":"denial","link":"https://truce.example.org/denials/klmnopqrst",)"
-            R"("id":"klmnopqrst","rule":"duplicate-ownership","resource":"S3 bucket \"files\"",)"
-            R"("cause":"S3 bucket \"files\" is owned by service \"a\".",)"
-            R"("object":{"group":"s3.aws.upbound.io","kind":"Bucket","namespace":"team-b",)"
-            R"("name":"files"},"user":"alice","first":"2026-11-29T11:00:00Z",)"
-            R"("last":"2026-11-29T12:00:00Z","count":3}]})");
+  EXPECT_EQ(
+      notice.body,
+      R"({"cluster":"prod-1","items":[{"kind":"finding",)"
+      R"("link":"https://truce.example.org/findings/abcdefghij","id":"abcdefghij",)"
+      R"("rule":"tag-war","severity":"critical","mode":"enforce","subject":"k","key":"k",)"
+      R"("resource":"S3 bucket \"logs\"","cause":"Two controllers rewrite its tags.",)"
+      R"("evidence":"30 writes an hour","remedy":"Run `truce resolve logs`.","objects":[{"cluster":"prod-1",)"
+      R"("group":"s3.aws.upbound.io","kind":"Bucket","namespace":"","name":"logs"}],)"
+      R"("namespaces":["","team-a","team-b"],"services":["billing"],"since":"",)"
+      R"("firstSeen":"2026-11-29T12:00:00Z","lastSeen":"2026-11-29T12:00:00Z"},)"
+      R"({"kind":"denial","link":"https://truce.example.org/denials/klmnopqrst",)"
+      R"("id":"klmnopqrst","rule":"duplicate-ownership","resource":"S3 bucket \"files\"",)"
+      R"("cause":"S3 bucket \"files\" is owned by service \"a\".",)"
+      R"("object":{"group":"s3.aws.upbound.io","kind":"Bucket","namespace":"team-b",)"
+      R"("name":"files"},"user":"alice","first":"2026-11-29T11:00:00Z",)"
+      R"("last":"2026-11-29T12:00:00Z","count":3}]})");
 }
 
 TEST(Notices, WithoutAPublicAddressACommandIsNamed) {
@@ -116,7 +120,8 @@ TEST(Notices, WithoutAPublicAddressACommandIsNamed) {
   EXPECT_EQ(SlackOf({War(), Refused(), cluster_scoped}),
             "Truce prod-1: 1 finding, 2 denials\n"
             "• critical tag-war: S3 bucket \"logs\" – Two controllers rewrite its tags. "
-            "Run `truce resolve logs`. Namespaces: team-a, team-b. Services: billing. "
+            "Run `truce resolve logs`. Objects: Bucket logs. Namespaces: team-a, team-b. Services: "
+            "billing. "
             "truce findings abcdefghij\n"
             "• denied: Bucket team-b/files – S3 bucket \"files\" is owned by service \"a\". "
             "[duplicate-ownership] Asked by alice, 3 times since 2026-11-29T11:00:00Z. "

@@ -50,10 +50,12 @@ std::string Named(std::string_view what, std::vector<std::string> names) {
 
 Line LineOf(const LiveFinding& finding) {
   const std::string& about = finding.resource.empty() ? finding.subject : finding.resource;
+  std::vector<std::string> objects;
+  for (const Slot& object : finding.objects) objects.push_back(ShortNameOf(object));
   return {.head = std::string(Name(SeverityOf(finding.mode))) + " " +
                   std::string(Name(finding.detector)) + ": " + about,
-          .text = finding.cause + " " + finding.remedy + Named("Namespaces", finding.namespaces) +
-                  Named("Services", finding.services),
+          .text = finding.cause + " " + finding.remedy + Named("Objects", std::move(objects)) +
+                  Named("Namespaces", finding.namespaces) + Named("Services", finding.services),
           .link = "truce findings " + finding.id};
 }
 
