@@ -30,7 +30,7 @@ CHART_SETS = {
     "apiAddress", "metricsAddress", "probesAddress", "admissionSecretFile", "acceptSecretInErrors", "admissionClientCA",
     "admissionClientNames", "admissionBearerFile", "tlsCertFile", "tlsKeyFile", "serverNames",
     "publicURL", "webhookConfiguration", "certificateSecret", "leaseNamespace", "logFormat", "logLevel", "mode",
-    "statusGuard", "denialEvents", "policyReports",
+    "statusGuard", "denialEvents", "policyReports", "notifyUrlFile", "notifyForm",
 }
 TABLE = re.compile(r"(<!-- values: .*? -->\n).*?(<!-- end of values -->)", re.DOTALL)
 # The kinds that each health check of Argo CD is for.

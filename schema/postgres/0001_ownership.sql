@@ -219,6 +219,14 @@ CREATE TABLE truce.denials (
   PRIMARY KEY (id)
 );
 
+-- Findings and denials that a message to the webhook told of, for a day (webhook/publish/notifier.h).
+CREATE TABLE truce.notified (
+  kind text   COLLATE "C" NOT NULL,
+  id   text   COLLATE "C" NOT NULL,
+  at   bigint NOT NULL,
+  PRIMARY KEY (kind, id)
+);
+
 -- How far the watch of each kind has come (webhook/watch/kept.h).
 CREATE TABLE truce.watch_positions (
   cluster text   COLLATE "C" NOT NULL,

@@ -260,6 +260,14 @@ CREATE TABLE denials (
   PRIMARY KEY (id)
 ) STRICT, WITHOUT ROWID;
 
+-- Findings and denials that a message to the webhook told of, for a day (webhook/publish/notifier.h).
+CREATE TABLE notified (
+  kind TEXT    NOT NULL,
+  id   TEXT    NOT NULL,
+  at   INTEGER NOT NULL,
+  PRIMARY KEY (kind, id)
+) STRICT, WITHOUT ROWID;
+
 -- How far the watch of each kind has come (webhook/watch/kept.h).
 CREATE TABLE watch_positions (
   cluster TEXT    NOT NULL,

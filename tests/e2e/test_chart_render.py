@@ -761,6 +761,19 @@ def test_the_objects_around_the_pod(helm4):
     assert the(objects, "ConfigMap", "truce-more")["data"] == {"note": "of truce"}
 
 
+def test_the_url_of_a_webhook_comes_from_a_secret(helm4):
+    objects = helm4.objects(with_minimum(notify={"existingSecret": "chat", "form": "json"}))
+    config = yaml.safe_load(the(objects, "ConfigMap", "truce")["data"]["truce.yaml"])
+    assert (config["notifyUrlFile"], config["notifyForm"]) == ("/etc/truce-notify/url", "json")
+    pod = the(objects, "Deployment")["spec"]["template"]["spec"]
+    [volume] = [each for each in pod["volumes"] if each["name"] == "notify"]
+    assert volume["secret"]["secretName"] == "chat"
+    [mount] = [each for each in pod["containers"][0]["volumeMounts"] if each["name"] == "notify"]
+    assert mount == {"name": "notify", "mountPath": "/etc/truce-notify", "readOnly": True}
+    config = yaml.safe_load(the(helm4.objects(MINIMUM), "ConfigMap", "truce")["data"]["truce.yaml"])
+    assert "notifyUrlFile" not in config and "notifyForm" not in config
+
+
 def test_the_network_policy(helm4):
     optional = {"NetworkPolicy", "PodDisruptionBudget", "ServiceMonitor", "PrometheusRule"}
     assert not optional & {obj["kind"] for obj in helm4.objects(MINIMUM)}, "off by default"
@@ -789,6 +802,8 @@ def test_the_network_policy(helm4):
     unwatched = {"watchCluster": False, "certificates": {"mode": "certManager"}}
     # API servers drop an empty list: it would be a difference at each apply.
     assert "egress" not in policy(**unwatched)
+    names, webhook = policy(**unwatched, notify={"existingSecret": "chat"})["egress"]
+    assert names["ports"][0]["port"] == 53 and webhook == {"ports": [{"port": 443, "protocol": "TCP"}]}
 
     def database(url: str, **network) -> list[int]:
         store = {"type": "postgres", "url": url, "password": {"existingSecret": "s"}}

@@ -20,7 +20,7 @@ DAY = datetime.timedelta(days=1)
 
 
 class Authority:
-    """Signs client certificates."""
+    """Signs certificates of clients, and of servers."""
 
     def __init__(self, folder, name: str):
         self._folder = folder
@@ -30,11 +30,11 @@ class Authority:
         self.file = folder / f"{name}.crt"
         self.file.write_bytes(self._certificate.public_bytes(serialization.Encoding.PEM))
 
-    def give(self, name: str, until=NOW + DAY):
-        """A file with the certificate and the key of `name`."""
+    def give(self, name: str, until=NOW + DAY, is_server: bool = False):
+        """A file with the certificate and the key of `name`; a server's is its host."""
         key = ec.generate_private_key(ec.SECP256R1())
         subject = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, name)])
-        certificate = self._sign(subject, key, until, is_authority=False)
+        certificate = self._sign(subject, key, until, is_authority=False, host=name if is_server else "")
         file = self._folder / f"{self.file.stem}-{name}-{until.timestamp():.0f}.pem"
         file.write_bytes(
             certificate.public_bytes(serialization.Encoding.PEM)
@@ -42,14 +42,16 @@ class Authority:
                                 serialization.NoEncryption()))
         return file
 
-    def _sign(self, subject, key, until, is_authority: bool):
-        usage = x509.ExtendedKeyUsage([ExtendedKeyUsageOID.CLIENT_AUTH])
+    def _sign(self, subject, key, until, is_authority: bool, host: str = ""):
+        usage = x509.ExtendedKeyUsage([ExtendedKeyUsageOID.SERVER_AUTH if host else ExtendedKeyUsageOID.CLIENT_AUTH])
         builder = (x509.CertificateBuilder().subject_name(subject).issuer_name(self._name)
                    .public_key(key.public_key()).serial_number(x509.random_serial_number())
                    .not_valid_before(NOW - 2 * DAY).not_valid_after(until)
                    .add_extension(x509.BasicConstraints(is_authority, None), critical=True))
         if not is_authority:
             builder = builder.add_extension(usage, critical=False)
+        if host:
+            builder = builder.add_extension(x509.SubjectAlternativeName([x509.DNSName(host)]), critical=False)
         return builder.sign(self._key, hashes.SHA256())
 
 

@@ -124,7 +124,7 @@ CREATE TABLE mapped_kinds (
   PRIMARY KEY (cluster, "group", kind)
 ) STRICT, WITHOUT ROWID;
 CREATE TABLE migrations (version INTEGER PRIMARY KEY, name TEXT NOT NULL, checksum TEXT NOT NULL, at INTEGER NOT NULL) STRICT;
-INSERT INTO "migrations" VALUES(1,'0001_ownership','5986b4502d591ef056856c31f75387ff4f29759442773cbcecbf82420c72639e',1795945103719);
+INSERT INTO "migrations" VALUES(1,'0001_ownership','1be9494465ada0740600839ac4237753bb81781b10959106cb7dcb614095b134',1795945103719);
 CREATE TABLE mutes (
   rule       TEXT    NOT NULL,
   subject    TEXT    NOT NULL,
@@ -148,6 +148,12 @@ CREATE TABLE names (
   PRIMARY KEY (name, spelling)
 ) STRICT, WITHOUT ROWID;
 INSERT INTO "names" VALUES('s3/Bucket|aws|||name=prod-artifacts',0,1,'declared',0,1795945103771);
+CREATE TABLE notified (
+  kind TEXT    NOT NULL,
+  id   TEXT    NOT NULL,
+  at   INTEGER NOT NULL,
+  PRIMARY KEY (kind, id)
+) STRICT, WITHOUT ROWID;
 CREATE TABLE objects (
   id          INTEGER PRIMARY KEY,
   uid         TEXT    NOT NULL UNIQUE CHECK (uid <> ''),

@@ -95,6 +95,12 @@ void ExamineServer(const ExaminedServer& server, std::vector<Checkup>& out) {
   if (server.has_two_keepers) {
     out.push_back({"keepers", State::kWarning, std::string(kTwoKeepers), std::string(kOneKeeper)});
   }
+  if (!server.untold.empty()) {
+    out.push_back({"notifications", State::kWarning,
+                   "the last message was not taken: " + server.untold,
+                   "look at the receiver, at the way there, and at the URL in notifyUrlFile; what "
+                   "is not taken within a day is dropped"});
+  }
   const auto left = server.certificate_end - server.clock.Now();
   if (left > kRenewBefore) {
     out.push_back(Ok("certificate", "valid for another " + Days(left)));

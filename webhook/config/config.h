@@ -38,6 +38,10 @@ std::string_view Name(StoreDurability value);
 enum class PolicyReports : std::uint8_t { kOff, kAuto, kWgPolicy, kOpenReports };
 std::string_view Name(PolicyReports value);  // "off", "auto", "wgpolicyk8s.io", "openreports.io"
 
+// As whom a webhook reads the messages of findings and denials.
+enum class NotifyForm : std::uint8_t { kSlack, kTeams, kJson };
+std::string_view Name(NotifyForm value);  // "slack", "teams", "json"
+
 // One mapping rule, and whence it is.
 struct ConfigMapping {
   std::string name;  // of a rule about values that an object gives; empty: the configuration's
@@ -111,6 +115,8 @@ struct Config {
   std::string audit_export_dir;
   bool denial_events = false;
   PolicyReports policy_reports = PolicyReports::kOff;
+  std::string notify_url_file;
+  NotifyForm notify_form = NotifyForm::kSlack;
 
   // Policy; taken over while running when the file changes.
   Mode mode = Mode::kEnforce;

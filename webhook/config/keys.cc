@@ -138,6 +138,10 @@ const std::array kKeys = {
       "Write an Event for each refused object into its namespace, at a limited rate; refused composed resources are told to their claim anyway"},
   Key{"policyReports", &Config::policy_reports, "off", "off|auto|wgpolicyk8s.io|openreports.io",
       "Keep the findings of each namespace as a PolicyReport or Report, which Policy Reporter shows; auto takes whichever the cluster has"},
+  Key{"notifyUrlFile", &Config::notify_url_file, "", "file",
+      "File with the URL of a webhook to which each new finding and denial is sent, https:// unless it is on this machine; reread when it changes"},
+  Key{"notifyForm", &Config::notify_form, "slack", "slack|teams|json",
+      "Form of these messages: of Slack, of a Workflow of Teams, or JSON as the API has it"},
   // Policy: a changed file takes effect without restart.
   Key{.name = "mode", .field = &Config::mode, .fallback = "enforce", .type = "off|audit|warn|enforce",
       .help = "What a finding does: nothing, count, warn, deny", .reloads = true},

@@ -35,7 +35,7 @@ using ScalarField =
                  std::chrono::milliseconds Config::*, std::vector<std::string> Config::*,
                  Mode Config::*, UnsureAction Config::*, Disclosure Config::*,
                  UnboundComposites Config::*, StoreDurability Config::*, PolicyReports Config::*,
-                 LogFormat Config::*, LogLevel Config::*>;
+                 NotifyForm Config::*, LogFormat Config::*, LogLevel Config::*>;
 
 // A setting that only the file can give: reads `node` into the configuration.
 // `where` is the file's name, for messages "file:line: key: …".

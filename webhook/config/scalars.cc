@@ -16,6 +16,7 @@ constexpr NameTable<StoreDurability::kSingle> kStoreDurabilities("replicated", "
                                                                  "storage", "single");
 constexpr NameTable<PolicyReports::kOpenReports> kPolicyReports("off", "auto", "wgpolicyk8s.io",
                                                                 "openreports.io");
+constexpr NameTable<NotifyForm::kJson> kNotifyForms("slack", "teams", "json");
 
 Error Wrong(std::string message) { return Error{ErrorCode::kInvalidArgument, std::move(message)}; }
 
@@ -269,6 +270,7 @@ bool IsPostgresUrl(std::string_view store) {
 }
 
 std::string_view Name(PolicyReports value) { return kPolicyReports.Of(value); }
+std::string_view Name(NotifyForm value) { return kNotifyForms.Of(value); }
 
 Result<void> SetScalar(const Key& key, std::string_view text, Config& config) {
   TRUCE_ASSERT(!key.IsStructured());

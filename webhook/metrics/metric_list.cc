@@ -60,6 +60,9 @@ constexpr auto kMetrics = std::to_array<MetricInfo>({
     {"truce_late_answers_total", "counter", "",
      "Refusals repeated by a composite controller whose answers came late."},
     {"truce_log_dropped_total", "counter", "", "Log lines dropped, not waited for."},
+    {"truce_notifications_total", "counter", "outcome",
+     "Findings and denials for the webhook of notifications: sent; dropped, because they were only "
+     "counted in a message or nobody took them for a day; and messages that failed."},
     {"truce_overrides_in_force", "gauge", "",
      "Timed overrides that hold now: what they name is audited, never refused."},
     {"truce_ownerships", "gauge", "state", "Ownerships by state."},

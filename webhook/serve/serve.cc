@@ -28,6 +28,7 @@
 #include "webhook/log/log.h"
 #include "webhook/page/page_routes.h"
 #include "webhook/publish/credentials.h"
+#include "webhook/publish/notifier.h"
 #include "webhook/serve/admission_part.h"
 #include "webhook/serve/api_part.h"
 #include "webhook/serve/cluster_part.h"
@@ -108,11 +109,13 @@ class Server final {
                      [this] { return registry_->Copy(); }, refused_callers_},
         config);
     TRUCE_RETURN_IF_ERROR(api_->Configure(config));
+    TRUCE_RETURN_IF_ERROR(PrepareNotifier(config));
     BeginAdmission();
     health_.SetNotReady("store", "opening");
     if (!config.no_cluster) health_.SetNotReady("cluster", "waiting for the store");
     TRUCE_RETURN_IF_ERROR(Listen(config));
     credentials_->Start();
+    if (notifier_) notifier_->Start();
     return OpenRegistry();
   }
 
@@ -123,7 +126,7 @@ class Server final {
     if (!registry_->is_open()) TRUCE_RETURN_IF_ERROR(OpenRegistry());
     if (const std::optional<Error> lost = registry_->Lost()) return *lost;
     TellStandsAside();
-    if (cluster_ && registry_->is_open() && registry_->TakeWatch()) cluster_->Lead();
+    Lead();
     TellTwoKeepers();
     TellRefusedCallers();
     TakeOverFiles();
@@ -143,6 +146,7 @@ class Server final {
     listeners_->BeginDrain();
     // Another server watches from now on; what this one still sees is no longer written.
     if (cluster_) cluster_->EndLeading();
+    if (notifier_) notifier_->SetLeads(false);
     registry_->GiveWatchBack();
     admission_->service().EndLateness();
     if (!must_end) signals.Wait(holder_.Current()->drain_grace);
@@ -151,6 +155,8 @@ class Server final {
     registry_->Stop();
     if (cluster_) cluster_->Stop();
     credentials_->Stop();
+    // Last: it may wait for its receiver.
+    if (notifier_) notifier_->Stop();
     RemoveAddresses(holder_.Current()->data_dir);
     logger_.Log(LogLevel::kInfo, "stopped", {{"all_answered", all_answered}});
   }
@@ -175,6 +181,27 @@ class Server final {
     if (config.no_cluster) admission_->SetReady();
     health_.SetReady("store");
     return cluster_ ? cluster_->Start(server_) : Result<void>();
+  }
+
+  Result<void> PrepareNotifier(const Config& config) {
+    if (config.notify_url_file.empty()) return {};
+    ClusterReports* const found = cluster_ ? &cluster_->reports() : nullptr;
+    notifier_.emplace(NotifierPorts{registry_->watch_store(),
+                                    clock_,
+                                    logger_,
+                                    registry_->denials(),
+                                    found,
+                                    config.notify_url_file,
+                                    {config.notify_form, config.cluster_id, config.public_url}});
+    return notifier_->Reread();
+  }
+
+  // One of the servers on a registry does what is done once.
+  void Lead() {
+    if (!cluster_ && !notifier_) return;
+    const bool leads = registry_->is_open() && registry_->TakeWatch();
+    if (cluster_ && leads) cluster_->Lead();
+    if (notifier_) notifier_->SetLeads(leads);
   }
 
   // Told when it begins and when it ends.
@@ -229,9 +256,11 @@ class Server final {
     const auto config = holder_.Current();
     const Result<void> access = credentials_->Reread();
     const Result<void> api = api_->Configure(*config);
-    const std::string problem = !access.ok() ? access.error().message
-                                : !api.ok()  ? api.error().message
-                                             : std::string();
+    const Result<void> url = notifier_ ? notifier_->Reread() : Result<void>();
+    std::string problem;
+    for (const Result<void>* read : {&url, &api, &access}) {
+      if (!read->ok()) problem = read->error().message;
+    }
     if (refused_.ReportCredentials(problem)) TellRefused(problem);
     registry_->Step(*config, admission_->policy()->parties);
   }
@@ -354,6 +383,7 @@ class Server final {
     writer.Family("truce_log_dropped_total");
     writer.Sample(static_cast<double>(logger_.dropped_count()));
     registry_->WriteMetrics(writer);
+    if (notifier_) notifier_->WriteMetrics(writer);
     WriteQuotas(writer);
     refused_.WriteMetrics(writer);
     review_metrics_.WriteMetrics(writer);
@@ -407,6 +437,7 @@ class Server final {
                        registry_->WriteProblem(),
                        admission_->policy()->modes.global,
                        SuspensionsAt(*admission_->policy(), clock_.Now())};
+    if (notifier_) out.untold = notifier_->trouble();
     if (!cluster_) return out;
     out.reports = &cluster_->reports();
     out.api = cluster_->reached_api();
@@ -439,6 +470,7 @@ class Server final {
   std::optional<Credentials> credentials_;
   std::optional<ClusterPart> cluster_;          // none: no cluster is followed
   std::optional<ConfiguredAccounts> accounts_;  // then
+  std::optional<Notifier> notifier_;            // none: nobody is notified
   std::optional<ApiPart> api_;
   std::unique_ptr<Listeners> listeners_;
 };

@@ -13,17 +13,18 @@
 #include "webhook/findings/findings_book.h"
 #include "webhook/findings/mute_book.h"
 #include "webhook/findings/review_news.h"
+#include "webhook/publish/notifier.h"
 #include "webhook/watch/cluster_view.h"
 #include "webhook/watch/kept.h"
 
 namespace truce {
 
-inline constexpr std::array<Table, 18> kRegistryTables = {
+inline constexpr std::array<Table, 19> kRegistryTables = {
     kOverridesTable,      kMutesTable,           kTrialTable,        kDenialsTable,
     kWatchPositionsTable, kProviderConfigsTable, kMappedKindsTable,  kPublishedTable,
     kViewedConfigsTable,  kDefinitionsTable,     kWatchGapsTable,    kFindingsTable,
     kTagWarsTable,        kCoverageGapsTable,    kWatchedKindsTable, kWatchSummaryTable,
-    kReviewNewsTable,     kOrdersTable};
+    kReviewNewsTable,     kOrdersTable,          kNotifiedTable};
 
 }  // namespace truce
 

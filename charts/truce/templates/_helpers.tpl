@@ -284,6 +284,10 @@ caBundle: {{ printf "%s\n" (trim $values.certificates.caBundle) | b64enc }}
 {{- with $v.publicURL }}{{ $_ := set $config "publicURL" . }}{{ end -}}
 {{- if ne $v.policyReports.group "off" }}{{ $_ := set $config "policyReports" $v.policyReports.group }}{{ end -}}
 {{- if $v.events.denials }}{{ $_ := set $config "denialEvents" true }}{{ end -}}
+{{- if $v.notify.existingSecret -}}
+{{- $_ := set $config "notifyUrlFile" (printf "/etc/truce-notify/%s" $v.notify.key) -}}
+{{- $_ := set $config "notifyForm" $v.notify.form -}}
+{{- end -}}
 {{- if eq $v.certificates.mode "selfManaged" -}}
 {{- $names := include "truce.serverNames" . | fromJson -}}
 {{- $_ := set $config "serverNames" (concat $names.dns $names.addresses) -}}
@@ -370,6 +374,9 @@ its parameter `port`, else PostgreSQL's own.
 {{- end }}
 {{- with .Values.admission.bearer.existingSecret }}
 - {name: bearer, mountPath: /etc/truce-bearer, secretName: {{ . }}}
+{{- end }}
+{{- with .Values.notify.existingSecret }}
+- {name: notify, mountPath: /etc/truce-notify, secretName: {{ . }}}
 {{- end }}
 {{- if eq .Values.store.type "postgres" }}
 {{- with .Values.store.password.existingSecret }}
