@@ -24,12 +24,12 @@ constexpr std::array kFlavours = {
         .keeping = "spec.deletionPolicy: Orphan",
         .keeping_patch = R"({"spec":{"deletionPolicy":"Orphan","managementPolicies":["*"]}})",
         .keeps_by_policy = true},
-    // Credentials are those of the namespace: there is nothing like a ProviderConfig.
     FlavourSpec{.flavour = Flavour::kAck,
                 .name = "ack",
                 .groups = ".services.k8s.aws",
                 .namespaced = true,
                 .config_kind = "Namespace",
+                .config_is_namespace = true,
                 .sections = {"", ""},
                 .shown_by = "status.ackResourceMetadata",
                 .finalizer = "",

@@ -23,6 +23,8 @@ struct FlavourSpec {
   // the object's own namespace (empty: there is none). Their group: ConfigGroup().
   std::string_view config_kind = "ProviderConfig";
   std::string_view own_config_kind = {};
+  // `config_kind` is Kubernetes' Namespace: it is the object's own that counts, by its annotations.
+  bool config_is_namespace = false;
 
   // The members of spec that hold the fields of a declaration; the first that has a field counts.
   // Empty: the spec itself.
@@ -40,8 +42,10 @@ struct FlavourSpec {
   std::string_view keeping_patch = R"({"spec":{"managementPolicies":["Observe"]}})";
   bool keeps_by_policy = false;  // with `keeping` set it manages on, until it is deleted
 
-  // "aws.upbound.io".
-  constexpr std::string_view ConfigGroup() const { return groups.substr(1); }
+  // "aws.upbound.io"; of a Namespace empty.
+  constexpr std::string_view ConfigGroup() const {
+    return config_is_namespace ? std::string_view() : groups.substr(1);
+  }
 };
 
 // Each flavour once, in the order of the enumerators.

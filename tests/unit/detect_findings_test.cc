@@ -494,6 +494,13 @@ TEST(OwnershipGapsTest, UnknownAccountsByProviderConfig) {
   const auto found = accounts.Pass({{known, queue, bucket}, {}});
   ASSERT_EQ(found.size(), 1U);
   EXPECT_EQ(found[0].evidence, "1 resource");
+  Owner of_ack = queue;
+  of_ack.identity.account = "?prod//Namespace//team-a";
+  of_ack.key = {"sqs/Queue|aws|?prod//Namespace//team-a|eu-west-1|name=q"};
+  const auto of_namespace = accounts.Pass({{of_ack}, {}});
+  ASSERT_EQ(of_namespace.size(), 1U);
+  EXPECT_EQ(of_namespace[0].resource, "Namespace team-a");
+  EXPECT_EQ(of_namespace[0].remedy, "Name its account in the setting providerConfigs.");
 }
 
 TEST(UnreferencedTest, OnlyWhatStaysUnreferenced) {
