@@ -237,7 +237,8 @@ void ReadManaged(ObjectView view, const OfKind& of, const IdentityRules& rules,
   if (outside != nullptr) view.at_provider = {};
   const std::string_view own_arn = OwnArn(view);
   facts.shown_account = ack == nullptr ? AccountOfArn(own_arn) : ack->account();
-  const std::string_view field = FieldOf(view, type.account_path);
+  const std::vector<std::string>& account_path = type.AccountPathFor(kind.flavour);
+  const std::string_view field = FieldOf(view, account_path);
   const bool own_field = IsAccount(field);
   const std::string_view account = own_field ? field : ConfiguredAccount(view, config, rules);
   if (own_field || field.empty()) {
@@ -246,7 +247,7 @@ void ReadManaged(ObjectView view, const OfKind& of, const IdentityRules& rules,
                  stands_in ? ProvisionalAccountOf(config, rules.cluster) : std::string(),
                  draft.each);
   } else {
-    draft.each.missing.push_back(FieldName(view.fields[0].name, type.account_path) +
+    draft.each.missing.push_back(FieldName(view.fields[0].name, account_path) +
                                  " names no account");
   }
   if (draft.each.further_observed) draft.own_arn = own_arn;
