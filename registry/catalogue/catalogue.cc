@@ -80,6 +80,7 @@ std::string VersionOf(std::span<const TypeSpec> types) {
     AddPath(spec.region_path, fingerprint);
     AddPath(spec.community_region_path, fingerprint);
     AddPath(spec.account_path, fingerprint);
+    AddPath(spec.ack_account_path, fingerprint);
     AddParts(spec.parts, fingerprint);
     AddParts(spec.community_parts, fingerprint);
     AddParts(spec.ack_parts, fingerprint);
@@ -136,6 +137,10 @@ const std::vector<KeyPart>& TypeSpec::ExtraFor(Flavour flavour) const {
 
 const std::vector<std::string>& TypeSpec::RegionPathFor(Flavour flavour) const {
   return flavour == Flavour::kCommunity ? community_region_path : region_path;
+}
+
+const std::vector<std::string>& TypeSpec::AccountPathFor(Flavour flavour) const {
+  return flavour == Flavour::kAck ? ack_account_path : account_path;
 }
 
 std::string_view TypeSpec::Service() const {

@@ -152,6 +152,7 @@ struct TypeSpec {
   // (Glue's catalogId); empty = no such field. Absent in the object = the credentials' account. A
   // value that is not 12 digits names something else (a federated catalog): then there is no key.
   std::vector<std::string> account_path;
+  std::vector<std::string> ack_account_path;  // the same below spec of ACK's kind
 
   // The key, in order. Empty = a singleton: one per account (and region).
   std::vector<KeyPart> parts;
@@ -192,6 +193,7 @@ struct TypeSpec {
   const std::vector<KeyPart>& PartsFor(Flavour flavour) const;
   const std::vector<KeyPart>& ExtraFor(Flavour flavour) const;
   const std::vector<std::string>& RegionPathFor(Flavour flavour) const;
+  const std::vector<std::string>& AccountPathFor(Flavour flavour) const;
 
   // "s3" of "s3/Bucket".
   std::string_view Service() const;

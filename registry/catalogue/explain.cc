@@ -151,8 +151,12 @@ void AddPlace(const TypeSpec& spec, Lines& lines) {
     lines.Add("region", "none: a global service");
   }
   if (!spec.account_path.empty()) {
-    lines.Add("account", "spec.forProvider." + Joined(spec.account_path, ".") +
-                             ", else that of the credentials");
+    std::string text =
+        "spec.forProvider." + Joined(spec.account_path, ".") + ", else that of the credentials";
+    if (spec.ack_account_path != spec.account_path) {
+      text += "; ACK: spec." + Joined(spec.ack_account_path, ".");
+    }
+    lines.Add("account", text);
   }
 }
 

@@ -23,6 +23,8 @@ struct FlavourSpec {
   // the object's own namespace (empty: there is none). Their group: ConfigGroup().
   std::string_view config_kind = "ProviderConfig";
   std::string_view own_config_kind = {};
+  // `config_kind` is Kubernetes' Namespace: it is the object's own that counts, by its annotations.
+  bool config_is_namespace = false;
 
   // The members of spec that hold the fields of a declaration; the first that has a field counts.
   // Empty: the spec itself.
@@ -33,6 +35,14 @@ struct FlavourSpec {
   // That the controller sets before it creates anything; empty: "finalizers.GROUP/KIND".
   std::string_view finalizer = "finalizer.managedresource.crossplane.io";
 
+  // Conditions in its status. `synced`: its controller went through it, and AWS took all of it.
+  // `dormant`, of an object without its finalizer: the controller manages nothing by it, and tries
+  // again once the object changes or it starts anew; empty: there is none. `troubles`: those whose
+  // messages are trouble when they are True; empty: those of all that are False.
+  std::string_view synced = "Synced";
+  std::string_view dormant = {};
+  std::array<std::string_view, 2> troubles = {};
+
   // For people: how an object keeps its resource when it is deleted, and how it only reads it.
   std::string_view keeping = R"(spec.managementPolicies: ["Observe"])";
   std::string_view observing = R"(spec.managementPolicies: ["Observe"])";
@@ -40,8 +50,10 @@ struct FlavourSpec {
   std::string_view keeping_patch = R"({"spec":{"managementPolicies":["Observe"]}})";
   bool keeps_by_policy = false;  // with `keeping` set it manages on, until it is deleted
 
-  // "aws.upbound.io".
-  constexpr std::string_view ConfigGroup() const { return groups.substr(1); }
+  // "aws.upbound.io"; of a Namespace empty.
+  constexpr std::string_view ConfigGroup() const {
+    return config_is_namespace ? std::string_view() : groups.substr(1);
+  }
 };
 
 // Each flavour once, in the order of the enumerators.

@@ -151,8 +151,13 @@ Result<void> ParseRegion(std::string_view cell, TypeSpec& spec) {
 
 Result<void> ParseAccount(std::string_view cell, TypeSpec& spec) {
   spec.account_path.clear();
+  spec.ack_account_path.clear();
   if (cell == kNone) return {};
-  TRUCE_ASSIGN_OR_RETURN(spec.account_path, ParsePath(cell));
+  const std::vector<std::string_view> paths = Split(cell, '|');
+  if (paths.size() > 2) return InvalidArgument("at most two paths: Crossplane's|ACK's");
+  TRUCE_ASSIGN_OR_RETURN(spec.account_path, ParsePath(paths.front()));
+  // The one path where there is no other.
+  TRUCE_ASSIGN_OR_RETURN(spec.ack_account_path, ParsePath(paths.back()));
   return {};
 }
 

@@ -1,19 +1,25 @@
 #include "registry/identity/ack.h"
 
+#include <algorithm>
 #include <cstddef>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <utility>
 
+#include "registry/base/fingerprint.h"
 #include "registry/base/text.h"
+#include "registry/identity/told_names.h"
 
 namespace truce {
 namespace {
 
+constexpr std::string_view kPrefix = "services.k8s.aws/";
 constexpr std::string_view kAdoptionFields = "services.k8s.aws/adoption-fields";
 constexpr std::string_view kReadOnly = "services.k8s.aws/read-only";
 constexpr std::string_view kDeletionPolicy = "services.k8s.aws/deletion-policy";
+constexpr std::string_view kDeletes = "delete";
+constexpr std::size_t kServicesMax = 500;  // more than AWS has
 constexpr std::string_view kMetadata = "ackResourceMetadata";
 
 // An object of texts, as the controller reads it: the last of equal keys counts. Nothing: it is
@@ -48,16 +54,79 @@ bool HasFinalizer(const ObjectView& view, std::string_view finalizer) {
   return false;
 }
 
+// "s3" of "s3.services.k8s.aws"; empty where the text is of no service.
+std::string ServiceIn(std::string_view group) {
+  const std::string_view service = TakeUntil(group, '.');
+  const bool is_service = group.starts_with(kPrefix.substr(0, kPrefix.size() - 1)) &&
+                          !service.empty() && std::all_of(service.begin(), service.end(), IsAlnum);
+  return is_service ? std::string(service) : std::string();
+}
+
 }  // namespace
 
-AckObject::AckObject(Value object, const KindEntry& kind) : spec_(object.Child("spec")) {
+AckNamespace ReadAckNamespace(Value object) {
+  AckNamespace said;
+  const ObjectView view = ViewObject(object);
+  if (view.name.starts_with("kube-") || !view.annotations.is_object()) return said;
+  std::map<std::string_view, std::string_view> all;  // in one order, however they are written
+  for (Value at = view.annotations.first(); at.exists(); at = view.annotations.next(at)) {
+    const std::string_view key = at.key();
+    const std::size_t prefix = key.find(kPrefix);
+    if (prefix == std::string_view::npos || (prefix > 0 && key[prefix - 1] != '.')) continue;
+    all[key] = StringOf(at);
+    const std::string service = prefix == 0 ? std::string() : ServiceIn(key);
+    if (service.empty() || !key.ends_with(kDeletionPolicy)) continue;
+    std::set<std::string>& same =
+        StringOf(at) == kDeletes ? said.defaults.deletes : said.defaults.retains;
+    if (same.size() < kServicesMax) same.insert(service);
+  }
+  const std::string_view account = all["services.k8s.aws/owner-account-id"];
+  if (IsAccount(account)) said.account = account;
+  const std::string_view region = all["services.k8s.aws/default-region"];
+  if (IsRegion(region)) said.defaults.region = region;
+  Fingerprint digest;
+  bool is_any = false;
+  for (const auto& [key, text] : all) {
+    if (text.empty()) continue;
+    is_any = true;
+    digest.Add(key);
+    digest.Add(text);
+  }
+  if (is_any) said.fields = HexOf(digest.value());
+  return said;
+}
+
+AckObject::AckObject(Value object, const KindEntry& kind, const ConfigDefaults* defaults)
+    : spec_(object.Child("spec")) {
+  static const ConfigDefaults kNone;
+  if (defaults == nullptr) defaults = &kNone;
   const ObjectView view = ViewObject(object);
   ReadStatus(object.Child("status"), kind);
   if (region_.empty()) region_ = view.Annotation("services.k8s.aws/region");
+  if (region_.empty()) region_ = defaults->region;
   ReadAdoption(view);
   is_managed_ = HasFinalizer(view, FinalizerOf(kind.group, kind.kind));
-  is_end_untold_ = view.Annotation(kDeletionPolicy) != "delete" ||
-                   view.Annotation(kReadOnly) == "true" || (arn_.empty() && id_.empty());
+  ReadPolicy(view, kind.group, *defaults);
+}
+
+void AckObject::ApplyCreation(ObjectView& view) const {
+  view.fields = {Section{"spec", spec_}, Section{}};
+  view.external_name = {};
+  view.at_provider = {};
+}
+
+void AckObject::ReadPolicy(const ObjectView& view, std::string_view group,
+                           const ConfigDefaults& defaults) {
+  const bool reads = view.Annotation(kReadOnly) == "true";
+  const std::string_view policy = view.Annotation(kDeletionPolicy);
+  const std::string service = ServiceIn(group);
+  const bool by_config = !view.annotations.Child(kDeletionPolicy).exists();
+  const bool keeps =
+      policy.empty() ? by_config && defaults.retains.contains(service) : policy != kDeletes;
+  intent_ = reads ? Intent::kObserves : keeps ? Intent::kManages : Intent::kDeletes;
+  const bool says = by_config ? defaults.deletes.contains(service) : policy == kDeletes;
+  is_end_untold_ = !says || reads || (arn_.empty() && id_.empty());
+  is_end_by_config_ = !is_end_untold_ && by_config;
 }
 
 void AckObject::ReadStatus(Value status, const KindEntry& kind) {
@@ -78,8 +147,8 @@ void AckObject::ReadStatus(Value status, const KindEntry& kind) {
 }
 
 void AckObject::ReadAdoption(const ObjectView& view) {
-  const bool adopts = !view.Annotation("services.k8s.aws/adoption-policy").empty() &&
-                      view.Annotation("services.k8s.aws/adopted") != "true";
+  const std::string_view policy = view.Annotation("services.k8s.aws/adoption-policy");
+  const bool adopts = !policy.empty() && view.Annotation("services.k8s.aws/adopted") != "true";
   const std::string_view fields = view.Annotation(kAdoptionFields);
   if (!adopts || fields.empty()) return;
   const auto texts = TextsIn(fields);
@@ -88,6 +157,7 @@ void AckObject::ReadAdoption(const ObjectView& view) {
     return;
   }
   adopts_ = true;
+  may_create_ = policy == "adopt-or-create";
   adoption_ = DocumentOf(*texts);
   if (!external_name_.empty()) return;
   const std::size_t dot = id_field_.rfind('.');
@@ -100,7 +170,8 @@ void AckObject::ReadAdoption(const ObjectView& view) {
 void AckObject::ReadRegion(const PartContext& context, Draft& draft) const {
   // Of a global service it is the region of the controller, which no name has.
   TakeRegion(context.type.region_path.empty() ? std::string_view() : region_,
-             "annotation services.k8s.aws/region is not set, and status shows no region yet",
+             "neither annotation services.k8s.aws/region nor the namespace's default-region is "
+             "set, and status shows no region yet",
              context, draft);
 }
 
@@ -110,12 +181,6 @@ void AckObject::Apply(ObjectView& view) const {
   view.external_name = external_name_;
   view.external_name_place = id_field_;
   view.at_provider = shown_.root();
-}
-
-Intent AckIntentOf(const ObjectView& view) {
-  if (view.Annotation(kReadOnly) == "true") return Intent::kObserves;
-  const std::string_view policy = view.Annotation(kDeletionPolicy);
-  return policy.empty() || policy == "delete" ? Intent::kDeletes : Intent::kManages;
 }
 
 std::string AckChangedNameField(Value object, Value old_object, const KindEntry& kind) {

@@ -143,7 +143,6 @@ std::string ServiceSourceOf(Value object, const ObjectFacts& facts, const Identi
 }
 
 Intent IntentOf(const ObjectView& view, Flavour flavour) {
-  if (flavour == Flavour::kAck) return AckIntentOf(view);
   const bool namespaced = SpecOf(flavour).namespaced;
   bool observe = false;
   bool remove = false;
@@ -196,11 +195,8 @@ std::string_view AccountOfArn(std::string_view arn) {
 
 ProviderConfigName ConfigOf(const ObjectView& view, const KindEntry& kind) {
   const FlavourSpec& flavour = SpecOf(kind.flavour);
-  if (kind.flavour == Flavour::kAck) {
-    return {std::string(flavour.ConfigGroup()),
-            std::string(flavour.config_kind),
-            {},
-            std::string(view.ns)};
+  if (flavour.config_is_namespace) {
+    return {{}, std::string(flavour.config_kind), {}, std::string(view.ns)};
   }
   const Value reference = view.provider_config;
   // What the provider takes where the object says nothing: two objects of one ProviderConfig,

@@ -77,8 +77,8 @@ std::string ServiceOf(const ObjectView& view, const IdentityRules& rules);
 // Empty: nowhere, it is its own name.
 std::string ServiceSourceOf(Value object, const ObjectFacts& facts, const IdentityRules& rules);
 
-// What the declaration does to its resource, from its management policies and deletion policy
-// (crossplane-runtime, pkg/reconciler/managed/policies.go; the older singular field too).
+// What a declaration of Crossplane does to its resource, from its management policies and deletion
+// policy (crossplane-runtime, pkg/reconciler/managed/policies.go; the older singular field too).
 Intent IntentOf(const ObjectView& view, Flavour flavour);
 
 // A part of AWS that shares nothing with the others (botocore, data/partitions.json).

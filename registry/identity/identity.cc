@@ -199,11 +199,13 @@ std::string_view AccountFieldsOf(const ProviderConfigName& config, const Identit
 // A status is weaker than spec and configuration: it adds a name, and takes none.
 void NoteDisagreement(std::string_view account, bool own_field, const KindEntry& kind,
                       ObjectFacts& facts) {
+  const FlavourSpec& flavour = SpecOf(kind.flavour);
   std::string& text = facts.account_disagreement;
-  text.append(SpecOf(kind.flavour).shown_by).append(" names account ");
+  text.append(flavour.shown_by).append(" names account ");
   text.append(facts.shown_account);
-  text.append(own_field ? ", its own field names "
-                        : ", the configuration of its ProviderConfig names ");
+  text.append(own_field                     ? ", its own field names "
+              : flavour.config_is_namespace ? ", its namespace or the configuration of it names "
+                                            : ", the configuration of its ProviderConfig names ");
   text.append(account);
 }
 
@@ -220,7 +222,7 @@ void ReadManaged(ObjectView view, const OfKind& of, const IdentityRules& rules,
                       nullptr, &facts.name_finding, ack != nullptr};
   Draft draft(type);
   ResourceIdentity& place = draft.each.identity;
-  draft.each.intent = IntentOf(view, kind.flavour);
+  draft.each.intent = ack == nullptr ? IntentOf(view, kind.flavour) : ack->intent();
   draft.each.sure = draft.each.sure && kind.sure;
   draft.each.late = type.Late(kind.flavour);
   if (ack == nullptr) {
@@ -229,13 +231,14 @@ void ReadManaged(ObjectView view, const OfKind& of, const IdentityRules& rules,
     ack->ReadRegion(context, draft);
   }
   const ProviderConfigName config = ConfigOf(view, kind);
-  facts.account_fields = ack == nullptr ? AccountFieldsOf(config, rules) : kNoConfig;
+  facts.account_fields = AccountFieldsOf(config, rules);
   const OutsideEndpoint* const outside = EndpointOf(config, type, rules);
   // Whoever owns an endpoint outside of AWS writes whatever he likes into a status.
   if (outside != nullptr) view.at_provider = {};
   const std::string_view own_arn = OwnArn(view);
   facts.shown_account = ack == nullptr ? AccountOfArn(own_arn) : ack->account();
-  const std::string_view field = FieldOf(view, type.account_path);
+  const std::vector<std::string>& account_path = type.AccountPathFor(kind.flavour);
+  const std::string_view field = FieldOf(view, account_path);
   const bool own_field = IsAccount(field);
   const std::string_view account = own_field ? field : ConfiguredAccount(view, config, rules);
   if (own_field || field.empty()) {
@@ -244,7 +247,7 @@ void ReadManaged(ObjectView view, const OfKind& of, const IdentityRules& rules,
                  stands_in ? ProvisionalAccountOf(config, rules.cluster) : std::string(),
                  draft.each);
   } else {
-    draft.each.missing.push_back(FieldName(view.fields[0].name, type.account_path) +
+    draft.each.missing.push_back(FieldName(view.fields[0].name, account_path) +
                                  " names no account");
   }
   if (draft.each.further_observed) draft.own_arn = own_arn;
@@ -282,6 +285,26 @@ void ReadManaged(ObjectView view, const OfKind& of, const IdentityRules& rules,
   if (other) AppendResources(*other, facts.resources, facts.bad_names);
 }
 
+// The resource that the object would create instead of adopting one, where it names another.
+void ReadCreation(ObjectView view, const OfKind& of, const IdentityRules& rules,
+                  ObjectFacts& facts) {
+  of.ack->ApplyCreation(view);
+  ObjectFacts created;
+  ReadManaged(view, of, rules, created);
+  for (DeclaredResource& resource : created.resources) {
+    const bool is_another =
+        !resource.names.empty() &&
+        std::ranges::none_of(facts.resources, [&](const DeclaredResource& adopted) {
+          return adopted.identity == resource.identity;
+        });
+    if (is_another) facts.resources.push_back(std::move(resource));
+  }
+  for (BadName& bad : created.bad_names) {
+    const bool is_known = std::ranges::count(facts.bad_names, bad) > 0;
+    if (!is_known) facts.bad_names.push_back(std::move(bad));
+  }
+}
+
 void MarkObserved(ObjectFacts& facts) {
   for (DeclaredResource& resource : facts.resources) {
     for (DeclaredName& name : resource.names) name.observed = true;
@@ -312,12 +335,14 @@ ObjectFacts Identify(Value object, const GroupKind& kind, const IdentityRules& r
   facts.creation_open = IsCreationOpen(view);
   std::optional<AckObject> ack;
   if (entry != nullptr && entry->flavour == Flavour::kAck) {
-    ack.emplace(object, *entry);
+    const auto defaults = rules.defaults.find(ConfigOf(view, *entry));
+    ack.emplace(object, *entry, defaults == rules.defaults.end() ? nullptr : &defaults->second);
     ack->Apply(view);
     facts.name_finding = ack->finding();
     facts.real = ack->is_managed();
     facts.deleting = false;
     facts.is_end_untold = ack->is_end_untold();
+    facts.is_end_by_config = ack->is_end_by_config();
   }
   if (!view.external_name.empty()) {
     Fingerprint digest;
@@ -332,6 +357,7 @@ ObjectFacts Identify(Value object, const GroupKind& kind, const IdentityRules& r
     facts.managed = true;
     ReadManaged(view, {*entry, ack ? &*ack : nullptr}, rules, facts);
     if (ack && ack->is_id_observed()) MarkObserved(facts);
+    if (ack && ack->may_create()) ReadCreation(view, {*entry, &*ack}, rules, facts);
   } else if (const MappingRule* rule = rules.mappings.Find(kind.group, kind.kind, view.ns);
              rule != nullptr && rules.catalogue != nullptr) {
     facts.known_kind = true;

@@ -168,6 +168,8 @@ struct ObjectFacts {
   bool creation_open = false;
   // That its provider lets go of it proves no deletion: it may do so and keep the resource (E8).
   bool is_end_untold = false;
+  // It does prove one, by what its config says: ConfigDefaults::deletes.
+  bool is_end_by_config = false;
   // A digest of its external name, by which its provider looks for it; 0: it has none.
   std::uint64_t external_name = 0;
 
@@ -179,8 +181,8 @@ struct ObjectFacts {
 // object's own ARN.
 struct ProviderConfigName {
   std::string group;  // "aws.upbound.io", "aws.m.upbound.io", "aws.crossplane.io"
-  std::string kind;   // "ProviderConfig" or "ClusterProviderConfig"; of ACK, whose credentials
-                      // are those of a namespace, "Namespace" in "services.k8s.aws"
+  std::string kind;   // "ProviderConfig" or "ClusterProviderConfig"; of ACK "Namespace", whose
+                      // group is empty
   std::string ns;
   std::string name;
 
@@ -213,6 +215,16 @@ struct OutsideEndpoint {
 };
 using OutsideEndpoints = std::map<ProviderConfigName, OutsideEndpoint>;
 
+// What a namespace says for the objects of ACK in it that do not say it themselves.
+struct ConfigDefaults {
+  std::string region;             // empty: none
+  std::set<std::string> deletes;  // services ("s3") whose controllers are to delete resources
+  std::set<std::string> retains;  // services whose controllers are to leave them
+
+  auto operator<=>(const ConfigDefaults&) const = default;
+};
+using DefaultsMap = std::map<ProviderConfigName, ConfigDefaults>;
+
 // The name space of an endpoint, in place of a partition: "@localstack.dev:4566".
 std::string NameSpaceOf(const OutsideEndpoint& endpoint);
 // Whether `partition` is such a name space.
@@ -234,6 +246,7 @@ struct IdentityRules {
   // Patterns of hosts (setting `outsideEndpoints`) that are name spaces of their own. Any other
   // endpoint counts as AWS: it may be a way to it.
   std::vector<std::string> name_spaces = {"*"};
+  DefaultsMap defaults;                     // of those that say any
   MovingAccounts moving;                    // read by AwaitNames only
   std::set<GroupKind> composites;           // kinds that an XRD defines as composite
   std::vector<std::string> service_labels;  // configured label keys, first match wins

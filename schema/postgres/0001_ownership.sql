@@ -248,6 +248,9 @@ CREATE TABLE truce.provider_configs (
   brought    text   NOT NULL,
   endpoint   text,
   services   text   NOT NULL,
+  region     text   NOT NULL,
+  deletes    text   NOT NULL,
+  retains    text   NOT NULL,
   uid        text   NOT NULL,
   generation text   NOT NULL,
   since      bigint NOT NULL,
@@ -281,6 +284,9 @@ CREATE TABLE truce.viewed_configs (
   account   text   NOT NULL,
   endpoint  text,
   services  text   NOT NULL,
+  region    text   NOT NULL,
+  deletes   text   NOT NULL,
+  retains   text   NOT NULL,
   PRIMARY KEY ("group", kind, namespace, name)
 );
 

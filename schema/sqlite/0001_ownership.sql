@@ -289,6 +289,9 @@ CREATE TABLE provider_configs (
   brought    TEXT    NOT NULL,
   endpoint   TEXT,
   services   TEXT    NOT NULL,
+  region     TEXT    NOT NULL,
+  deletes    TEXT    NOT NULL,
+  retains    TEXT    NOT NULL,
   uid        TEXT    NOT NULL,
   generation TEXT    NOT NULL,
   since      INTEGER NOT NULL,
@@ -322,6 +325,9 @@ CREATE TABLE viewed_configs (
   account   TEXT    NOT NULL,
   endpoint  TEXT,
   services  TEXT    NOT NULL,
+  region    TEXT    NOT NULL,
+  deletes   TEXT    NOT NULL,
+  retains   TEXT    NOT NULL,
   PRIMARY KEY ("group", kind, namespace, name)
 ) STRICT, WITHOUT ROWID;
 

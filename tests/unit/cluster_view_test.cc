@@ -24,6 +24,8 @@ PublishedView Everything() {
   view.learned.moving = {{"111122223333", {"?c/aws.m.upbound.io/ProviderConfig/team-a/prod"}}};
   view.learned.outside = {{{"aws.upbound.io", "ProviderConfig", "", "local stack"},
                            {"localstack:4566", {"s3", "sqs"}}}};
+  view.learned.defaults = {
+      {{"", "Namespace", "", "team-a"}, {"eu-west-1", {"s3"}, {"rds", "sqs"}}}};
   view.learned.composites = {{"example.org", "XStore"}};
   view.learned.claims = {{{"example.org", "Store"}, {"example.org", "XStore"}}};
   view.learned.definitions_known = true;

@@ -2,9 +2,11 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <set>
 #include <string>
 #include <vector>
 
+#include "registry/identity/ack.h"
 #include "registry/identity/evidence.h"
 #include "registry/identity/identity.h"
 #include "tests/support/json_document.h"
@@ -23,7 +25,9 @@ ObjectFacts Read(const std::string& json, const GroupKind& kind) {
   IdentityRules rules;
   rules.cluster = "local";
   rules.catalogue = &Catalogue::BuiltIn();
-  rules.accounts = {{{"services.k8s.aws", "Namespace", "", "known"}, "444444444444"}};
+  rules.accounts = {{{"", "Namespace", "", "known"}, "444444444444"}};
+  rules.defaults = {{{"", "Namespace", "", "told"},
+                     {.region = "cn-north-1", .deletes = {"kms"}, .retains = {"s3"}}}};
   const Document document = DocumentFromJson(json);
   EXPECT_TRUE(document.root().is_object()) << json;
   return Identify(document.root(), kind, rules);
@@ -55,7 +59,7 @@ std::vector<std::string> Names(const ObjectFacts& facts) {
   return names;
 }
 
-const std::string kNamespace = "?local/services.k8s.aws/Namespace//team-a";
+const std::string kNamespace = "?local//Namespace//team-a";
 
 struct NameRow {
   const char* reason;
@@ -88,7 +92,16 @@ TEST(IdentityAck, NamesOfObjects) {
       {"no region is known before status shows one",
        kQueue,
        Object("", R"(,"spec":{"queueName":"jobs"})"),
-       {"annotation services.k8s.aws/region is not set, and status shows no region yet"}},
+       {"neither annotation services.k8s.aws/region nor the namespace's default-region is set, and "
+        "status shows no region yet"}},
+      {"its namespace tells it",
+       kQueue,
+       Object("", R"(,"spec":{"queueName":"jobs"})", "told"),
+       {"sqs/Queue|aws-cn|?local//Namespace//told|cn-north-1|name=jobs"}},
+      {"the object's annotation counts before that",
+       kQueue,
+       Object(region, R"(,"spec":{"queueName":"jobs"})", "told"),
+       {"sqs/Queue|aws|?local//Namespace//told|eu-west-1|name=jobs"}},
       {"the annotation tells it",
        kQueue,
        Object(region, R"(,"spec":{"queueName":"jobs"})"),
@@ -102,7 +115,7 @@ TEST(IdentityAck, NamesOfObjects) {
        kQueue,
        Object(region, R"(,"spec":{"queueName":"jobs"})", "known"),
        {"sqs/Queue|aws|444444444444|eu-west-1|name=jobs",
-        "sqs/Queue|aws|?local/services.k8s.aws/Namespace//known|eu-west-1|name=jobs"}},
+        "sqs/Queue|aws|?local//Namespace//known|eu-west-1|name=jobs"}},
       {"a global service: the region that status shows is the controller's",
        kRole,
        Object("", R"(,"spec":{"name":"Deploy"})" + shown("")),
@@ -124,6 +137,39 @@ TEST(IdentityAck, NamesOfObjects) {
        Object(adopts + Annotation("adoption-fields", R"({\"name\":\"\\u006cogs\"})"),
               R"(,"spec":{"name":"other"})"),
        {"s3/Bucket|aws|||name=logs"}},
+      {"what may be created instead is declared, too",
+       kBucket,
+       Object(Annotation("adoption-policy", "adopt-or-create") +
+                  Annotation("adoption-fields", R"({\"name\":\"logs\"})"),
+              R"(,"spec":{"name":"other"})"),
+       {"s3/Bucket|aws|||name=logs", "s3/Bucket|aws|||name=other"}},
+      {"the same is one",
+       kBucket,
+       Object(Annotation("adoption-policy", "adopt-or-create") +
+                  Annotation("adoption-fields", R"({\"name\":\"logs\"})"),
+              R"(,"spec":{"name":"logs"})"),
+       {"s3/Bucket|aws|||name=logs"}},
+      {"by its id: what would be created has no name yet",
+       kVpc,
+       Object(region + Annotation("adoption-policy", "adopt-or-create") +
+                  Annotation("adoption-fields", R"({\"vpcID\":\"vpc-0a1b2c3d4e5f60718\"})"),
+              R"(,"spec":{"cidrBlocks":["10.0.0.0/16"]})"),
+       {"ec2/vpc|aws|||id=vpc-0a1b2c3d4e5f60718"}},
+      {"an account that is a field",
+       {"glue.services.k8s.aws", "Table"},
+       Object(region,
+              R"(,"spec":{"databaseName":"Sales","name":"Orders","catalogID":"222222222222"})"),
+       {"glue/CatalogTable|aws|222222222222|eu-west-1|databaseName=sales|name=orders"}},
+      {"a parent by its ARN",
+       {"s3tables.services.k8s.aws", "Namespace"},
+       Object(
+           region,
+           R"(,"spec":{"tableBucketARN":"arn:aws:s3tables:eu-west-1:1:bucket/lake","name":"raw"})"),
+       {"s3tables/Namespace|aws|" + kNamespace + "|eu-west-1|tableBucket=lake|name=raw"}},
+      {"one kind for several types",
+       {"fsx.services.k8s.aws", "FileSystem"},
+       Object(region, R"(,"spec":{},"status":{"fileSystemID":"fs-0a1b2c3d4e5f60718"})"),
+       {"~fsx/file-system|aws|||id=fs-0a1b2c3d4e5f60718"}},
       {"until it is done",
        kBucket,
        Object(adopts + Annotation("adopted", "true") +
@@ -226,12 +272,76 @@ TEST(IdentityAck, TheFinalizerAloneShowsThatItManages) {
   }
 }
 
+TEST(IdentityAck, ANamespaceTellsTheIntentOfTheOthers) {
+  const auto intent = [](const std::string& annotations, const GroupKind& kind) {
+    const ObjectFacts facts = Read(Object(annotations, R"(,"spec":{"name":"logs"})", "told"), kind);
+    return facts.resources.at(0).intent;
+  };
+  EXPECT_EQ(intent("", kBucket), Intent::kManages);
+  EXPECT_EQ(intent(Annotation("deletion-policy", "delete"), kBucket), Intent::kDeletes);
+  EXPECT_EQ(intent(Annotation("read-only", "true"), kBucket), Intent::kObserves);
+  EXPECT_EQ(intent("", kRole), Intent::kDeletes) << "of another service nothing is said";
+  EXPECT_EQ(intent(Annotation("deletion-policy", "retain"), kKey), Intent::kManages);
+}
+
+AckNamespace ReadNamespace(const std::string& annotations, const std::string& name = "team-a") {
+  const Document document = DocumentFromJson(R"({"metadata":{"name":")" + name +
+                                             R"(","annotations":{)" + annotations + "}}}");
+  return ReadAckNamespace(document.root());
+}
+
+TEST(IdentityAck, ANamespaceSaysSoByItsAnnotations) {
+  const AckNamespace said = ReadNamespace(R"("services.k8s.aws/default-region":"eu-west-1",)"
+                                          R"("services.k8s.aws/owner-account-id":"444444444444",)"
+                                          R"("s3.services.k8s.aws/deletion-policy":"retain",)"
+                                          R"("rds.services.k8s.aws/deletion-policy":"Delete",)"
+                                          R"("sqs.services.k8s.aws/deletion-policy":"delete")");
+  EXPECT_EQ(said.account, "444444444444");
+  EXPECT_EQ(said.defaults.region, "eu-west-1");
+  EXPECT_EQ(said.defaults.deletes, (std::set<std::string>{"sqs"})) << "the very word deletes";
+  EXPECT_EQ(said.defaults.retains, (std::set<std::string>{"rds", "s3"}));
+  EXPECT_FALSE(said.fields.empty());
+}
+
+TEST(IdentityAck, ANamespaceThatSaysNothing) {
+  for (const char* const annotations :
+       {"", R"("team":"a")", R"("services.k8s.aws/default-region":"")",
+        R"("services.k8s.aws/region":"eu-west-1")", R"("services.k8s.aws/default-region":7)",
+        R"("services.k8s.aws/owner-account-id":"12345")",
+        R"("services.k8s.aws/default-region":"somewhere")",
+        R"("notservices.k8s.aws/default-region":"eu-west-1")",
+        R"("services.k8s.aws/deletion-policy":"delete")",
+        R"("a b.services.k8s.aws/deletion-policy":"delete")",
+        R"("s3.services.k8s.aws/deletion-policy/x":"delete")"}) {
+    SCOPED_TRACE(annotations);
+    const AckNamespace said = ReadNamespace(annotations);
+    EXPECT_EQ(said.account, "");
+    EXPECT_EQ(said.defaults, ConfigDefaults());
+  }
+  const char* const region = R"("services.k8s.aws/default-region":"eu-west-1")";
+  EXPECT_EQ(ReadNamespace(region, "kube-system").defaults, ConfigDefaults()) << "ACK reads none";
+  EXPECT_EQ(ReadNamespace(region, "kube-system").fields, "");
+  EXPECT_EQ(ReadNamespace(R"("team":"a")").fields, "") << "it concerns nobody";
+}
+
+// E8: whatever the controller may read counts, in whatever order it is written.
+TEST(IdentityAck, FieldsOfANamespaceChangeWithItsAnnotations) {
+  const std::string region = R"("services.k8s.aws/default-region":"eu-west-1")";
+  const std::string team = R"("services.k8s.aws/team-id":"a")";
+  const std::string fields = ReadNamespace(region + "," + team).fields;
+  EXPECT_EQ(ReadNamespace(team + R"(,"more":"x",)" + region).fields, fields);
+  EXPECT_NE(ReadNamespace(region).fields, fields);
+  EXPECT_NE(ReadNamespace(region + R"(,"services.k8s.aws/team-id":"b")").fields, fields);
+}
+
 TEST(IdentityAck, AnEndIsToldByTheObjectsOwnWordAndWhatItShowed) {
   struct Row {
     const char* reason;
     std::string annotations;
     std::string status;
     bool told;
+    const char* ns = "team-a";
+    bool by_config = false;
   };
   const std::string arn = R"("ackResourceMetadata":{"arn":"arn:aws:kms:eu-west-1:1:key/a"})";
   const std::string deletes = Annotation("deletion-policy", "delete");
@@ -242,11 +352,18 @@ TEST(IdentityAck, AnEndIsToldByTheObjectsOwnWordAndWhatItShowed) {
            {"an id does too", deletes, R"("keyID":"0a1b2c3d-4e5f-6071-8293-a4b5c6d7e8f9")", true},
            {"read only", deletes + Annotation("read-only", "true"), arn, false},
            {"restored without status: let go without a call", deletes, "", false},
+           {"the namespace says delete", "", arn, true, "told", true},
+           {"of an object without status", "", "", false, "told"},
+           {"the object's own word", Annotation("deletion-policy", "retain"), arn, false, "told"},
+           {"both", deletes, arn, true, "told"},
+           {"what the controller takes for none is not known", Annotation("deletion-policy", ""),
+            arn, false, "told"},
        }) {
     SCOPED_TRACE(row.reason);
     const ObjectFacts facts =
-        Read(Object(row.annotations, R"(,"spec":{},"status":{)" + row.status + "}"), kKey);
+        Read(Object(row.annotations, R"(,"spec":{},"status":{)" + row.status + "}", row.ns), kKey);
     EXPECT_EQ(facts.is_end_untold, !row.told);
+    EXPECT_EQ(facts.is_end_by_config, row.by_config);
   }
 }
 

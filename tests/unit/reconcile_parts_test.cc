@@ -142,11 +142,17 @@ TEST(Accounts, ATenantsProviderConfigLeadsToNoAccountOfOthers) {
   const ProviderConfigName own{"aws.m.upbound.io", "ProviderConfig", "team-a", "p"};
   const ProviderConfigName shared{"aws.m.upbound.io", "ClusterProviderConfig", "", "p"};
   const ProviderConfigName configured{"aws.m.upbound.io", "ProviderConfig", "team-c", "p"};
+  const ProviderConfigName their_namespace{"", "Namespace", "", "team-b"};
+  const ProviderConfigName own_namespace{"", "Namespace", "", "team-a"};
   accounts.Configure({{configured, one}}, {{one, {"team-a"}}});
-  for (const ProviderConfigName& config : {theirs, own, shared}) accounts.Saw(config, one);
-  const AccountMap all{{theirs, one}, {own, one}, {shared, one}, {configured, one}};
+  AccountMap all{{configured, one}};
+  for (const ProviderConfigName& config : {theirs, own, shared, their_namespace, own_namespace}) {
+    accounts.Saw(config, one);
+    all[config] = one;
+  }
   AccountMap followed = all;
   followed.erase(theirs);
+  followed.erase(their_namespace);
   EXPECT_EQ(accounts.Effective(), all) << "by which its declarations are refused";
   EXPECT_EQ(accounts.Followed(), followed);
   EXPECT_EQ(accounts.Moving(), followed);
@@ -159,6 +165,8 @@ TEST(Accounts, ProviderConfigsOfAllGroups) {
   EXPECT_TRUE(IsProviderConfig({"aws.crossplane.io", "ProviderConfig"}));
   EXPECT_TRUE(IsProviderConfig({"aws.m.upbound.io", "ProviderConfig"}));
   EXPECT_TRUE(IsProviderConfig({"aws.m.upbound.io", "ClusterProviderConfig"}));
+  EXPECT_TRUE(IsProviderConfig({"", "Namespace"})) << "of ACK";
+  EXPECT_FALSE(IsProviderConfig({"services.k8s.aws", "Namespace"}));
   EXPECT_FALSE(IsProviderConfig({"aws.upbound.io", "ClusterProviderConfig"}));
   EXPECT_FALSE(IsProviderConfig({"gcp.upbound.io", "ProviderConfig"}));
 }
@@ -197,6 +205,22 @@ TEST(Kinds, RolesAndTheirOrder) {
   EXPECT_FALSE(kinds[2].always);
 }
 
+TEST(Kinds, NamespacesAreFollowedForAckAlone) {
+  const MappingRules mappings;
+  Discovery served = Served();
+  served.kinds.push_back({{"", "v1", "Namespace", "namespaces", false}, {"list", "watch"}});
+  const auto namespaces = [&] {
+    auto kinds = KindsToFollow(served, {&Catalogue::BuiltIn(), &mappings, {}}, {});
+    std::erase_if(kinds, [](const FollowedKind& kind) { return !kind.group_kind().group.empty(); });
+    return kinds;
+  };
+  EXPECT_TRUE(namespaces().empty());
+  served.kinds.push_back({{"s3.services.k8s.aws", "v1alpha1", "Bucket", "buckets", true}, {}});
+  ASSERT_EQ(namespaces().size(), 1U);
+  EXPECT_EQ(namespaces()[0].role, Role::kProviderConfig);
+  EXPECT_TRUE(namespaces()[0].selection.metadata_only);
+}
+
 TEST(Kinds, DefinitionsByName) {
   const ServedKind bucket{"s3.aws.upbound.io", "v1", "Bucket", "buckets", false};
   EXPECT_TRUE(IsDefinitionOf("buckets.s3.aws.upbound.io", bucket));
@@ -225,6 +249,33 @@ TEST(ObservedVersions, WhatDetectorsNeed) {
   EXPECT_EQ(seen.ready.reason, "Creating");
   EXPECT_EQ(seen.synced.status, ConditionSeen::Status::kTrue);
   EXPECT_TRUE(seen.has_tags);
+}
+
+TEST(ObservedVersions, ConditionsOfAck) {
+  FollowedKind kind;
+  kind.selection.kind = {"s3.services.k8s.aws", "v1alpha1", "Bucket", "buckets", true};
+  IdentityRules rules;
+  rules.catalogue = &Catalogue::BuiltIn();
+  const auto seen = [&](const std::string& finalizers, const std::string& conditions) {
+    JsonReader reader;
+    const auto document = reader.Read(R"({"metadata":{"name":"a","finalizers":[)" + finalizers +
+                                      R"(]},"status":{"conditions":[)" + conditions + "]}}");
+    return ReadObservedVersion(document.value().root(), kind, rules);
+  };
+  const std::string terminal =
+      R"({"type":"ACK.Terminal","status":"True","message":"Resource already exists"})";
+  const std::string own = R"("finalizers.s3.services.k8s.aws/Bucket")";
+  EXPECT_TRUE(seen("", terminal).dormant);
+  EXPECT_EQ(seen("", terminal).trouble, "Resource already exists\n");
+  EXPECT_FALSE(seen(own, terminal).dormant) << "it manages, and an update is refused";
+  EXPECT_FALSE(seen("", R"({"type":"ACK.Terminal","status":"False"})").dormant);
+  EXPECT_EQ(
+      seen(own, R"({"type":"ACK.Recoverable","status":"True","message":"Throttling"})").trouble,
+      "Throttling\n");
+  const ObservedVersion unsynced =
+      seen(own, R"({"type":"ACK.ResourceSynced","status":"False","message":"waits"})");
+  EXPECT_EQ(unsynced.trouble, "") << "a state, no error";
+  EXPECT_EQ(unsynced.synced.status, ConditionSeen::Status::kFalse);
 }
 
 TEST(ObservedVersions, BadJsonIsAnError) {

@@ -49,15 +49,18 @@ TEST_F(WatchKept, EachPartOfAProviderConfigChangesAlone) {
   const AccountMap learned{{prod_, "111111111111"}};
   const AccountMap brought{{prod_, "222222222222"}, {own_, "333333333333"}};
   const OutsideEndpoints outside{{prod_, {"localstack:4566", {"s3", "sqs"}}}, {own_, {"", {}}}};
+  const DefaultsMap defaults{{prod_, {"eu-west-1", {"s3", "sqs"}, {}}}, {own_, {"", {}, {"rds"}}}};
   const KnownSpecs specs{{own_, {{"u", "1"}, 10}}};
   ASSERT_TRUE(ChangeConfigs([&](KeptConfigs& kept) { kept.learned = learned; }, one_).ok());
   ASSERT_TRUE(ChangeConfigs([&](KeptConfigs& kept) { kept.brought = brought; }, one_).ok());
   ASSERT_TRUE(ChangeConfigs([&](KeptConfigs& kept) { kept.outside = outside; }, one_).ok());
+  ASSERT_TRUE(ChangeConfigs([&](KeptConfigs& kept) { kept.defaults = defaults; }, one_).ok());
   ASSERT_TRUE(ChangeConfigs([&](KeptConfigs& kept) { kept.specs = specs; }, one_).ok());
   const KeptConfigs kept = ReadConfigs(one_).value();
   EXPECT_EQ(kept.learned, learned);
   EXPECT_EQ(kept.brought, brought);
   EXPECT_EQ(kept.outside, outside);
+  EXPECT_EQ(kept.defaults, defaults);
   EXPECT_EQ(kept.specs, specs);
   EXPECT_TRUE(ReadConfigs(other_).value().brought.empty());
   ASSERT_TRUE(ChangeConfigs([](KeptConfigs& all) { all.outside.clear(); }, one_).ok());

@@ -225,6 +225,9 @@ CREATE TABLE provider_configs (
   brought    TEXT    NOT NULL,
   endpoint   TEXT,
   services   TEXT    NOT NULL,
+  region     TEXT    NOT NULL,
+  deletes    TEXT    NOT NULL,
+  retains    TEXT    NOT NULL,
   uid        TEXT    NOT NULL,
   generation TEXT    NOT NULL,
   since      INTEGER NOT NULL,
@@ -316,6 +319,9 @@ CREATE TABLE viewed_configs (
   account   TEXT    NOT NULL,
   endpoint  TEXT,
   services  TEXT    NOT NULL,
+  region    TEXT    NOT NULL,
+  deletes   TEXT    NOT NULL,
+  retains   TEXT    NOT NULL,
   PRIMARY KEY ("group", kind, namespace, name)
 ) STRICT, WITHOUT ROWID;
 CREATE TABLE watch_gaps (

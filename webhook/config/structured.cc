@@ -84,6 +84,10 @@ Result<std::pair<ProviderConfigName, std::string>> ReadProviderConfig(const Yaml
     return reader.Fail(*node.Find("kind"), path + ".kind",
                        "must be ProviderConfig, ClusterProviderConfig, or Namespace for ACK");
   }
+  if (!out.group.empty() && out.kind == SpecOf(Flavour::kAck).config_kind) {
+    return reader.Fail(*node.Find("group"), path + ".group",
+                       "must be left out: a Namespace has none");
+  }
   TRUCE_ASSIGN_OR_RETURN(out.ns, reader.Optional(node, "namespace", path));
   TRUCE_ASSIGN_OR_RETURN(out.name, reader.Required(node, "name", path));
   TRUCE_ASSIGN_OR_RETURN(std::string account, reader.Required(node, "account", path));
@@ -149,6 +153,8 @@ Result<void> ReadProviderConfigs(const YamlNode& node, std::string_view where, C
     }
     // One without group stands for those of all known AWS providers.
     for (const FlavourSpec& flavour : Flavours()) {
+      if (provider.kind != flavour.config_kind && provider.kind != flavour.own_config_kind)
+        continue;
       provider.group = flavour.ConfigGroup();
       config.accounts.emplace(provider, account);
     }

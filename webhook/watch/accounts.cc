@@ -10,6 +10,7 @@
 
 #include "registry/base/fingerprint.h"
 #include "registry/base/text.h"
+#include "registry/identity/ack.h"
 #include "registry/identity/evidence.h"
 #include "registry/ownership/ledger.h"
 #include "registry/ownership/names.h"
@@ -181,6 +182,25 @@ std::optional<OutsideEndpoint> OutsideEndpointOf(Value object) {
 
 std::string AccountFieldsDigest(Value object) { return HexOf(DigestOf(object.Child("spec"))); }
 
+ConfigWords ReadConfigWords(Value object, const GroupKind& kind) {
+  const Value metadata = object.Child("metadata");
+  const FlavourSpec* const flavour = FlavourOf(kind);
+  if (flavour == nullptr || !flavour->config_is_namespace) {
+    return {AccountOfProviderConfig(object),
+            AccountFieldsDigest(object),
+            std::string(metadata.Child("generation").text()),
+            OutsideEndpointOf(object),
+            {}};
+  }
+  AckNamespace said = ReadAckNamespace(object);
+  // Annotations have no generation.
+  return {std::move(said.account),
+          std::move(said.fields),
+          std::string(StringOf(metadata.Child("resourceVersion"))),
+          {},
+          std::move(said.defaults)};
+}
+
 std::string ProvisionalAccountFor(const ProviderConfigName& config, std::string_view cluster) {
   std::string text = "?";
   text += cluster;
@@ -239,8 +259,9 @@ AccountMap Accounts::Followed() const {
   std::erase_if(followed, [&](const auto& entry) {
     const auto& [config, account] = entry;
     const auto bound = parties_.find(account);
-    return !config.ns.empty() && !configured_.contains(config) && bound != parties_.end() &&
-           !bound->second.contains(config.ns);
+    const std::string& ns = config.group.empty() ? config.name : config.ns;  // a Namespace
+    return !ns.empty() && !configured_.contains(config) && bound != parties_.end() &&
+           !bound->second.contains(ns);
   });
   return followed;
 }

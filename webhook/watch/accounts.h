@@ -20,7 +20,8 @@ namespace truce {
 using AccountMap = std::map<ProviderConfigName, std::string>;  // → 12 digits
 
 // Whether objects of `kind` are ProviderConfigs of AWS: ProviderConfig of aws.upbound.io,
-// aws.crossplane.io and aws.m.upbound.io, ClusterProviderConfig of aws.m.upbound.io.
+// aws.crossplane.io and aws.m.upbound.io, ClusterProviderConfig of aws.m.upbound.io, and what is
+// one for ACK's objects, their Namespace.
 bool IsProviderConfig(const GroupKind& kind);
 
 // Which ProviderConfig `object`, of kind `kind`, is.
@@ -43,6 +44,17 @@ inline constexpr std::size_t kHostBytesMax = 253;
 // A digest of what the account of the ProviderConfig depends on: its spec as a whole. 16 hex
 // digits.
 std::string AccountFieldsDigest(Value object);
+
+// All that a ProviderConfig, or a Namespace for ACK's objects in it, says of them.
+struct ConfigWords {
+  std::string account;  // 12 digits; empty: it says none
+  // What that depends on, as a digest; empty: it says nothing at all.
+  std::string fields;
+  std::string revision;  // of one uid no two specs, or annotations, have the same
+  std::optional<OutsideEndpoint> endpoint;
+  ConfigDefaults defaults;
+};
+ConfigWords ReadConfigWords(Value object, const GroupKind& kind);
 
 // "?cluster/group/kind/namespace/name": the account in keys while that of `config` is not known;
 // equal to ProvisionalAccountOf any object that refers to it.
@@ -67,10 +79,10 @@ class Accounts final {
 
   // Configured and learned together: what reviews are judged by, rule account-party before all.
   AccountMap Effective() const;
-  // Those of them that the registry follows. A namespaced ProviderConfig, into which the people of
-  // the namespace may write anything, leads to no account that is bound to other namespaces: that
-  // rule would refuse its declarations there, which were admitted before the account was known, or
-  // before an edit.
+  // Those of them that the registry follows. A namespaced ProviderConfig or a Namespace, into which
+  // the people of the namespace may write anything, leads to no account that is bound to other
+  // namespaces: that rule would refuse its declarations there, which were admitted before the
+  // account was known, or before an edit.
   AccountMap Followed() const;
   // Empty: not known.
   std::string AccountFor(const ProviderConfigName& config) const;

@@ -72,6 +72,7 @@ std::vector<TableRow> ConfigRows(const LearnedIdentity& learned) {
     configs[name].endpoint = endpoint.host;
     configs[name].services = endpoint.services;
   }
+  for (const auto& [name, defaults] : learned.defaults) configs[name].defaults = defaults;
   std::vector<TableRow> rows;
   for (auto& [name, config] : configs) {
     config.name = name;
@@ -94,6 +95,9 @@ std::optional<PublishedView> ViewOf(const TableContents& contents) {
     if (!config.account.empty()) learned.accounts[config.name] = std::move(config.account);
     if (config.endpoint) {
       learned.outside[config.name] = {*std::move(config.endpoint), std::move(config.services)};
+    }
+    if (config.defaults != ConfigDefaults()) {
+      learned.defaults[config.name] = std::move(config.defaults);
     }
   }
   for (DefinedKind& defined : *definitions) {

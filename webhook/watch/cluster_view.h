@@ -57,20 +57,27 @@ struct ViewedConfig {
   std::string account;                  // empty: not known
   std::optional<std::string> endpoint;  // host outside of AWS
   std::set<std::string> services;       // of the endpoint
+  ConfigDefaults defaults;
 };
-inline constexpr auto kViewedConfigsTable =
-    MakeTable<ViewedConfig>("viewed_configs", 4,
-                            StoredColumn(
-                                "group", [](auto& config) -> auto& { return config.name.group; }),
-                            StoredColumn(
-                                "kind", [](auto& config) -> auto& { return config.name.kind; }),
-                            StoredColumn(
-                                "namespace", [](auto& config) -> auto& { return config.name.ns; }),
-                            StoredColumn(
-                                "name", [](auto& config) -> auto& { return config.name.name; }),
-                            StoredColumn("account", &ViewedConfig::account),
-                            StoredColumn("endpoint", &ViewedConfig::endpoint),
-                            StoredColumn("services", &ViewedConfig::services));
+inline constexpr auto kViewedConfigsTable = MakeTable<ViewedConfig>(
+    "viewed_configs", 4,
+    StoredColumn(
+        "group", [](auto& config) -> auto& { return config.name.group; }),
+    StoredColumn(
+        "kind", [](auto& config) -> auto& { return config.name.kind; }),
+    StoredColumn(
+        "namespace", [](auto& config) -> auto& { return config.name.ns; }),
+    StoredColumn(
+        "name", [](auto& config) -> auto& { return config.name.name; }),
+    StoredColumn("account", &ViewedConfig::account),
+    StoredColumn("endpoint", &ViewedConfig::endpoint),
+    StoredColumn("services", &ViewedConfig::services),
+    StoredColumn(
+        "region", [](auto& config) -> auto& { return config.defaults.region; }),
+    StoredColumn(
+        "deletes", [](auto& config) -> auto& { return config.defaults.deletes; }),
+    StoredColumn(
+        "retains", [](auto& config) -> auto& { return config.defaults.retains; }));
 
 // The kinds that XRDs define.
 struct DefinedKind {

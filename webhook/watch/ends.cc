@@ -130,7 +130,7 @@ std::optional<Reconciler::Sight> Reconciler::EndOf(const PendingDeletion& pendin
   if (fields) {
     // As it was then, whatever it is now.
     ObservedVersion observed = *sight.observed;
-    observed.facts.account_fields = *std::move(fields);
+    TakeFields(*std::move(fields), observed.facts);
     sight.observed = std::make_shared<const ObservedVersion>(std::move(observed));
   }
   return sight;

@@ -24,7 +24,8 @@ namespace truce {
 
 using ClusterVersion = std::uint64_t;  // a resourceVersion as a number (VersionNumber)
 
-// Which spec a ProviderConfig has: of one uid no two specs have the same generation.
+// Which spec a ProviderConfig has: of one uid no two specs have the same generation
+// (ConfigWords::revision).
 struct SpecMark {
   std::string uid;
   std::string generation;
@@ -63,8 +64,8 @@ class ConfigHistory final {
   void BeginList(const GroupKind& kind);
   // It is complete: objects that it did not hold are gone.
   void FinishList(const GroupKind& kind);
-  // One version, from a list or the watch; `fields` by AccountFieldsDigest, `endpoint` by
-  // OutsideEndpointOf. Nothing for `version`: it is no number.
+  // One version, from a list or the watch; `fields` and `endpoint` by ReadConfigWords. Without
+  // fields it counts as none, and needs no mark. Nothing for `version`: it is no number.
   void Saw(const ProviderConfigName& config, std::optional<ClusterVersion> version,
            std::string fields, SpecMark mark, std::optional<OutsideEndpoint> endpoint = {});
   void Gone(const ProviderConfigName& config, std::optional<ClusterVersion> version);
@@ -107,6 +108,13 @@ class ConfigHistory final {
   std::map<ProviderConfigName, Entry> entries_;
   KnownSpecs remembered_;
 };
+
+// What the ProviderConfig of `facts` said then. Where it said otherwise when `facts` were read,
+// they tell no end by it.
+inline void TakeFields(std::string fields, ObjectFacts& facts) {
+  if (facts.is_end_by_config && facts.account_fields != fields) facts.is_end_untold = true;
+  facts.account_fields = std::move(fields);
+}
 
 // The history of one recorded kind by its lists and watch since the start. A value of the
 // reconciler, which its parts share.

@@ -32,6 +32,9 @@ void AddTo(KeptConfigs& configs, KeptConfig kept) {
   if (kept.endpoint) {
     configs.outside[kept.name] = {*std::move(kept.endpoint), std::move(kept.services)};
   }
+  if (kept.defaults != ConfigDefaults()) {
+    configs.defaults[kept.name] = std::move(kept.defaults);
+  }
   if (kept.mark.given()) configs.specs[kept.name] = {std::move(kept.mark), kept.since};
 }
 
@@ -43,6 +46,7 @@ std::vector<TableRow> RowsOf(const KeptConfigs& configs, const std::string& clus
     all[name].endpoint = endpoint.host;
     all[name].services = endpoint.services;
   }
+  for (const auto& [name, defaults] : configs.defaults) all[name].defaults = defaults;
   for (const auto& [name, spec] : configs.specs) {
     all[name].mark = spec.mark;
     all[name].since = spec.since;

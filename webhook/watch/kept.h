@@ -43,7 +43,8 @@ struct KeptConfig {
   std::string brought;                  // the account that all its resources have; empty: none
   std::optional<std::string> endpoint;  // host outside of AWS
   std::set<std::string> services;       // of the endpoint
-  SpecMark mark;                        // not given: nothing is known of its spec
+  ConfigDefaults defaults;
+  SpecMark mark;  // not given: nothing is known of its spec
   ClusterVersion since = 0;
 };
 inline constexpr auto kProviderConfigsTable = MakeTable<KeptConfig>(
@@ -59,6 +60,12 @@ inline constexpr auto kProviderConfigsTable = MakeTable<KeptConfig>(
     StoredColumn("account", &KeptConfig::account), StoredColumn("brought", &KeptConfig::brought),
     StoredColumn("endpoint", &KeptConfig::endpoint),
     StoredColumn("services", &KeptConfig::services),
+    StoredColumn(
+        "region", [](auto& kept) -> auto& { return kept.defaults.region; }),
+    StoredColumn(
+        "deletes", [](auto& kept) -> auto& { return kept.defaults.deletes; }),
+    StoredColumn(
+        "retains", [](auto& kept) -> auto& { return kept.defaults.retains; }),
     StoredColumn(
         "uid", [](auto& kept) -> auto& { return kept.mark.uid; }),
     StoredColumn(
@@ -83,6 +90,7 @@ struct KeptConfigs {
   AccountMap learned;
   AccountMap brought;
   OutsideEndpoints outside;
+  DefaultsMap defaults;
   KnownSpecs specs;
 };
 

@@ -59,6 +59,15 @@ bool IsDefinedGroup(std::string_view group) {
          std::all_of(group.begin(), group.end(), IsDnsCharacter);
 }
 
+// Namespaces say something to ACK's controllers only.
+bool IsAsked(const GroupKind& config, const Discovery& discovery, const KindRules& rules) {
+  if (!config.group.empty()) return true;
+  return std::ranges::any_of(discovery.kinds, [&](const DiscoveredKind& found) {
+    const KindEntry* const entry = rules.catalogue->FindKind(found.kind.group, found.kind.kind);
+    return entry != nullptr && SpecOf(entry->flavour).config_is_namespace;
+  });
+}
+
 bool IsAlways(Role role) {
   return role == Role::kDefinition || role == Role::kCompositeDefinition ||
          role == Role::kProviderConfig || role == Role::kOther;
@@ -103,6 +112,7 @@ std::vector<FollowedKind> KindsToFollow(const Discovery& discovery, const KindRu
                      [&](const FollowedKind& wanted) { return wanted.group_kind() == kind; });
     FollowedKind result;
     if (const auto role = RoleOf(kind, rules, roles)) {
+      if (*role == Role::kProviderConfig && !IsAsked(kind, discovery, rules)) continue;
       result.role = *role;
     } else if (other != rules.others.end()) {
       result = *other;
@@ -111,7 +121,8 @@ std::vector<FollowedKind> KindsToFollow(const Discovery& discovery, const KindRu
       continue;
     }
     result.selection.kind = found.kind;
-    result.selection.metadata_only = result.role == Role::kDefinition;
+    const bool is_namespace = result.role == Role::kProviderConfig && kind.group.empty();
+    result.selection.metadata_only = result.role == Role::kDefinition || is_namespace;
     result.always = IsAlways(result.role);
     followed.push_back(std::move(result));
   }

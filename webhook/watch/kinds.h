@@ -31,7 +31,7 @@ inline bool IsOf(const Slot& slot, const GroupKind& kind) {
 enum class Role : std::uint8_t {
   kDefinition,           // CustomResourceDefinition, metadata only: says which kinds terminate
   kCompositeDefinition,  // XRD: says which kinds are composites and claims
-  kProviderConfig,       // says which account
+  kProviderConfig,       // says which account; a Namespace, where kinds of ACK are served
   kManaged,              // a kind of the catalogue
   kMapped,               // a kind of a mapping rule that no XRD defines
   kComposite,            // of an XRD, mapped or not: between a claim and its resources

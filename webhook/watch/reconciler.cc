@@ -154,7 +154,7 @@ std::optional<ObservedVersion> Reconciler::ReadVersion(
 void Reconciler::TellConfig(const KindHistory::Version& seen, ObservedVersion& observed) const {
   ObjectFacts& facts = observed.facts;
   if (!observed.config || facts.account_fields.empty() || !seen.number) return;
-  facts.account_fields = configs_.At(*observed.config, *seen.number);
+  TakeFields(configs_.At(*observed.config, *seen.number), facts);
   const auto same_since = [&](std::optional<ClusterVersion> from) {
     return from && configs_.Throughout(*observed.config, *from, *seen.number).has_value();
   };

@@ -32,6 +32,7 @@ void Watcher::Remember() {
     TRUCE_ASSIGN_OR_RETURN(KeptConfigs kept, ReadConfigs(reconciler_.store()));
     accounts_.Remember(std::move(kept.learned), std::move(kept.brought));
     outside_ = std::move(kept.outside);
+    defaults_ = std::move(kept.defaults);
     specs_ = std::move(kept.specs);
     configs_.Remember(specs_);
     UseLearned();
@@ -376,7 +377,7 @@ std::optional<Moment> Watcher::Due() const {
     add(second_lists_due_);
   }
   if (const auto replay = replays_.Due()) add(*replay);
-  if (reread_wanted_) add(reread_due_);
+  if (reread_wanted_ || reread_in_namespaces_) add(reread_due_);
   for (const Followed* followed : by_role_) {
     const auto one = followed->reflector.Due();
     if (!one || !MayTick(*followed)) continue;
@@ -497,6 +498,7 @@ void Watcher::SetRules(Moment now, ReconcileRules rules) {
   rules.identity.accounts = accounts_.Followed();
   rules.identity.composites = CompositesDefined();
   rules.identity.outside = outside_;
+  rules.identity.defaults = defaults_;
   if (AreKnown(Role::kProviderConfig)) rules.identity.account_fields = configs_.Fields();
   reconciler_.store().SetRules(std::move(rules));
   UseLearned();

@@ -87,6 +87,7 @@ struct LearnedIdentity {
   AccountMap accounts;                    // configured and learned
   MovingAccounts moving;                  // of them, those that not all has yet
   OutsideEndpoints outside;               // of ProviderConfigs whose endpoint is not AWS
+  DefaultsMap defaults;                   // of namespaces that say any
   std::set<GroupKind> composites;         // kinds that an XRD defines as composite
   std::map<GroupKind, GroupKind> claims;  // kinds that an XRD defines as claim, and of what
   bool definitions_known = false;         // all XRDs there are were read
@@ -215,9 +216,12 @@ class Watcher final {
   void TakeInbox(Moment now);
   void SawObjects(Followed& followed, const ReflectorNews& news);
   void SawObject(Followed& followed, Value object, bool gone);
+  void SawConfig(const FollowedKind& followed, Value object, bool gone);
   void SawAccount(const ProviderConfigName& config, const std::string& account,
                   std::optional<ClusterVersion> version);
-  void SawEndpoint(const ProviderConfigName& config, std::optional<OutsideEndpoint> endpoint);
+  void SawPlace(const ProviderConfigName& config, ConfigWords words);
+  void ForgetDefaults(const GroupKind& kind);
+  bool HasNamespaceConfig(const GroupKind& kind) const;
   bool MayBring() const;
   Moment BringDue() const;
   void ForgetFormer();
@@ -258,6 +262,7 @@ class Watcher final {
   std::optional<Moment> bring_wanted_;  // since when the pass waits, or runs
   std::set<std::string> moved_;         // provisional accounts of ProviderConfigs that moved
   bool reread_wanted_ = false;          // and what they moved is brought
+  bool reread_in_namespaces_ = false;   // of kinds that namespaces say something to
   Moment reread_due_{};                 // not before
   LearnedIdentity learned_;             // as the listener was told last
   std::optional<Moment> others_told_;   // since when the registry has it for other servers
@@ -278,7 +283,9 @@ class Watcher final {
   std::size_t queued_ = 0;
   std::optional<Discovery> discovery_;
   std::map<ProviderConfigName, FormerAccount> former_;  // until their pass begins
-  OutsideEndpoints outside_;  // also of ProviderConfigs that are gone: what they made is not
+  OutsideEndpoints outside_;      // also of ProviderConfigs that are gone: what they made is not
+  DefaultsMap defaults_;          // the same, until the next list of namespaces
+  bool configs_changed_ = false;  // the registry has other ones
   std::map<std::string, CompositeKinds> composites_;  // by name of the XRD
   bool definitions_known_ = false;                    // as was told last
   std::set<std::string> terminating_;                 // names of CRDs

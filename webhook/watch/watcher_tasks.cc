@@ -8,6 +8,24 @@
 #include "webhook/watch/watcher.h"
 
 namespace truce {
+namespace {
+
+// True: the map has changed.
+template <typename Map>
+bool Keep(const ProviderConfigName& config, std::optional<typename Map::mapped_type> said,
+          Map& map) {
+  const auto known = map.find(config);
+  if (!said && known == map.end()) return false;
+  if (said && known != map.end() && known->second == *said) return false;
+  if (said) {
+    map.insert_or_assign(config, *std::move(said));
+  } else {
+    map.erase(known);
+  }
+  return true;
+}
+
+}  // namespace
 
 void Watcher::Enqueue(std::function<Result<void>()> run, std::size_t events) {
   tasks_.push_back({std::move(run), events});
@@ -175,7 +193,20 @@ void Watcher::SawObjects(Followed& followed, const ReflectorNews& news) {
   }
   if (definitions_known_ != AreKnown(Role::kCompositeDefinition)) UseLearned();
   if (!configs) return;
-  if (news.finished) configs_.FinishList(kind);
+  if (news.finished) {
+    configs_.FinishList(kind);
+    ForgetDefaults(kind);
+  }
+  if (std::exchange(configs_changed_, false)) {
+    Enqueue([this] {
+      const auto keep = [&](KeptConfigs& kept) {
+        kept.learned = accounts_.learned();
+        kept.outside = outside_;
+        kept.defaults = defaults_;
+      };
+      return ChangeConfigs(keep, reconciler_.store());
+    });
+  }
   UseLearned();
   Enqueue([this] { return reconciler_.SettleDeletions(now_); });
 }
@@ -202,23 +233,7 @@ void Watcher::SawObject(Followed& followed, Value object, bool gone) {
       kinds_stale_ = true;
       UseLearned();
       return;
-    case Role::kProviderConfig: {
-      const GroupKind kind = followed.reflector.kind().group_kind();
-      const ProviderConfigName config = ProviderConfigNameOf(object, kind);
-      const auto version = VersionNumber(StringOf(metadata.Child("resourceVersion")));
-      if (gone) {
-        configs_.Gone(config, version);
-      } else {
-        std::optional<OutsideEndpoint> endpoint = OutsideEndpointOf(object);
-        configs_.Saw(config, version, AccountFieldsDigest(object),
-                     {std::string(StringOf(metadata.Child("uid"))),
-                      std::string(metadata.Child("generation").text())},
-                     endpoint);
-        SawEndpoint(config, std::move(endpoint));
-        SawAccount(config, AccountOfProviderConfig(object), version);
-      }
-      return;
-    }
+    case Role::kProviderConfig: return SawConfig(followed.reflector.kind(), object, gone);
     case Role::kOther:
       if (ports_.reconcile.observer != nullptr) {
         ports_.reconcile.observer->OnOther(followed.reflector.kind(), object, gone);
@@ -231,6 +246,22 @@ void Watcher::SawObject(Followed& followed, Value object, bool gone) {
   }
 }
 
+void Watcher::SawConfig(const FollowedKind& followed, Value object, bool gone) {
+  const GroupKind kind = followed.group_kind();
+  const Value metadata = object.Child("metadata");
+  const ProviderConfigName config = ProviderConfigNameOf(object, kind);
+  const auto version = VersionNumber(StringOf(metadata.Child("resourceVersion")));
+  if (gone) return configs_.Gone(config, version);
+  ConfigWords words = ReadConfigWords(object, kind);
+  SpecMark mark;
+  if (!words.fields.empty()) {
+    mark = {std::string(StringOf(metadata.Child("uid"))), std::move(words.revision)};
+  }
+  configs_.Saw(config, version, words.fields, std::move(mark), words.endpoint);
+  SawAccount(config, words.account, version);
+  SawPlace(config, std::move(words));
+}
+
 void Watcher::SawAccount(const ProviderConfigName& config, const std::string& account,
                          std::optional<ClusterVersion> version) {
   std::string before = accounts_.AccountFor(config);
@@ -241,32 +272,30 @@ void Watcher::SawAccount(const ProviderConfigName& config, const std::string& ac
     if (former_.empty()) bring_due_ = std::max(bring_due_, now_ + kEditSettles);
     former_.try_emplace(config, FormerAccount{std::move(before), *version});
   }
-  Enqueue([this] {
-    const auto keep = [&](KeptConfigs& kept) { kept.learned = accounts_.learned(); };
-    return ChangeConfigs(keep, reconciler_.store());
-  });
-  UseLearned();
+  configs_changed_ = true;
   if (news != Accounts::News::kMoved) return;
   moved_.insert(ProvisionalAccountFor(config, reconciler_.rules().identity.cluster));
 }
 
-void Watcher::SawEndpoint(const ProviderConfigName& config,
-                          std::optional<OutsideEndpoint> endpoint) {
-  const auto known = outside_.find(config);
-  if (!endpoint && known == outside_.end()) return;
-  if (endpoint && known != outside_.end() && known->second == *endpoint) return;
-  if (endpoint) {
-    outside_.insert_or_assign(config, *std::move(endpoint));
-  } else {
-    outside_.erase(known);
-  }
-  Enqueue([this] {
-    const auto keep = [&](KeptConfigs& kept) { kept.outside = outside_; };
-    return ChangeConfigs(keep, reconciler_.store());
+void Watcher::SawPlace(const ProviderConfigName& config, ConfigWords words) {
+  std::optional<ConfigDefaults> defaults;
+  if (words.defaults != ConfigDefaults()) defaults = std::move(words.defaults);
+  const bool leads_elsewhere = Keep(config, std::move(words.endpoint), outside_);
+  const bool says_otherwise = Keep(config, std::move(defaults), defaults_);
+  configs_changed_ = configs_changed_ || leads_elsewhere || says_otherwise;
+  // What stands under it lies in another name space or region from now on, or is kept.
+  if (ready() && leads_elsewhere) reread_wanted_ = true;
+  if (ready() && says_otherwise) reread_in_namespaces_ = true;
+}
+
+// Of namespaces that are gone, with all that was in them.
+void Watcher::ForgetDefaults(const GroupKind& kind) {
+  const auto there = configs_.Fields();
+  const std::size_t gone = std::erase_if(defaults_, [&](const auto& one) {
+    const ProviderConfigName& config = one.first;
+    return config.group == kind.group && config.kind == kind.kind && !there.contains(config);
   });
-  UseLearned();
-  // What stands under it lies in another name space from now on.
-  if (ready()) reread_wanted_ = true;
+  configs_changed_ = configs_changed_ || gone > 0;
 }
 
 bool Watcher::MayBring() const {
@@ -301,7 +330,7 @@ void Watcher::ForgetFormer() {
 
 void Watcher::BringAccounts(Moment now) {
   if (!options_.records) return;
-  if (reread_wanted_ && now >= reread_due_) RereadManaged(now);
+  if ((reread_wanted_ || reread_in_namespaces_) && now >= reread_due_) RereadManaged(now);
   if (!account_pass_.wanted()) {
     bring_wanted_.reset();
     return ForgetFormer();  // edits that were taken back
@@ -323,10 +352,12 @@ void Watcher::BringAccounts(Moment now) {
 
 // Whoever edits his ProviderConfig costs nobody else what the watch knows.
 void Watcher::RereadManaged(Moment now) {
-  reread_wanted_ = false;
+  reread_in_namespaces_ = false;
+  const bool all = std::exchange(reread_wanted_, false);
   reread_due_ = now + kRereadAgain;
   for (Followed* followed : by_role_) {
     if (followed->role() != Role::kManaged || !followed->served()) continue;
+    if (!all && !HasNamespaceConfig(followed->reflector.kind().group_kind())) continue;
     const auto version = VersionNumber(followed->reflector.version());
     if (!ready() || !version || !followed->reflector.Reread(now)) {
       ListAgain(now, *followed);
@@ -339,6 +370,12 @@ void Watcher::RereadManaged(Moment now) {
       return {};
     });
   }
+}
+
+// Whether namespaces say something to the controllers of the kind.
+bool Watcher::HasNamespaceConfig(const GroupKind& kind) const {
+  const KindEntry* const entry = reconciler_.rules().catalogue->FindKind(kind.group, kind.kind);
+  return entry != nullptr && SpecOf(entry->flavour).config_is_namespace;
 }
 
 std::set<GroupKind> Watcher::CompositesDefined() const {
@@ -366,6 +403,7 @@ void Watcher::UseLearned() {
   LearnedIdentity learned{accounts_.Effective(),
                           AwaitedOf(accounts_.Moving(), reconciler_.rules().identity.cluster),
                           outside_,
+                          defaults_,
                           CompositesDefined(),
                           ClaimsDefined(),
                           AreKnown(Role::kCompositeDefinition)};
@@ -380,10 +418,12 @@ void Watcher::UseLearned() {
                       std::back_inserter(composites));
   if (rules.identity.accounts != accounts || rules.identity.former != former_ ||
       rules.identity.composites != learned.composites ||
-      rules.identity.outside != learned.outside || rules.identity.account_fields != fields) {
+      rules.identity.outside != learned.outside || rules.identity.defaults != learned.defaults ||
+      rules.identity.account_fields != fields) {
     rules.identity.accounts = std::move(accounts);
     rules.identity.former = former_;
     rules.identity.outside = learned.outside;
+    rules.identity.defaults = learned.defaults;
     rules.identity.composites = learned.composites;
     rules.identity.account_fields = std::move(fields);
     reconciler_.store().SetRules(std::move(rules));
@@ -403,6 +443,7 @@ void TakeLearned(const LearnedIdentity& learned, IdentityRules& rules) {
   rules.accounts = learned.accounts;
   rules.moving = learned.moving;
   rules.outside = learned.outside;
+  rules.defaults = learned.defaults;
   rules.composites = learned.composites;
 }
 

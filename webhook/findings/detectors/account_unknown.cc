@@ -1,5 +1,7 @@
 // Detector account-unknown: ProviderConfigs of which nobody knows to which account they lead. Mode
 // warn: equal names in one account may pass. Counts the accounts for the report of coverage, too.
+#include <optional>
+
 #include "registry/identity/values.h"
 #include "webhook/findings/examiner.h"
 
@@ -37,9 +39,11 @@ class UnknownAccounts final : public Examiner {
                       " is not known: the same name declared through another ProviderConfig of the "
                       "same account only warns.";
       finding.evidence = Counted(count, "resource");
-      finding.remedy =
-          "Name its account in the setting providerConfigs, or give it a role ARN that Truce can "
-          "read.";
+      const std::optional<Slot> slot = SlotFromText(config);
+      finding.remedy = "Name its account in the setting providerConfigs";
+      // A Namespace has no role, and its annotation alone makes ACK use none.
+      const bool has_role = !slot || !slot->group.empty();
+      finding.remedy += has_role ? ", or give it a role ARN that Truce can read." : ".";
       found.push_back(std::move(finding));
     }
     at.watched.With([&](WatchedCluster& cluster) {
