@@ -35,6 +35,14 @@ struct FlavourSpec {
   // That the controller sets before it creates anything; empty: "finalizers.GROUP/KIND".
   std::string_view finalizer = "finalizer.managedresource.crossplane.io";
 
+  // Conditions in its status. `synced`: its controller went through it, and AWS took all of it.
+  // `dormant`, of an object without its finalizer: the controller manages nothing by it, and tries
+  // again once the object changes or it starts anew; empty: there is none. `troubles`: those whose
+  // messages are trouble when they are True; empty: those of all that are False.
+  std::string_view synced = "Synced";
+  std::string_view dormant = {};
+  std::array<std::string_view, 2> troubles = {};
+
   // For people: how an object keeps its resource when it is deleted, and how it only reads it.
   std::string_view keeping = R"(spec.managementPolicies: ["Observe"])";
   std::string_view observing = R"(spec.managementPolicies: ["Observe"])";

@@ -162,15 +162,24 @@ def test_a_dormant_duplicate_says_nothing_of_the_bucket(follow, user):
     user("team-b").create(copy).expect(201)
     show(user("ack"), copy)
     wait_for(lambda: "copy" in truce.command("conflicts").stdout, FOLLOW_SECONDS, "the conflict")
+    terminal = {"type": "ACK.Terminal", "status": "True", "message": "Resource already exists"}
+    user("ack").patch_status(copy, {"conditions": [terminal]}).expect()
+    dormant = "Bucket.s3.services.k8s.aws team-b/copy manages nothing for now (condition ACK.Terminal)"
+    wait_for(lambda: dormant in truce.command("findings", "--output", "json").stdout, 30, "the finding")
     user("team-b").delete(copy).expect(200)
     wait_for(lambda: "copy" not in truce.command("conflicts").stdout, FOLLOW_SECONDS, "no conflict")
     assert truce.owner(NAME)["root"]["name"] == "artifacts"
     assert truce.state(NAME) == "held"
 
 
-def test_a_queue_is_known_once_its_region_is(follow, user):
-    """Without the annotation region and account are the controller's: status tells them."""
-    truce = follow({"providerConfigs": [{"name": "prod", "account": ACCOUNT}]})
+@pytest.mark.parametrize("guards", [False, True], ids=["", "statuses reviewed"])
+def test_a_queue_is_known_once_its_region_is(follow, cluster, user, guards):
+    """Without annotations region and account are the controller's: status tells them, which refuses
+    others only where nobody else may write it."""
+    config = {"providerConfigs": [{"name": "prod", "account": ACCOUNT}], "statusGuard": guards}
+    truce = follow(config, failure_policy="" if guards else "Fail")
+    if guards:
+        cluster.register_webhook(truce.admission_url, truce.ca_file, statuses=True)
     obj = ack("sqs", "Queue", "jobs", "team-a", {"queueName": "jobs"})
     user("team-a").create(obj).expect(201)
     assert truce.state("jobs", "sqs/Queue") == "free"

@@ -21,8 +21,10 @@ namespace truce::testing {
 
 class DetectorBench {
  public:
-  explicit DetectorBench(Detector detector)
-      : detector_(detector), examiner_(InfoOf(detector).make()) {
+  explicit DetectorBench(Detector detector) : DetectorBench(detector, detector) {}
+  // Of one that reports several: the findings of `reported`.
+  DetectorBench(Detector detector, Detector reported)
+      : detector_(reported), examiner_(InfoOf(detector).make()) {
     policy = std::make_shared<AdmissionPolicy>();
   }
 

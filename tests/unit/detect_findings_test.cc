@@ -216,6 +216,35 @@ TEST_F(ConflictsTest, OneNameInTwoGroupsIsToldApart) {
             "Remove Bucket.s3.aws.crossplane.io a from Git or delete it: it stays in AWS.");
 }
 
+// What ACK refused is no second hand on the resource, yet.
+TEST_F(ConflictsTest, ADormantObjectIsNamed) {
+  SeeBucket("a", "logs");
+  ObservedVersion refused;
+  refused.facts = scene::ManagedBucket({"local", "s3.services.k8s.aws", "Bucket", "team-b", "copy"},
+                                       "u2", "logs", Intent::kDeletes, 1);
+  refused.dormant = true;
+  registry_.See(refused.facts);
+  DetectorBench bench(Detector::kTagWar, Detector::kOwnershipConflict);
+  const std::string dormant =
+      " Bucket.s3.services.k8s.aws team-b/copy manages nothing for now "
+      "(condition ACK.Terminal): its controller creates the resource anew once it is gone.";
+  const auto tells = [&] {
+    const auto found = bench.Look(At(1), store_);
+    EXPECT_EQ(found.size(), 1U);
+    return !found.empty() && found[0].cause.ends_with(dormant);
+  };
+  EXPECT_FALSE(tells());
+  bench.See(refused, At(1));
+  EXPECT_TRUE(tells());
+  refused.dormant = false;
+  bench.See(refused, At(2));
+  EXPECT_FALSE(tells()) << "it manages again";
+  refused.dormant = true;
+  bench.See(refused, At(3));
+  bench.Gone(refused.facts.uid);
+  EXPECT_FALSE(tells());
+}
+
 // Both were there before Truce: the objects tell since when, and a restored one what it made.
 TEST_F(ConflictsTest, SinceIsWhenTheObjectsOrTheirResourcesWereMade) {
   ObjectFacts bucket =

@@ -251,6 +251,33 @@ TEST(ObservedVersions, WhatDetectorsNeed) {
   EXPECT_TRUE(seen.has_tags);
 }
 
+TEST(ObservedVersions, ConditionsOfAck) {
+  FollowedKind kind;
+  kind.selection.kind = {"s3.services.k8s.aws", "v1alpha1", "Bucket", "buckets", true};
+  IdentityRules rules;
+  rules.catalogue = &Catalogue::BuiltIn();
+  const auto seen = [&](const std::string& finalizers, const std::string& conditions) {
+    JsonReader reader;
+    const auto document = reader.Read(R"({"metadata":{"name":"a","finalizers":[)" + finalizers +
+                                      R"(]},"status":{"conditions":[)" + conditions + "]}}");
+    return ReadObservedVersion(document.value().root(), kind, rules);
+  };
+  const std::string terminal =
+      R"({"type":"ACK.Terminal","status":"True","message":"Resource already exists"})";
+  const std::string own = R"("finalizers.s3.services.k8s.aws/Bucket")";
+  EXPECT_TRUE(seen("", terminal).dormant);
+  EXPECT_EQ(seen("", terminal).trouble, "Resource already exists\n");
+  EXPECT_FALSE(seen(own, terminal).dormant) << "it manages, and an update is refused";
+  EXPECT_FALSE(seen("", R"({"type":"ACK.Terminal","status":"False"})").dormant);
+  EXPECT_EQ(
+      seen(own, R"({"type":"ACK.Recoverable","status":"True","message":"Throttling"})").trouble,
+      "Throttling\n");
+  const ObservedVersion unsynced =
+      seen(own, R"({"type":"ACK.ResourceSynced","status":"False","message":"waits"})");
+  EXPECT_EQ(unsynced.trouble, "") << "a state, no error";
+  EXPECT_EQ(unsynced.synced.status, ConditionSeen::Status::kFalse);
+}
+
 TEST(ObservedVersions, BadJsonIsAnError) {
   JsonReader reader;
   for (const char* json : {"", "{", "[]", "7", "<html>", "{\"a\":\"\xff\"}"}) {

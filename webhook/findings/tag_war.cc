@@ -358,10 +358,16 @@ class ConflictsAndWars final : public Examiner {
 
   void OnSighted(const ObservedVersion& observed, Timestamp now) override {
     if (observed.role != Role::kManaged) return;
+    if (observed.dormant) {
+      dormant_.insert(observed.facts.uid);
+    } else {
+      dormant_.erase(observed.facts.uid);
+    }
     std::optional<std::uint64_t> tags;
     if (observed.has_tags) tags = observed.tags_digest;
     wars_.OnObject(observed.facts.uid, observed.generation, tags, now);
   }
+  void OnGone(const Uid& uid, const Slot& /*slot*/) override { dormant_.erase(uid); }
   void OnKindState(const KindStatus& status) override {
     if (status.kind.group_kind() != EventsKind()) return;
     are_events_live_ = status.state == KindState::kWatched;
@@ -381,7 +387,10 @@ class ConflictsAndWars final : public Examiner {
       count_ = conflicts.size();
       std::vector<LiveFinding> found;
       for (const Conflict& conflict : conflicts) found.push_back(FindingOf(conflict));
-      at.watched.With([&](const auto&) { wars_.SetConflicts(conflicts); });
+      at.watched.With([&](const auto&) {
+        wars_.SetConflicts(conflicts);
+        for (std::size_t i = 0; i < conflicts.size(); ++i) AddDormant(conflicts[i], found[i]);
+      });
       at.report(Detector::kOwnershipConflict, std::move(found));
     }
     at.report(Detector::kTagWar, at.watched.With([&](WatchedCluster& cluster) {
@@ -393,7 +402,20 @@ class ConflictsAndWars final : public Examiner {
   }
 
  private:
+  // Says which of its objects manage nothing for now.
+  void AddDormant(const Conflict& conflict, LiveFinding& finding) const {
+    for (const ConflictSide& side : conflict.sides) {
+      for (const ConflictObject& object : side.objects) {
+        if (!dormant_.contains(object.uid)) continue;
+        finding.cause += " " + FullNameOf(object.slot) + " manages nothing for now (condition " +
+                         std::string(FlavourFor(object.slot.group).dormant) +
+                         "): its controller creates the resource anew once it is gone.";
+      }
+    }
+  }
+
   TagWarDetector wars_;
+  std::set<Uid> dormant_;         // managed resources, as seen last
   bool are_events_live_ = false;  // they come from the watch, not from a list
   std::size_t count_ = 0;         // of conflicts; of the one who examines, as the next
   bool is_due_ = true;
@@ -418,7 +440,8 @@ constinit const DetectorInfo kOwnershipConflictInfo{
     Severity::kWarning,
     "One cloud resource is managed by more than one owner.",
     "Two rows of the registry with one key, each of an object that writes or deletes the resource, "
-    "under two roots that are not of one chain. Labels and tags are never believed.",
+    "under two roots that are not of one chain. Labels and tags are never believed. The condition "
+    "ACK.Terminal of an object without ACK's finalizer tells that it manages nothing for now.",
     nullptr,
     "OwnershipConflict",
     NamesOthers::kAnywhere};

@@ -35,13 +35,19 @@ void AddTrouble(Value condition, ObservedVersion& observed) {
   observed.trouble.append(message.substr(0, room)).append("\n");
 }
 
-void ReadConditions(Value conditions, ObservedVersion& observed) {
+void ReadConditions(Value conditions, const FlavourSpec& flavour, ObservedVersion& observed) {
   if (!conditions.is_array()) return;
+  const bool has_troubles = !flavour.troubles[0].empty();
   for (Value at = conditions.first(); at.exists(); at = conditions.next(at)) {
     const std::string_view type = StringOf(at.Child("type"));
     if (type == "Ready") observed.ready = ReadCondition(at);
-    if (type == "Synced") observed.synced = ReadCondition(at);
-    if (StringOf(at.Child("status")) == "False") AddTrouble(at, observed);
+    if (type == flavour.synced) observed.synced = ReadCondition(at);
+    const bool is_true = StringOf(at.Child("status")) == "True";
+    const bool is_trouble = has_troubles ? is_true && std::ranges::count(flavour.troubles, type) > 0
+                                         : StringOf(at.Child("status")) == "False";
+    if (is_trouble) AddTrouble(at, observed);
+    const bool is_dormant = !flavour.dormant.empty() && type == flavour.dormant && is_true;
+    if (is_dormant && !observed.facts.real) observed.dormant = true;
   }
 }
 
@@ -95,7 +101,7 @@ ObservedVersion ReadObservedVersion(Value object, const FollowedKind& kind,
   const ObjectView view = ViewObject(object);
   const std::string_view generation = object.Child("metadata").Child("generation").text();
   std::from_chars(generation.data(), generation.data() + generation.size(), observed.generation);
-  ReadConditions(view.conditions, observed);
+  ReadConditions(view.conditions, FlavourFor(kind.selection.kind.group), observed);
   observed.has_conditions = view.conditions.is_array() && view.conditions.size() > 0;
   observed.paused = view.Annotation("crossplane.io/paused") == "true";
   observed.in_use = view.Label("crossplane.io/in-use") == "true";

@@ -33,7 +33,8 @@ struct ObservedVersion {
   ConditionSeen ready;
   ConditionSeen synced;
   bool has_conditions = false;  // of any type
-  std::string trouble;          // messages of conditions that are False, cut: for throttled calls
+  bool dormant = false;         // FlavourSpec::dormant
+  std::string trouble;          // messages of FlavourSpec::troubles, cut: for throttled calls
   bool paused = false;          // annotation crossplane.io/paused: "true"
   bool in_use = false;          // label crossplane.io/in-use: "true"
   // status.atProvider.tags, for running tag wars: a digest that does not depend on order.
