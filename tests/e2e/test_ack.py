@@ -165,7 +165,7 @@ def test_a_dormant_duplicate_says_nothing_of_the_bucket(follow, user):
     terminal = {"type": "ACK.Terminal", "status": "True", "message": "Resource already exists"}
     user("ack").patch_status(copy, {"conditions": [terminal]}).expect()
     dormant = "Bucket.s3.services.k8s.aws team-b/copy manages nothing for now (condition ACK.Terminal)"
-    wait_for(lambda: dormant in truce.command("findings", "--output", "json").stdout, FOLLOW_SECONDS, "the finding")
+    wait_for(lambda: dormant in truce.command("findings", "--output", "json").stdout, 30, "the finding")
     user("team-b").delete(copy).expect(200)
     wait_for(lambda: "copy" not in truce.command("conflicts").stdout, FOLLOW_SECONDS, "no conflict")
     assert truce.owner(NAME)["root"]["name"] == "artifacts"
