@@ -115,7 +115,7 @@ struct NameRule {
   std::string regex;  // RE2 syntax, the whole value must match; "" = none
   std::size_t min_length = 0;
   std::size_t max_length = 0;
-  std::string extra_rule;  // for people: what the pattern cannot say
+  std::string extra_rule;  // for people: rules beyond the pattern
 };
 
 // The type writes into a parent. Two declarations with equal keys overwrite each other; additive:
@@ -199,7 +199,7 @@ struct TypeSpec {
   std::string_view Service() const;
 };
 
-// What FindKind found.
+// The result of FindKind.
 struct KindEntry {
   std::string_view group;
   std::string_view kind;
