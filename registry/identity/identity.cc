@@ -171,7 +171,7 @@ void ReadParts(const ObjectView& view, const KindEntry& kind, const PartContext&
   }
   FillFromNames(draft.parts, context);
   LieWithParent(draft);
-  // What stands beside the key is dropped when it is bad, never refused.
+  // A bad value beside the key is dropped, never refused.
   std::vector<BadName> ignored;
   const PartContext beside{.type = context.type,
                            .catalogue = context.catalogue,

@@ -60,7 +60,7 @@ bool ReadSlot(std::string_view text, Slot& slot);
 // For people: "Bucket.s3.aws.upbound.io team-a/artifacts" (no namespace when cluster-scoped).
 std::string ForPeople(const Slot& slot);
 
-// What a declaration does to its resource, ordered by strength.
+// The effect of a declaration on its resource, ordered by strength.
 enum class Intent : std::uint8_t {
   kObserves,  // management policies exactly {Observe}
   kManages,   // writes; its deletion leaves the resource
