@@ -68,7 +68,7 @@ std::string_view StringOf(Value value);
 
 // The owning service by the glossary's precedence: a configured label, the Argo CD application
 // (tracking id, else its label), app.kubernetes.io/part-of, app.kubernetes.io/instance, the Helm
-// release, namespace/name. What cannot stand in a sentence (control characters, length) is passed
+// release, namespace/name. A text that fits no sentence (control characters, length) is passed
 // over.
 std::string ServiceOf(const ObjectView& view, const IdentityRules& rules);
 
@@ -77,7 +77,7 @@ std::string ServiceOf(const ObjectView& view, const IdentityRules& rules);
 // Empty: nowhere, it is its own name.
 std::string ServiceSourceOf(Value object, const ObjectFacts& facts, const IdentityRules& rules);
 
-// What a declaration of Crossplane does to its resource, from its management policies and deletion
+// The intent of a declaration of Crossplane, from its management policies and deletion
 // policy (crossplane-runtime, pkg/reconciler/managed/policies.go; the older singular field too).
 Intent IntentOf(const ObjectView& view, Flavour flavour);
 
