@@ -179,7 +179,7 @@ struct TypeSpec {
   std::optional<Attachment> attachment;
   std::string family;             // how the provider forms the external name; for people
   std::string default_quota;      // for people; "" = not known
-  std::string if_already_exists;  // for people: what creating a taken name does; "" = not known
+  std::string if_already_exists;  // for people: effect of creating a taken name; "" = not known
   std::string note;               // for people
   std::string origin;             // the row's place: "schema/aws-types.tsv:17"
 

@@ -127,8 +127,7 @@ const OutsideEndpoint* EndpointOf(const ProviderConfigName& config, const TypeSp
 // Whether the endpoint is a name space of its own by IdentityRules::name_spaces.
 bool HasNameSpace(const IdentityRules& rules, const OutsideEndpoint& endpoint);
 
-// "?cluster/group/kind/namespace/name" of the ProviderConfig: what stands in a key for an unknown
-// account.
+// "?cluster/group/kind/namespace/name" of the ProviderConfig: replaces an unknown account in a key.
 std::string ProvisionalAccountOf(const ProviderConfigName& config, std::string_view cluster);
 
 // The path of a field, such as "status.atProvider.arn", that Identify reads names from and in which

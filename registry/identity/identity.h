@@ -275,13 +275,13 @@ struct MappedFacts {
 MappedFacts ReadMapping(Value root, const MappingRule& rule, const Catalogue& catalogue);
 
 // The identity under the ProviderConfig's provisional account where the object has one, whatever is
-// known of the account: what its own fields declare.
+// known of the account: the declaration of its own fields.
 ResourceIdentity DeclaredIdentity(const DeclaredResource& resource);
 
 // Fills the part that `reference` stands for with `value` (the name of the resource that the
-// referenced object declares) and makes the key if that was the last missing part: what a value in
-// its place would have declared. Only for a reference of `resource`, found in
-// `resource.references`, which is removed. False: the object's status is of another resource.
+// referenced object declares) and makes the key if that was the last missing part, as a value in
+// its place would have done. Only for a reference of `resource`, found in `resource.references`,
+// which is removed. False: the object's status is of another resource.
 bool Resolve(DeclaredResource& resource, const Reference& reference, std::string_view value,
              const TypeSpec& spec);
 

@@ -55,7 +55,7 @@ struct Slot {
 std::string ToText(const Slot& slot);
 // The inverse; nothing when `text` has not exactly five parts.
 std::optional<Slot> SlotFromText(std::string_view text);
-// The same into `slot`, for readers of many; false: what it holds then is of no use.
+// The same into `slot`, for readers of many; false: its content is of no use then.
 bool ReadSlot(std::string_view text, Slot& slot);
 // For people: "Bucket.s3.aws.upbound.io team-a/artifacts" (no namespace when cluster-scoped).
 std::string ForPeople(const Slot& slot);

@@ -58,7 +58,7 @@ Result<void> InstallationKeeper::Step(Deadline deadline) {
     TRUCE_ASSIGN_OR_RETURN(const OwnedSecret made, Renew(local));
     return WriteLocal(made);
   }
-  // The cluster's Secret counts; local values fill its gaps.
+  // The cluster's Secret wins; local values fill its gaps.
   OwnedSecret present = *stored;
   if (!IsCompleteSelfMade(present.certificates)) present.certificates = local.certificates;
   if (present.path_secret.empty()) present.path_secret = local.path_secret;
