@@ -56,7 +56,8 @@ struct CoverageReport {
   // Truce, or whose objects it cannot read.
   std::vector<std::string> xrd_groups;
   std::vector<std::string> missing_xrd_groups;
-  // Of the entries that send CREATE: the fate of declarations while Truce is away. Empty: none.
+  // Of the entries that send CREATE: the failure policy, which declarations meet while Truce is
+  // away. Empty: none.
   std::string failure_policy;
   // Of the kind that failed first; nothing: all can be listed and watched.
   std::optional<Timestamp> failing_since;

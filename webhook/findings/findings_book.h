@@ -38,7 +38,7 @@ struct LiveFinding {
   std::string remedy;         // what the reader can do
   Timestamp since{};          // when the state itself began, as far as known
   // Whom it concerns (AddConcerned): each once, sorted. No namespace: the installation, or what
-  // could not be looked up; an empty one: what is in none.
+  // could not be looked up; an empty one: objects in none.
   std::vector<std::string> namespaces;
   std::vector<std::string> services;
   std::string id;          // FindingId; set by the book, as the next
