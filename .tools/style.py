@@ -44,6 +44,9 @@ PIECE_OF_A_TEXT = re.compile(
     r"(?:\(\))?\s*\.(?:find|starts_with|ends_with)\(")
 # There the texts are those of the JSON parser, in our words as far as it tells.
 MAY_LOOK_FOR_PIECES = {"tests/unit/codec_contract_test.cc"}
+# A comment names the thing: no subject "what" or "who", but in questions.
+SUBJECT = re.compile(r"(?:^|[.?!]) +(?:What|Who|Whose)\b(?![^.?!]*\?)")
+NAMES_THINGS = ("registry/", "policies/", "webhook/", "certs/")
 SLEEP = re.compile(r"\b(sleep_for|sleep_until|usleep|nanosleep|time\.sleep)\s*\(|^\s*sleep \d")
 BAD_NAMES = {"utils", "util", "helpers", "helper", "misc", "common", "utility"}
 SECRETS_OF_THE_DESK = re.compile(r"(?<![\w/])/(work|root)/\w")
@@ -82,6 +85,12 @@ def check_file(name: str, lines: list[str]) -> list[str]:
         text = "\n".join(lines)
         found += [f"{name}:{text.count(chr(10), 0, match.start()) + 1}: compare a value, or the whole text"
                   for match in PIECE_OF_A_TEXT.finditer(text)]
+    if name.startswith(NAMES_THINGS) and name.endswith((".cc", ".h")):
+        text = "\n".join(lines) + "\n"
+        for block in re.finditer(r"(?:^[ \t]*//.*\n)+|//.*", text, re.MULTILINE):
+            if SUBJECT.search(re.sub(r"\s*//\s*", " ", block.group())):
+                line = text.count("\n", 0, block.start()) + 1
+                found.append(f"{name}:{line}: a comment's subject is its thing, not what or who")
     if Path(name).stem in BAD_NAMES:
         found.append(f"{name}:1: the name says nothing")
     if name.endswith(".h"):
@@ -145,6 +154,10 @@ def self_test() -> list[str]:
         failed.append("the rule on namespaces of tests does not find its example")
     if not check_file("tests/unit/a_test.cc", ["  EXPECT_NE(answer.message.find(\"owned\"), std::string::npos);"]):
         failed.append("the rule on pieces of texts does not find its example")
+    if not check_file("registry/a.cc", ["// One.", "// What a row has: two."]):
+        failed.append("the rule on subjects of comments does not find its example")
+    if check_file("registry/a.cc", ["// What holds it", "// up?"]):
+        failed.append("the rule on subjects of comments finds a question")
     if not check_file("registry/a.h", ["#ifndef A_H"]):
         failed.append("the rule on header guards does not find its example")
     return failed

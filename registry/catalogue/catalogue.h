@@ -115,7 +115,7 @@ struct NameRule {
   std::string regex;  // RE2 syntax, the whole value must match; "" = none
   std::size_t min_length = 0;
   std::size_t max_length = 0;
-  std::string extra_rule;  // for people: what the pattern cannot say
+  std::string extra_rule;  // for people: rules beyond the pattern
 };
 
 // The type writes into a parent. Two declarations with equal keys overwrite each other; additive:
@@ -179,7 +179,7 @@ struct TypeSpec {
   std::optional<Attachment> attachment;
   std::string family;             // how the provider forms the external name; for people
   std::string default_quota;      // for people; "" = not known
-  std::string if_already_exists;  // for people: what creating a taken name does; "" = not known
+  std::string if_already_exists;  // for people: effect of creating a taken name; "" = not known
   std::string note;               // for people
   std::string origin;             // the row's place: "schema/aws-types.tsv:17"
 
@@ -199,7 +199,7 @@ struct TypeSpec {
   std::string_view Service() const;
 };
 
-// What FindKind found.
+// The result of FindKind.
 struct KindEntry {
   std::string_view group;
   std::string_view kind;

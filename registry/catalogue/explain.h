@@ -9,7 +9,7 @@
 
 namespace truce {
 
-// What a second declaration of a taken resource meets when no mode is configured: "deny" if the
+// The mode for a second declaration of a taken resource when none is configured: "deny" if the
 // type's scope is researched, else "warn".
 std::string_view DefaultConflict(const TypeSpec& spec);
 
@@ -17,7 +17,7 @@ std::string_view DefaultConflict(const TypeSpec& spec);
 // crossplane.io/external-name, else metadata.name"; with default and normalisation.
 std::string Describe(const KeyPart& part);
 
-// What to say where there is no such type: "no type 's3/Bukket'; did you mean 's3/Bucket'?", or how
+// The message where there is no such type: "no type 's3/Bukket'; did you mean 's3/Bucket'?", or how
 // to see all.
 std::string NoType(std::string_view type, const Catalogue& catalogue);
 

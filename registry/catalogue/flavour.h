@@ -1,5 +1,5 @@
-// Flavours of kinds: whose controllers read an object, hence how it is written. One table; whoever
-// must know what differs between flavours asks it.
+// Flavours of kinds: the controllers that read an object, hence how it is written. One table tells
+// all differences between flavours.
 #ifndef TRUCE_REGISTRY_CATALOGUE_FLAVOUR_H_
 #define TRUCE_REGISTRY_CATALOGUE_FLAVOUR_H_
 

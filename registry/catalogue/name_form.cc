@@ -170,7 +170,7 @@ Result<NameForm> NameForm::Parse(std::string_view text) {
       if (close == kNowhere) return InvalidArgument("braces do not match");
       TRUCE_ASSIGN_OR_RETURN(token, ParsePlaceholder(text.substr(1, close - 1)));
       used = close + 1;
-      // What may contain slashes and stands directly before a part is the path to it.
+      // A placeholder that may contain slashes, directly before a part, is the path to that part.
       if (token.deep && text.substr(used).starts_with('{')) token.kind = Token::Kind::kPath;
     } else if (text.front() == '?') {
       token.kind = Token::Kind::kAlnum;

@@ -18,7 +18,8 @@
 
 namespace truce {
 
-// What a text says. Views of the text that was read and of the form; empty: it does not say.
+// The parts that a text tells. Views of the text that was read and of the form; empty: it does not
+// say.
 struct NameReading {
   std::string_view partition;  // "aws"
   std::string_view region;
@@ -37,7 +38,8 @@ class NameForm {
   // Errors: kInvalidArgument, what is wrong with the pattern and how to mend it.
   static Result<NameForm> Parse(std::string_view text);
 
-  // What `value` says; nothing when it has another form. Takes time in proportion to its length.
+  // The reading of `value`; nothing when it has another form. Takes time in proportion to its
+  // length.
   std::optional<NameReading> Read(std::string_view value) const;
 
   const std::string& text() const { return text_; }

@@ -56,7 +56,7 @@ void Dns(std::string& value) {
   if (std::string_view(value).starts_with("\\052")) value.replace(0, 4, "*");
 }
 
-// What is no block of addresses stays.
+// A text that is no block of addresses stays.
 void Cidr(std::string& value) {
   constexpr std::size_t kByte = 8;
   const std::size_t slash = value.find('/');

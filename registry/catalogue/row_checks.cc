@@ -11,7 +11,7 @@
 namespace truce {
 namespace {
 
-// What the error says besides the place of the row.
+// An error: `message` behind the place of the row and the column.
 Error Fault(const TypeSpec& spec, std::string_view column, std::string message) {
   return Error{ErrorCode::kInvalidArgument, std::move(message)}.Within(column).Within(spec.origin);
 }
@@ -223,7 +223,7 @@ Result<void> CheckWithin(const TypeSpec& spec, std::span<const TypeSpec> types) 
   return {};
 }
 
-// What parts of one type make of each other.
+// Conditions that parts of one type set each other.
 Result<void> CheckConditions(const TypeSpec& spec) {
   for (const KeyPart& part : spec.parts) {
     if (part.only && !(HasPart(spec.parts, part.only->part) && part.default_value)) {

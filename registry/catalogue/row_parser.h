@@ -18,7 +18,7 @@ namespace truce {
 Result<std::vector<TypeSpec>> ParseTypes(std::string_view text, std::string_view file_name,
                                          std::span<const TypeSpec> known);
 
-// What one row cannot show: kinds and names are unique, references exist, spaces agree. `types`
+// Checks across rows: kinds and names are unique, references exist, spaces agree. `types`
 // sorted by name. Errors as above, with the place of the row at fault.
 Result<void> CheckTypes(std::span<const TypeSpec> types);
 

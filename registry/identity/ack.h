@@ -15,7 +15,7 @@
 
 namespace truce {
 
-// What a Namespace says to ACK's controllers, by its annotations.
+// The annotations of a Namespace for ACK's controllers.
 struct AckNamespace {
   std::string account;  // 12 digits, or empty
   ConfigDefaults defaults;

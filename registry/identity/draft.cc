@@ -106,7 +106,7 @@ void AddId(const Draft& draft, DeclaredResource& resource) {
   }
   AddName(std::move(name), id.observed, resource);
   if (id.in_partition || resource.further_account.empty()) return;
-  // The id counts within an account: who knows the account declares it under that one.
+  // The id counts within an account: it is declared under the account where that is known.
   AddName(AssignedName(InFurtherAccount(resource), *draft.type, id),
           id.observed || draft.each.further_observed, resource);
 }
@@ -163,7 +163,7 @@ bool LeaveOthers(DeclaredResource& resource, std::string_view shown_arn) {
   return false;
 }
 
-// What people call the value: as they wrote it, unless normalising changed more than its case.
+// The value for readers: as they wrote it, unless normalising changed more than its case.
 std::string_view ForReaders(const Element& element) {
   return element.shown.size() == element.value.size() ? element.shown : element.value;
 }
@@ -437,7 +437,7 @@ bool KeyedByExternalName(const Draft& draft) {
                      [](const Reading& part) { return IsExternalName(*part.part); });
 }
 
-// The reading tells the whole key: whose resource it is, but for the account.
+// The reading tells the whole key, but for the account.
 bool TellsAll(const Draft& draft, const NameReading& reading) {
   return !reading.parts.empty() &&
          std::all_of(draft.parts.begin(), draft.parts.end(),

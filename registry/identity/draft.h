@@ -33,8 +33,8 @@ struct Draft {
   explicit Draft(const TypeSpec& spec);
 
   const TypeSpec* type;
-  // What each of its resources begins with: type, partition, account, region and what is missing of
-  // them, a further account, what is done to it.
+  // The fields that its resources share: type, partition, account, region and the missing ones of
+  // them, a further account, the intent.
   DeclaredResource each;
   std::vector<Reading> parts;  // of the key, in the catalogue's order
   std::vector<Reading> extra;  // beside the key
@@ -47,7 +47,7 @@ struct Draft {
 void TakeRegion(std::string_view region, std::string missing, const PartContext& context,
                 Draft& draft);
 
-// What lies in a parent lies where the parent does: where its ARN, its URL or another form of its
+// A resource in a parent lies where the parent does: where its ARN, its URL or another form of its
 // name (the first part) tells region and account, those count, as an account field of the type
 // would. They may be others than the object's and its ProviderConfig's.
 void LieWithParent(Draft& draft);

@@ -91,7 +91,7 @@ std::string_view ArgoApplication(std::string_view tracking_id) {
   return HasOneSlash(kind) && HasOneSlash(tracking_id) ? application : std::string_view();
 }
 
-// What names the service of an object.
+// The mark that names the service of an object.
 struct ServiceMark {
   std::string_view name;  // empty: nothing does
   std::string_view place;
@@ -199,8 +199,8 @@ ProviderConfigName ConfigOf(const ObjectView& view, const KindEntry& kind) {
     return {{}, std::string(flavour.config_kind), {}, std::string(view.ns)};
   }
   const Value reference = view.provider_config;
-  // What the provider takes where the object says nothing: two objects of one ProviderConfig,
-  // one of which does not name it, must have one provisional account.
+  // The provider takes "default" where the object names none: two objects of one ProviderConfig
+  // must have one provisional account, also where only one names it.
   ProviderConfigName config{
       std::string(flavour.ConfigGroup()), std::string(flavour.config_kind), {}, "default"};
   if (const std::string_view name = StringOf(reference.Child("name")); !name.empty()) {

@@ -68,7 +68,7 @@ std::string_view StringOf(Value value);
 
 // The owning service by the glossary's precedence: a configured label, the Argo CD application
 // (tracking id, else its label), app.kubernetes.io/part-of, app.kubernetes.io/instance, the Helm
-// release, namespace/name. What cannot stand in a sentence (control characters, length) is passed
+// release, namespace/name. A text that fits no sentence (control characters, length) is passed
 // over.
 std::string ServiceOf(const ObjectView& view, const IdentityRules& rules);
 
@@ -77,7 +77,7 @@ std::string ServiceOf(const ObjectView& view, const IdentityRules& rules);
 // Empty: nowhere, it is its own name.
 std::string ServiceSourceOf(Value object, const ObjectFacts& facts, const IdentityRules& rules);
 
-// What a declaration of Crossplane does to its resource, from its management policies and deletion
+// The intent of a declaration of Crossplane, from its management policies and deletion
 // policy (crossplane-runtime, pkg/reconciler/managed/policies.go; the older singular field too).
 Intent IntentOf(const ObjectView& view, Flavour flavour);
 
@@ -127,8 +127,7 @@ const OutsideEndpoint* EndpointOf(const ProviderConfigName& config, const TypeSp
 // Whether the endpoint is a name space of its own by IdentityRules::name_spaces.
 bool HasNameSpace(const IdentityRules& rules, const OutsideEndpoint& endpoint);
 
-// "?cluster/group/kind/namespace/name" of the ProviderConfig: what stands in a key for an unknown
-// account.
+// "?cluster/group/kind/namespace/name" of the ProviderConfig: replaces an unknown account in a key.
 std::string ProvisionalAccountOf(const ProviderConfigName& config, std::string_view cluster);
 
 // The path of a field, such as "status.atProvider.arn", that Identify reads names from and in which

@@ -29,8 +29,8 @@ std::string_view GroupOf(std::string_view api_version) {
   return slash == std::string_view::npos ? std::string_view() : api_version.substr(0, slash);
 }
 
-// Reads {apiVersion, kind, namespace, name, uid} in an object of `cluster`; what is named lives in
-// `ns` unless it says otherwise. Nothing where it names nothing.
+// Reads {apiVersion, kind, namespace, name, uid} in an object of `cluster`; the named object lives
+// in `ns` unless the reference says otherwise. Nothing where it names nothing.
 std::optional<ObjectRef> ReadReference(Value reference, std::string_view cluster,
                                        std::string_view ns) {
   const auto text = [&](std::string_view name) { return StringOf(reference.Child(name)); };
@@ -171,7 +171,7 @@ void ReadParts(const ObjectView& view, const KindEntry& kind, const PartContext&
   }
   FillFromNames(draft.parts, context);
   LieWithParent(draft);
-  // What stands beside the key is dropped when it is bad, never refused.
+  // A bad value beside the key is dropped, never refused.
   std::vector<BadName> ignored;
   const PartContext beside{.type = context.type,
                            .catalogue = context.catalogue,

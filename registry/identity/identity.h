@@ -20,8 +20,8 @@
 
 namespace truce {
 
-// A part that is not known yet because the object names another object instead of a value. What the
-// registry knows of that object may stand in (see Resolve).
+// A part that is not known yet because the object names another object instead of a value. The
+// registry's knowledge of that object may replace it (see Resolve).
 struct Reference {
   std::string part;  // of the type's key: "bucket"
   std::string type;  // what it must name: "s3/Bucket"; empty when the catalogue cannot tell
@@ -121,7 +121,7 @@ struct LineageFields {
 // metadata.resourceVersion as a number; nothing: it is none, and cannot be compared.
 std::optional<std::uint64_t> VersionNumber(std::string_view version);
 
-// What the core reads of one version of one object.
+// The facts that the core reads of one version of one object.
 struct ObjectFacts {
   Slot slot;
   Uid uid;
@@ -154,7 +154,7 @@ struct ObjectFacts {
   // Of a managed resource: IdentityRules::account_fields of its ProviderConfig; "none": there is no
   // such; empty: not known.
   std::string account_fields;
-  // What a watch adds, of a version that it shows in order (E8): these fields were the only ones
+  // Added by a watch, of a version that it shows in order (E8): these fields were the only ones
   // since the object was made; its status was written since they are these, and says that its
   // provider found the resource.
   bool fields_all_along = false;
@@ -205,8 +205,8 @@ struct FormerAccount {
   bool operator==(const FormerAccount&) const = default;
 };
 
-// An endpoint that is not AWS: LocalStack, MinIO, Ceph. What a ProviderConfig sends there lies in a
-// name space of its own (N6), written in names where AWS's are told by their partition.
+// An endpoint that is not AWS: LocalStack, MinIO, Ceph. Resources of a ProviderConfig that leads
+// there lie in a name space of their own (N6), written in names where AWS's have their partition.
 struct OutsideEndpoint {
   std::string host;                // as it is written, in small letters: "localstack.dev:4566"
   std::set<std::string> services;  // "s3": whose kinds go there; empty: all
@@ -215,7 +215,7 @@ struct OutsideEndpoint {
 };
 using OutsideEndpoints = std::map<ProviderConfigName, OutsideEndpoint>;
 
-// What a namespace says for the objects of ACK in it that do not say it themselves.
+// Defaults of a namespace for the objects of ACK in it that do not say it themselves.
 struct ConfigDefaults {
   std::string region;             // empty: none
   std::set<std::string> deletes;  // services ("s3") whose controllers are to delete resources
@@ -235,8 +235,8 @@ struct IdentityRules {
   const Catalogue* catalogue = nullptr;
   MappingRules mappings;
   std::map<ProviderConfigName, std::string> accounts;  // → 12 digits
-  // What a version from before the edit was declared in: for the watch, which is told such versions
-  // late. A review is told the version that it would replace, and knows none.
+  // The account of a version from before the edit: for the watch, which gets such versions late. A
+  // review gets the version that it would replace, and knows none.
   std::map<ProviderConfigName, FormerAccount> former;
   // Of each ProviderConfig, what its account depends on, as a digest; nothing: not known, since
   // ProviderConfigs are not watched. One that is missing does not exist.
@@ -265,7 +265,8 @@ inline constexpr std::size_t kResourcesMax = 1024;
 ObjectFacts Identify(Value object, const GroupKind& kind, const IdentityRules& rules,
                      std::string_view default_ns = {});
 
-// What one mapping rule reads from `root`: a whole Kubernetes object, or a chart's values.
+// The facts that one mapping rule reads from `root`: a whole Kubernetes object, or a chart's
+// values.
 struct MappedFacts {
   std::vector<DeclaredResource> resources;
   std::vector<BadName> bad_names;
@@ -274,13 +275,13 @@ struct MappedFacts {
 MappedFacts ReadMapping(Value root, const MappingRule& rule, const Catalogue& catalogue);
 
 // The identity under the ProviderConfig's provisional account where the object has one, whatever is
-// known of the account: what its own fields declare.
+// known of the account: the declaration of its own fields.
 ResourceIdentity DeclaredIdentity(const DeclaredResource& resource);
 
 // Fills the part that `reference` stands for with `value` (the name of the resource that the
-// referenced object declares) and makes the key if that was the last missing part: what a value in
-// its place would have declared. Only for a reference of `resource`, found in
-// `resource.references`, which is removed. False: the object's status is of another resource.
+// referenced object declares) and makes the key if that was the last missing part, as a value in
+// its place would have done. Only for a reference of `resource`, found in `resource.references`,
+// which is removed. False: the object's status is of another resource.
 bool Resolve(DeclaredResource& resource, const Reference& reference, std::string_view value,
              const TypeSpec& spec);
 
@@ -318,9 +319,9 @@ struct PartyRules {
   // deny, and a tenant's ProviderConfig or external name takes none of them (W5).
   bool statuses_guarded = false;
 };
-// What `party` stands for by configuration: `service:<name>`; else `party` itself. Idempotent.
+// The party that configuration binds `party` to: `service:<name>`; else `party` itself. Idempotent.
 PartyId Bound(const PartyId& party, const PartyRules& rules);
-// Whether both stand for one party.
+// Whether both are bound to one party.
 bool OneParty(const PartyId& a, const PartyId& b, const PartyRules& rules);
 
 }  // namespace truce

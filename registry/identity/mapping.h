@@ -2,7 +2,7 @@
 //
 // Claims and composites declare nothing by themselves. A rule gives a value, path or constant for
 // every part of the type's scope; where a part is missing the declaration is partial: it warns,
-// never denies, never reserves. It knows no ProviderConfig: what it declares lies in AWS, wherever
+// never denies, never reserves. It knows no ProviderConfig: its resources lie in AWS, wherever
 // that leads (finding outside-endpoint says so).
 #ifndef TRUCE_REGISTRY_IDENTITY_MAPPING_H_
 #define TRUCE_REGISTRY_IDENTITY_MAPPING_H_

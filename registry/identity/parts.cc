@@ -328,8 +328,8 @@ std::string AddElement(Reading& reading, std::string_view raw, const PartContext
 
 namespace {
 
-// What stands for the external name where that is an ARN or a URL: the part that it tells, also for
-// a value beside the key that is the same text.
+// Replaces an external name that is an ARN or a URL by the part that it tells, also for a value
+// beside the key that is the same text.
 std::string_view ToldByAddress(const KeyPart& part, const PartContext& context) {
   for (const KeyPart& other : context.type.parts) {
     if (SameSource(other, part)) return context.external->Part(other.name);

@@ -20,7 +20,7 @@ struct Element {
   std::string_view shown;  // as written; valid while the object's document and the catalogue live
 };
 
-// What an object says about one part of a type.
+// The value of one part of a type, as an object states it.
 struct Reading {
   const KeyPart* part = nullptr;
   std::vector<Element> elements;  // one, or the set of a list part in document order
@@ -28,8 +28,8 @@ struct Reading {
   std::optional<Reference> reference;
   bool by_default = false;  // no field states it
   bool replaced = false;    // DeclaredResource::replaced
-  // What the last value tells beside the name: read by the forms of the type that the part refers
-  // to, or as an ARN. Views of the object's document.
+  // Region, account and parts that the last value tells beside the name: read by the forms of the
+  // type that the part refers to, or as an ARN. Views of the object's document.
   std::optional<NameReading> told;
 };
 
@@ -38,7 +38,7 @@ struct PartContext {
   const TypeSpec& type;
   const Catalogue& catalogue;
   std::vector<BadName>& bad_names;
-  // What the forms of the type read in the external name; null: it has none of them.
+  // The reading of the external name by the forms of the type; null: it has none of them.
   const NameReading* external = nullptr;
   // Gets what is said of a text that is no id (ObjectFacts::name_finding); null: nobody listens.
   std::string* finding = nullptr;
@@ -54,7 +54,7 @@ Reading ReadPart(const KeyPart& part, const ObjectView& view, const PartContext&
 // `function:orders:blue`.
 void FillFromNames(std::vector<Reading>& parts, const PartContext& context);
 
-// What `text` says by the first form of `type` that it has; nothing when it has none.
+// The reading of `text` by the first form of `type` that it has; nothing when it has none.
 std::optional<NameReading> ReadForm(std::string_view text, const TypeSpec& type);
 
 // Reads `text` by the template of its type's ARNs; nothing when it is none of these.
@@ -71,7 +71,7 @@ std::optional<NameReading> ReadArnPlace(std::string_view text);
 // of a sentence ("names nothing"); empty when all is well.
 std::string AddElement(Reading& reading, std::string_view raw, const PartContext& context);
 
-// What `text` says of `part`: a value, where it is empty the default, else nothing, since
+// The reading of `part` in `text`: a value, where it is empty the default, else nothing, since
 // `missing`.
 Reading ReadText(const KeyPart& part, std::string_view text, std::string missing,
                  const PartContext& context);

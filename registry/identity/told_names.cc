@@ -48,8 +48,8 @@ class Teller {
   }
 
  private:
-  // What most forms differ in, so that few of the catalogue's are read: the text before the first
-  // placeholder, the service of an ARN.
+  // Most forms differ in the text before the first placeholder, or in the service of an ARN: few of
+  // the catalogue's are read.
   bool MayFit(std::string_view form) const {
     const std::string_view begin = form.substr(0, form.find_first_of("{?"));
     if (!text_.starts_with(begin)) return false;
@@ -96,7 +96,7 @@ class Teller {
     return !reading.parts.empty();
   }
 
-  // What the text tells, else what the asker says; false where they differ.
+  // The text's value, else the asker's; false where they differ.
   static bool Choose(std::string_view told, const std::string& said, std::string& chosen) {
     if (!told.empty() && !said.empty() && told != said) return false;
     chosen = told.empty() ? said : std::string(told);

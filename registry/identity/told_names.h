@@ -1,4 +1,4 @@
-// What a text names by itself, without an object around it: an ARN, a URL, an id that AWS gave.
+// Names in a text by itself, without an object around it: an ARN, a URL, an id that AWS gave.
 #ifndef TRUCE_REGISTRY_IDENTITY_TOLD_NAMES_H_
 #define TRUCE_REGISTRY_IDENTITY_TOLD_NAMES_H_
 

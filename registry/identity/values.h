@@ -55,12 +55,12 @@ struct Slot {
 std::string ToText(const Slot& slot);
 // The inverse; nothing when `text` has not exactly five parts.
 std::optional<Slot> SlotFromText(std::string_view text);
-// The same into `slot`, for readers of many; false: what it holds then is of no use.
+// The same into `slot`, for readers of many; false: its content is of no use then.
 bool ReadSlot(std::string_view text, Slot& slot);
 // For people: "Bucket.s3.aws.upbound.io team-a/artifacts" (no namespace when cluster-scoped).
 std::string ForPeople(const Slot& slot);
 
-// What a declaration does to its resource, ordered by strength.
+// The effect of a declaration on its resource, ordered by strength.
 enum class Intent : std::uint8_t {
   kObserves,  // management policies exactly {Observe}
   kManages,   // writes; its deletion leaves the resource

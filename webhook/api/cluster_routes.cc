@@ -74,7 +74,7 @@ Result<HttpResponse> RecoveryAnswer(const Result<RecoveryView>& view) {
 
 class Handlers;
 
-// What an operation takes and needs.
+// One operation, and the rights that it needs.
 struct Route {
   const char* method;
   const char* path;
@@ -93,10 +93,10 @@ class Handlers final {
   Handlers(const RestApi& rest, ClusterPorts ports, const TrialBook& trials, UseLog& uses)
       : rest_(rest), ports_(std::move(ports)), trials_(trials), uses_(uses) {}
 
-  // What `route` answers a caller who may ask it.
+  // The answer of `route` to a caller who may ask it.
   Result<HttpResponse> Answer(const Route& route, RestCall& call) const {
     if (call.caller.kind == CallerKind::kOperator) return (this->*route.handler)(call);
-    // Whoever starts a second list before the first one is there waits for two.
+    // A second list at a time is refused: its caller would wait for two.
     std::optional<Turnstile::Turn> turn;
     if (route.lists_cluster) turn.emplace(listing_, "");
     if (turn && !turn->inside()) {

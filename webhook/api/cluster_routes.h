@@ -39,7 +39,8 @@ struct ConflictPage;
 struct Suspension;
 struct TagWar;
 
-// Port: what the detectors found. Thread-safe; answers within ten seconds, names in half a minute.
+// Port: the findings of the detectors. Thread-safe; answers within ten seconds, names in half a
+// minute.
 class ClusterReports {
  public:
   virtual ~ClusterReports() = default;

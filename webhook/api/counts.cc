@@ -29,7 +29,7 @@ struct Cell {
 };
 using Cells = std::map<std::string, Cell, std::less<>>;
 
-// What is counted: ownerships of each service by type, or by account; of one account only.
+// The ownerships to count: those of each service by type, or by account; of one account only.
 struct MatrixQuestion {
   bool by_account = false;
   std::optional<std::string> account;

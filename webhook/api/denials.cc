@@ -19,10 +19,10 @@ namespace {
 
 constexpr std::string_view kDenialsPath = "/api/v1/denials/";
 
-// What became of a refused object since.
+// The fate of a refused object since.
 struct Aftermath {
   std::string_view outcome = "none";  // of admission: it was not admitted since
-  std::optional<Owner> owner;         // of what it declares now
+  std::optional<Owner> owner;         // of its present resource
 };
 
 Aftermath AftermathOf(const Denial& denial, const Facts& facts) {
@@ -32,7 +32,7 @@ Aftermath AftermathOf(const Denial& denial, const Facts& facts) {
   const auto meant = facts.Named(denial.key);
   std::optional<Row> other;
   for (Row& row : facts.RowsOfUid(object->uid)) {
-    // What it declared before is no answer to the refusal.
+    // Its earlier declarations are no answer to the refusal.
     if (row.at < denial.last) continue;
     if (meant && row.id.resource == meant->resource) {
       auto owner = facts.OwnerOf(row.id.resource);

@@ -57,7 +57,7 @@ class OverrideBook final {
       : store_(store), clock_(clock), ids_(std::move(ids)), on_change_(std::move(on_change)) {}
 
   // Takes over what the registry has: once when the store is open, and from time to time where
-  // other servers make some. Errors: those of the store; kDataLoss: what is kept cannot be read.
+  // other servers make some. Errors: those of the store; kDataLoss: the stored ones cannot be read.
   // Then those that hold go on.
   Result<void> Load(Deadline deadline);
 

@@ -29,7 +29,7 @@ enum class ProblemType {
 
 struct Problem {
   ProblemType type = ProblemType::kInternal;
-  std::string detail;  // one sentence: what is wrong with this request
+  std::string detail;  // one sentence: the fault of this request
   std::string remedy;  // what to do; empty: the type's own
 };
 
@@ -42,7 +42,7 @@ HttpResponse ProblemResponse(const Problem& problem);
 HttpResponse ProblemResponse(const Error& error);
 HttpResponse ProblemResponse(ProblemType type, std::string detail);
 
-// What a handler answers: its response, or the problem that its error is.
+// The answer of a handler: its response, or the problem that its error is.
 HttpResponse AnswerOf(Result<HttpResponse> answer);
 
 // A JSON answer; `tag`: its entity tag, unless it is empty.

@@ -24,10 +24,11 @@ constexpr std::string_view kMutesPath = "/api/v1/mutes";
 // Of an id as many characters as tell it from the others are enough.
 constexpr std::size_t kIdBytesMin = 4;
 constexpr std::size_t kIdBytesMax = 10;
-// Who may be asked about, of one finding: beyond, it is told as to a stranger.
+// The namespaces of one finding that the caller's rights are asked for; beyond, it is shown as to a
+// stranger.
 constexpr std::size_t kNamespacesAskedMax = 8;
 
-// What a list is asked for.
+// The filter of a list.
 struct Filter {
   std::optional<Detector> rule;
   std::string ns;
@@ -125,7 +126,7 @@ class Findings final {
 
   std::optional<Timestamp> AsOf() const { return reports_ ? reports_->AsOf() : std::nullopt; }
 
-  // What the caller, who may list in `ns` (empty: in all namespaces), is told of `finding`.
+  // `finding` as the caller, who may list in `ns` (empty: in all namespaces), may see it.
   LiveFinding ToldOf(const RestCall& call, const std::string& ns,
                      const LiveFinding& finding) const {
     if (ns.empty() || call.policy->disclosure == Disclosure::kFull) return finding;
@@ -188,8 +189,8 @@ class Findings final {
     LiveFinding told;
   };
 
-  // The one whose id begins with `word`. Who may see none of it learns nothing of whether there is
-  // one. Errors: kInvalidArgument, kNotFound, those of asking for rights.
+  // The one whose id begins with `word`. A caller who may see none of it does not learn whether
+  // there is one. Errors: kInvalidArgument, kNotFound, those of asking for rights.
   Result<Found> FindFor(const RestCall& call, const std::string& word) const {
     const bool is_id = word.size() >= kIdBytesMin && word.size() <= kIdBytesMax &&
                        word.find_first_not_of(kIdCharacters) == std::string::npos;
@@ -210,7 +211,7 @@ class Findings final {
     return std::move(found.front());
   }
 
-  // What the caller is told of `finding`; nothing: it may not know of it.
+  // `finding` as the caller may see it; nothing: the caller may not know of it.
   Result<std::optional<LiveFinding>> AsVisible(const RestCall& call,
                                                const LiveFinding& finding) const {
     TRUCE_ASSIGN_OR_RETURN(const bool all, MayList(call, ""));

@@ -1,5 +1,5 @@
-// What reviews found lately: DenialBook, who was refused what, which is no part of the registry's
-// truth; and TrialBook, what `enforce` would have refused while a rule only audits or warns: the
+// Recent results of reviews: DenialBook, the refusals, which are no part of the registry's truth;
+// and TrialBook, the refusals that `enforce` would have made while a rule only audits or warns: the
 // evidence on which a team switches a rule on. Several servers on one registry exchange theirs.
 //
 //   GET /api/v1/trial[?since=TIME]

@@ -1,4 +1,4 @@
-// What each alert means and the one command that mends it: pages that alerts link to.
+// The meaning of each alert and the one command that mends it: pages that alerts link to.
 //
 // GET /runbook          308 /runbook/
 // GET /runbook/         200 every row of the failure card, a page without scripts and styles

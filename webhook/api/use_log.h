@@ -1,4 +1,4 @@
-// UseLog: who read which report of the whole cluster, in the audit log.
+// UseLog: the reads of reports of the whole cluster, with their callers, in the audit log.
 #ifndef TRUCE_WEBHOOK_API_USE_LOG_H_
 #define TRUCE_WEBHOOK_API_USE_LOG_H_
 

@@ -1,5 +1,5 @@
-// What Truce was told: every setting as a plain value, in the policies' own types where they have
-// one. How settings are read is in load.h, which settings exist in keys.h.
+// The configuration of Truce: every setting as a plain value, in the policies' own types where they
+// have one. How settings are read is in load.h, which settings exist in keys.h.
 #ifndef TRUCE_WEBHOOK_CONFIG_CONFIG_H_
 #define TRUCE_WEBHOOK_CONFIG_CONFIG_H_
 
@@ -24,7 +24,7 @@ namespace truce {
 enum class UnboundComposites : std::uint8_t { kRefused, kClaimable };
 std::string_view Name(UnboundComposites value);
 
-// What is known of where a PostgreSQL database keeps what it acknowledged.
+// Where a PostgreSQL database keeps its acknowledged writes, as far as is known.
 enum class StoreDurability : std::uint8_t {
   kReplicated,  // on a synchronous standby too; without one Truce warns
   kRequired,    // the same; without one the server does not start

@@ -16,7 +16,7 @@
 
 namespace truce {
 
-// What a value must be, beyond its type.
+// The form of a value, beyond its type.
 enum class Check : std::uint8_t {
   kNone,
   kAddress,     // HOST:PORT, [IPV6]:PORT

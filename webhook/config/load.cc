@@ -189,12 +189,12 @@ class Loader {
   // A mistyped variable would silently do nothing. Kubernetes itself adds variables for a Service
   // named "truce" to every container; these are no slips.
   void WarnOfUnknownVariables() {
-    // Besides the settings' own: what commands read.
+    // Variables of commands, besides those of settings.
     std::vector<std::string> known = {"TRUCE_CONFIG",     "TRUCE_SERVER",         "TRUCE_TOKEN",
                                       "TRUCE_TOKEN_FILE", "TRUCE_CA_FILE",        "TRUCE_NAMESPACE",
                                       "TRUCE_VIA",        "TRUCE_SERVICE_ACCOUNT"};
     for (const Key& key : Keys()) known.push_back(VariableOf(key.name));
-    // What all have in common makes no two of them alike.
+    // The prefix that all share makes no two of them alike.
     constexpr std::string_view kPrefix = "TRUCE_";
     std::vector<std::string_view> candidates;
     for (const std::string_view each : known) candidates.push_back(each.substr(kPrefix.size()));

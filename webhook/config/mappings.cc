@@ -16,7 +16,7 @@ constexpr std::string_view kPathHelp =
 constexpr std::string_view kValuesPathHelp =
     "; a path names members of the values, as objectStorage.*.name";
 
-// What holds for all paths of one rule.
+// The context of all paths of one rule.
 struct RuleContext {
   const NodeReader& reader;
   FieldPath::Root root;

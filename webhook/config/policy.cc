@@ -128,8 +128,8 @@ void AddLabelKeys(const ModeRules& modes, std::vector<std::string>& keys) {
   keys.erase(std::unique(keys.begin(), keys.end()), keys.end());
 }
 
-// Compiles everything about names; `modes` says whether the convention is on, `aws` is what AWS
-// says of them. Errors: kInvalidArgument, "file:line: path: what is wrong; how to mend it".
+// Compiles everything about names; `modes` says whether the convention is on, `aws` has the rules
+// of AWS. Errors: kInvalidArgument, "file:line: path: what is wrong; how to mend it".
 Result<std::shared_ptr<const NamePolicy>> NamesFrom(const Config& config,
                                                     const Catalogue& catalogue,
                                                     const ModeRules& modes,
@@ -221,7 +221,7 @@ Result<std::shared_ptr<const AdmissionPolicy>> PolicyFrom(const Config& config,
   // Without a watch nothing proves reservations: a limit would close a namespace for good.
   if (!config.no_cluster) {
     policy->limits.old = static_cast<std::size_t>(config.reservation_cap);
-    // What is young now is old in a minute.
+    // A young reservation is old in a minute.
     policy->limits.young =
         static_cast<std::size_t>(std::max(config.reservation_burst, config.reservation_cap));
   }

@@ -53,7 +53,7 @@ ReloadOutcome ConfigHolder::Poll(const TakeOver& take_over) {
   Result<void> taken = take_over(snapshot);
   if (!taken.ok()) {
     std::string message = std::move(taken).error().message;
-    // What stands at a line names the file already.
+    // An error at a line names the file already.
     if (!message.starts_with(sources_.file + ":")) message.insert(0, sources_.file + ": ");
     return Refuse(std::move(content).value(), std::move(message));
   }

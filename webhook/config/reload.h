@@ -12,7 +12,7 @@
 
 namespace truce {
 
-// What one look at the file found.
+// The result of one look at the file.
 struct ReloadOutcome {
   enum class Kind {
     kUnchanged,

@@ -1,5 +1,5 @@
-// Readers of `rules`, `exemptions` and `naming`. What rules, types, templates and patterns mean is
-// checked where the policy is built (webhook/config/policy.h); the locations are kept for that.
+// Readers of `rules`, `exemptions` and `naming`. PolicyFrom (webhook/config/policy.h) checks the
+// meaning of rules, types, templates and patterns; the locations are kept for that.
 #include <array>
 #include <charconv>
 #include <utility>

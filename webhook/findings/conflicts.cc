@@ -156,7 +156,7 @@ std::string Whose(const ConflictSide& side, const Conflict& conflict) {
   return side.service.empty() ? Shown(side, conflict) : "service \"" + Said(side.service) + '"';
 }
 
-// The first step: who keeps it. `conflict` has two sides or more.
+// The first step: the choice of the side that keeps it. `conflict` has two sides or more.
 std::string KeeperStep(const Conflict& conflict) {
   constexpr std::size_t kOffersMax = 3;  // a conflict of more is told in a text of bounded length
   const ConflictSide& keeper = conflict.sides.front();

@@ -77,7 +77,7 @@ ConflictPage ConflictsAfter(const AllFacts& facts, const KeyText& after, std::si
 // The conflicts of the registry by key, read a page at a time; at most 20,000. Errors: the store's.
 Result<std::vector<Conflict>> AllConflicts(const Store& store, Deadline deadline);
 
-// What to do, step by step, so that one side keeps the resource and nobody loses it. In order;
+// The steps by which one side keeps the resource and nobody loses it. In order;
 // never empty. The one wording of `truce conflicts`, findings, Events and resolutions.
 std::vector<std::string> ResolutionSteps(const Conflict& conflict);
 
@@ -106,7 +106,7 @@ LiveFinding FindingAbout(Detector detector, const Owner& owner);
 std::string ConflictsText(std::span<const Conflict> conflicts, std::span<const TagWar> wars,
                           bool wide);
 
-// What one conflict means and how it ends, as a numbered list.
+// The meaning of one conflict, and the steps that end it, as a numbered list.
 std::string ConflictText(const Conflict& conflict, const TagWar* war);
 
 }  // namespace truce

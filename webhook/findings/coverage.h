@@ -1,4 +1,5 @@
-// Detector not-covered, and the report `truce coverage`: what is not protected, and why. Pure.
+// Detector not-covered, and the report `truce coverage`: the kinds that are not protected, and why.
+// Pure.
 #ifndef TRUCE_WEBHOOK_FINDINGS_COVERAGE_H_
 #define TRUCE_WEBHOOK_FINDINGS_COVERAGE_H_
 
@@ -55,7 +56,8 @@ struct CoverageReport {
   // Truce, or whose objects it cannot read.
   std::vector<std::string> xrd_groups;
   std::vector<std::string> missing_xrd_groups;
-  // Of the entries that send CREATE: what becomes of declarations while Truce is away. Empty: none.
+  // Of the entries that send CREATE: the failure policy, which declarations meet while Truce is
+  // away. Empty: none.
   std::string failure_policy;
   // Of the kind that failed first; nothing: all can be listed and watched.
   std::optional<Timestamp> failing_since;

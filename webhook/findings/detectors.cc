@@ -120,7 +120,8 @@ void Detectors::SetReady(std::chrono::milliseconds took) {
   watched_.With([&](WatchedCluster& cluster) { cluster.ready = took; });
 }
 
-// Best effort: what cannot be looked up now is told to those only who may read everything.
+// Best effort: findings that cannot be looked up now are shown to those only who may read
+// everything.
 void Detectors::AddWhomTheyConcern(std::vector<LiveFinding>& found) const {
   const Deadline deadline = std::chrono::steady_clock::now() + kConcernedTime;
   for (std::size_t begin = 0; begin < found.size(); begin += kPage) {

@@ -49,8 +49,8 @@ class Detectors final : public SightObserver {
   explicit Detectors(DetectorPorts ports);
   ~Detectors() override;
 
-  // What the watcher must follow for the detectors, besides what the registry needs (role kOther).
-  // `webhook`: the name of the webhook configuration.
+  // The kinds that the watcher must follow for the detectors, besides those that the registry needs
+  // (role kOther). `webhook`: the name of the webhook configuration.
   std::vector<FollowedKind> Kinds(const std::string& webhook) const;
 
   void OnSighted(const ObservedVersion& observed) override;

@@ -126,7 +126,7 @@ std::chrono::milliseconds EventWriter::Write(ObjectEvent event) {
   const std::string json = EventJson(event, clock_.Now(), options_.reporter);
   const auto answer = api_.Create(EventKind(), NamespaceOf(event.object), json,
                                   std::chrono::steady_clock::now() + kCallTime);
-  // The name is made of the content: what exists was told already, before a restart too.
+  // The name is made of the content: an existing Event was told already, before a restart too.
   if (answer.ok() || answer.error().kind == ApiErrorKind::kAlreadyExists) {
     attempts_ = 0;
     ++(answer.ok() ? written_ : repeated_);

@@ -44,7 +44,7 @@ class EventWriter final {
   EventWriter(const EventWriter&) = delete;
   EventWriter& operator=(const EventWriter&) = delete;
 
-  // Ends the thread; what is queued is dropped, and `api` is not asked any more. Blocks at most for
+  // Ends the thread; queued Events are dropped, and `api` is not asked any more. Blocks at most for
   // the call under way. Idempotent.
   void Stop() { worker_.Stop(); }
 

@@ -1,6 +1,6 @@
-// Examiner: what a detector learns, and how it looks. One mutex guards all of what is learned; what
-// a pass over the registry collects is of the thread that examines. Includes what every detector
-// needs.
+// Examiner: the knowledge of a detector, and how it looks. One mutex guards all of that knowledge;
+// the collection of a pass over the registry is of the thread that examines. Includes the headers
+// that every detector needs.
 #ifndef TRUCE_WEBHOOK_FINDINGS_EXAMINER_H_
 #define TRUCE_WEBHOOK_FINDINGS_EXAMINER_H_
 
@@ -60,7 +60,7 @@ struct Examination {
   Timestamp now;
   const Surroundings& around;
   Guarded<WatchedCluster>& watched;  // its mutex guards what examiners learn, too
-  // All that a detector finds now; what it does not report stays as it was.
+  // All that a detector finds now; findings that it does not report stay as they were.
   std::function<void(Detector, std::vector<LiveFinding>)> report;
 };
 
@@ -82,7 +82,7 @@ class Examiner {
   // Whether it judges nothing before the first lists are applied.
   virtual bool NeedsLists() const { return true; }
 
-  // What it learns, under the mutex: from the watch,
+  // Sources of its knowledge, under the mutex: from the watch,
   virtual void OnSighted(const ObservedVersion& /*observed*/, Timestamp /*now*/) {}
   virtual void OnGone(const Uid& /*uid*/, const Slot& /*slot*/) {}
   virtual void OnKindState(const KindStatus& /*status*/) {}

@@ -1,4 +1,5 @@
-// FindingsBook: what the detectors find at present, each with when it was first and last seen.
+// FindingsBook: the present findings of the detectors, each with the times when it was first and
+// last seen.
 #ifndef TRUCE_WEBHOOK_FINDINGS_FINDINGS_BOOK_H_
 #define TRUCE_WEBHOOK_FINDINGS_FINDINGS_BOOK_H_
 
@@ -32,12 +33,12 @@ struct LiveFinding {
   std::vector<Slot> objects;  // those concerned; Events are written on them
   Mode mode = Mode::kWarn;    // its severity (SeverityOf); no worse than the detector's worst
   std::string resource;       // what it is about: S3 bucket "prod-artifacts"
-  std::string cause;          // one sentence: what is wrong; does not change from look to look
+  std::string cause;          // one sentence: the fault; does not change from look to look
   std::string evidence;       // what was seen: counts and rates, may change from look to look
   std::string remedy;         // what the reader can do
   Timestamp since{};          // when the state itself began, as far as known
   // Whom it concerns (AddConcerned): each once, sorted. No namespace: the installation, or what
-  // could not be looked up; an empty one: what is in none.
+  // could not be looked up; an empty one: objects in none.
   std::vector<std::string> namespaces;
   std::vector<std::string> services;
   std::string id;          // FindingId; set by the book, as the next
@@ -109,8 +110,8 @@ inline constexpr auto kFindingsTable = MakeTable<LiveFinding>(
 // their claims, and since when.
 std::map<GroupKind, Timestamp> UnseenKinds(const std::vector<LiveFinding>& findings);
 
-// What people call a finding by: 10 characters made of its detector and subject, the same after a
-// restart. Against chance, not against somebody who wants two findings to have one.
+// The name of a finding for people: 10 characters made of its detector and subject, the same after
+// a restart. Against chance, not against somebody who wants two findings to have one.
 std::string FindingId(Detector detector, std::string_view subject);
 
 struct FindingChange {

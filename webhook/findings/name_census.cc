@@ -27,7 +27,7 @@ namespace {
 using State = NameCensus::State;
 using Judged = NameCensus::Judged;
 
-// What stands between a rule and a fault that it found.
+// The state of a name with a fault: the rule may be off, or exempt it.
 State StateOf(const AppliedMode& applied) {
   if (applied.mode != Mode::kOff) return State::kViolating;
   return applied.exempt != nullptr ? State::kExempt : State::kConforming;
@@ -111,7 +111,7 @@ void NameCensus::Count(const std::string& service, Judged judged) {
     case State::kViolating:
       ++counts.violating;
       ++report_.violating;
-      // Counted all the same: what is not listed is told as a number.
+      // Counted all the same: the report gives the number of those not listed.
       if (report_.violations.size() >= kNameViolationsMax) return;
       judged.violation.service = service;
       report_.violations.push_back(std::move(judged.violation));
@@ -146,7 +146,7 @@ void NameCensus::Add(Value object, const GroupKind& kind) {
     if (resource.intent == Intent::kObserves) continue;
     const AwsNameRule* rule = policy_->names->aws->Find(resource.identity.type);
     if (rule == nullptr || NameOf(resource, *rule).empty()) continue;
-    // What a claim declares its managed resource declares again: one name.
+    // A claim and its managed resource declare the same name: it counts once.
     if (!resource.key().empty() && !seen_.insert(resource.key()).second) continue;
     if (service.empty()) service = ServiceOf(resource.key());
     Judged judged = Judge(c, resource, *rule);
@@ -179,7 +179,7 @@ namespace {
 std::vector<UseFault> UseFaultsOf(Value object, const GroupKind& kind, const NameSurvey& survey,
                                   Deadline deadline) {
   const AdmissionPolicy& policy = *survey.policy;
-  // As an update from nothing: what it has is all new, and its lineage is that of its uid.
+  // As an update from nothing: all its fields are new, and its lineage is that of its uid.
   ReviewCase asked;
   asked.request.operation = Operation::kUpdate;
   asked.request.object = Identify(object, kind, policy.identity);

@@ -56,7 +56,7 @@ struct NameViolation {
   bool operator==(const NameViolation&) const = default;
 };
 
-// What the rules about other owners' resources say of an object that exists: an attachment that
+// A fault of an existing object by the rules about other owners' resources: an attachment that
 // writes into another's resource, an observer without a share.
 struct UseFault {
   std::string rule;
@@ -139,7 +139,7 @@ std::string NameSummary(const NameReport& report);
 std::uint64_t PercentDone(const NameCounts& counts);
 // Names alone.
 std::string NameReportText(const NameReport& report);
-// What attachments and observers rely on without the owner's word; empty when nothing does.
+// Resources that attachments and observers use without the owner's word; empty when there are none.
 std::string UseFaultsText(const NameReport& report);
 
 }  // namespace truce

@@ -110,7 +110,7 @@ std::vector<ObjectEvent> EventsOf(const LiveFinding& finding, const KnownObjects
 void RefusalEvents::OnReview(const ReviewRecord& record) {
   const bool is_refusal =
       record.verdict == Verdict::kDenied && record.composite != nullptr && !record.dry_run;
-  // What was said is said again after an hour at the earliest.
+  // A refusal is told again after an hour at the earliest.
   constexpr std::uint64_t kRepetitionsLooked = 3;
   const bool was_said = record.repetition > kRepetitionsLooked && record.repetition % 1024 != 0;
   if (!is_refusal || was_said) return;

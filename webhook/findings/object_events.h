@@ -24,8 +24,8 @@ namespace truce {
 
 struct Object;
 
-// What is known of objects. Thread-safe; `store` must outlive it. Looking up may block for some
-// seconds; what the registry does not tell by then is not known.
+// Knowledge of objects. Thread-safe; `store` must outlive it. Looking up may block for some
+// seconds; without an answer of the registry by then an object is not known.
 struct KnownObjects {
   const Store& store;
   std::function<std::optional<ServedKind>(const GroupKind&)> kind_of;  // as it is served
@@ -53,7 +53,7 @@ std::vector<ObjectEvent> EventsOf(const Refusal& refusal, const KnownObjects& ob
 std::vector<ObjectEvent> EventsOf(const LiveFinding& finding, const KnownObjects& objects,
                                   bool discreet);
 
-// What makes Events of reviews. Thread-safe; never blocks.
+// Makes Events of reviews. Thread-safe; never blocks.
 class ReviewEvents : public ReviewSink {
  public:
   // `objects` and `writer` must outlive the sink, and `objects` what `writer` still has to do.

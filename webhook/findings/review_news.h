@@ -21,7 +21,7 @@ namespace truce {
 
 class Store;
 
-// A value. Bounded: at most kMax of each kind; what does not fit is left to proof and polling.
+// A value. Bounded: at most kMax of each kind; news that do not fit are left to proof and polling.
 struct ReviewNews {
   static constexpr std::size_t kMax = 10'000;
 

@@ -42,7 +42,7 @@ std::string RateForPeople(double per_minute) {
   return std::string(text.data(), static_cast<std::size_t>(std::max(length, 0)));
 }
 
-// What one side of a conflict did within the window.
+// The acts of one side of a conflict within the window.
 struct TagWarDetector::Activity {
   std::vector<Write> writes;  // by time
   std::vector<Timestamp> returns;
@@ -94,8 +94,8 @@ struct TagWarDetector::Activity {
     return std::max<Milliseconds>(kTagWarQuiet, 3 * longest);
   }
 
-  // Writes per minute since `begin`, by the sender's clock where it gave one: what is dropped on
-  // the way is in the counts, and late arrival does not matter.
+  // Writes per minute since `begin`, by the sender's clock where it gave one: the counts include
+  // writes that are dropped on the way, and late arrival does not matter.
   double Rate(Timestamp begin) const {
     std::uint64_t count = 0;
     const Write* earliest = nullptr;
@@ -235,7 +235,7 @@ std::optional<TagWar> TagWarDetector::WarOver(const Contested& contested, Timest
     sides.push_back(std::move(activity));
   }
   if (sides.size() < 2) return std::nullopt;
-  // It takes two: what one side did before the other did anything is its own business.
+  // It takes two: the writes of one side before the other's first are no war.
   std::sort(firsts.begin(), firsts.end());
   TagWar war;
   war.key = contested.conflict.owner.key;

@@ -60,7 +60,7 @@ inline constexpr std::chrono::minutes kTagWarWindow{30};
 // that ran dry come once in five minutes.
 inline constexpr std::chrono::minutes kTagWarQuiet{11};
 
-// What is running, for findings and reports.
+// A running tag war, for findings and reports.
 struct TagWar {
   KeyText key;
   Timestamp since{};             // when the first of the writes that show it arrived

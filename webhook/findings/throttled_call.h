@@ -1,5 +1,5 @@
-// ThrottledCall: what providers write on their objects when AWS refuses calls because there are too
-// many: an error code of schema/aws-throttling.tsv, in the SDK's form ("api error
+// ThrottledCall: the message that providers write on their objects when AWS refuses calls because
+// there are too many: an error code of schema/aws-throttling.tsv, in the SDK's form ("api error
 // ThrottlingException: …") or the older one ("Throttling: Rate exceeded").
 //
 // False alarms: LimitExceededException is most often a quota, and counts only with "rate exceeded";

@@ -43,7 +43,7 @@ void WatchedCluster::OnKindState(const KindStatus& status) {
     if (status.state == KindState::kWatched || status.state == KindState::kEmpty) {
       if (!configuration_listed) configuration.reset();
       configuration_known = true;
-      // What the watch brings from now on counts; a later list begins anew.
+      // Events of the watch count from now on; a later list begins anew.
     } else if (status.state == KindState::kListing || status.state == KindState::kRelisting) {
       configuration_listed = false;
     }

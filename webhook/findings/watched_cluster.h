@@ -1,4 +1,4 @@
-// WatchedCluster: what all detectors know of the cluster, besides what each keeps for itself.
+// WatchedCluster: the knowledge of the cluster that all detectors share.
 #ifndef TRUCE_WEBHOOK_FINDINGS_WATCHED_CLUSTER_H_
 #define TRUCE_WEBHOOK_FINDINGS_WATCHED_CLUSTER_H_
 
@@ -70,14 +70,14 @@ struct WatchedCluster {
   std::optional<std::chrono::milliseconds> ready;  // the first lists took that long
 };
 
-// What the installation is at present; asked at each examination.
+// The present installation; asked for at each examination.
 struct Surroundings {
   std::shared_ptr<const AdmissionPolicy> policy;  // never null
   ExpectedWebhook webhook;                  // the kinds are filled from what is followed and served
   std::map<GroupKind, Timestamp> unmapped;  // CoverageFacts::unmapped
 };
 
-// What somebody did to an object that only a provider does.
+// An act of somebody on an object that only a provider does.
 struct ProviderAct {
   std::string user;
   Slot slot;

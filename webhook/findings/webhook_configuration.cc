@@ -122,7 +122,7 @@ bool SendsEnds(const WebhookEntry& entry) {
   return IsForFinalizers(entry) || !HasCondition(entry, Squeezed(kUpdateCondition));
 }
 
-// What an entry calls, without the path.
+// The server that an entry calls, without the path.
 std::string ServerOf(const WebhookEntry& entry) {
   if (entry.url.empty()) return entry.service;
   return entry.url.substr(0, entry.url.find('/', entry.url.find("://") + 3));
@@ -406,7 +406,7 @@ class Check final {
     }
   }
 
-  // `server`: what the entries for declarations call.
+  // `server`: the one that the entries for declarations call.
   void CheckOwnKind(const ServedKind& kind, const std::string& server) {
     const bool is_check = kind.kind == "OwnershipCheck";
     const std::string fault = kind.plural;

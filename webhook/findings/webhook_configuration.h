@@ -67,8 +67,8 @@ struct ExpectedWebhook {
   // (setting acceptSecretInErrors) that it prints them.
   bool secret_alone = false;
   std::vector<ServedKind> kinds;  // whose CREATE, UPDATE and DELETE must come to Truce
-  // Those of truce.dev that the API server serves; what is asked of them: OwnershipCheck CREATE,
-  // DeclarationMapping and NamingPolicy CREATE and UPDATE.
+  // Those of truce.dev that the API server serves; their operations that must come to Truce:
+  // OwnershipCheck CREATE, DeclarationMapping and NamingPolicy CREATE and UPDATE.
   std::vector<ServedKind> own_kinds;
   // Conditions (name, expression) of the entry for changes of statuses; nothing: the setting
   // statusGuard is off, and there need be none.

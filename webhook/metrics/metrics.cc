@@ -45,7 +45,7 @@ double Seconds(const timeval& time) {
   return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_usec) / 1e6;
 }
 
-// process_*, from what the kernel knows; what cannot be read is left out.
+// process_*, from the kernel; unreadable values are left out.
 void WriteProcessMetrics(MetricWriter& writer) {
   rusage usage{};
   if (::getrusage(RUSAGE_SELF, &usage) == 0) {

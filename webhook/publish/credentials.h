@@ -56,7 +56,7 @@ class Credentials final {
   // As InstallationKeeper's.
   std::string Rival() const;
 
-  // Who may call the admission listener. Not null once open.
+  // The callers that the admission listener accepts. Not null once open.
   const InForce<AdmissionAccess>& access() const { return access_; }
   const CertificateStore& certificates() const { return *certificates_; }
   // Null: the API asks for no client certificates.

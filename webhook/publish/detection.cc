@@ -66,7 +66,7 @@ std::vector<FollowedKind> Detection::kinds() const {
   return detectors_.Kinds(ports_.config.Current()->webhook_configuration);
 }
 
-// What the detectors compare the cluster with.
+// The detectors compare the cluster with these.
 Surroundings Detection::Around() const {
   const auto policy = ports_.policy.Current();
   const auto config = ports_.config.Current();
@@ -137,7 +137,7 @@ bool Detection::Examine(bool is_ready) {
   return looked.ok();
 }
 
-// What fails here is asked again; coverage then tells of the kinds that are followed.
+// A failed discovery is repeated; coverage then tells of the kinds that are followed.
 void Detection::DiscoverServed() {
   const ApiResult<Discovery> discovery = ports_.watch.api().Discover(In(kDiscoveryTime));
   if (!discovery.ok()) return;
@@ -169,7 +169,7 @@ void Detection::ReadMutes() {
   if (!read.ok()) LogTrouble("mutes of findings cannot be read", read.error().message);
 }
 
-// What was muted and is still found appears again.
+// A muted finding that is still found appears again.
 void Detection::TellOfEndedMutes() {
   std::set<std::pair<Detector, std::string>> muted;
   for (const Mute& mute : mutes_.Present()) muted.insert({mute.detector, mute.subject});

@@ -59,7 +59,7 @@ class Detection final : public SightObserver {
   Detection(const Detection&) = delete;
   Detection& operator=(const Detection&) = delete;
 
-  // What the watch must follow for the detectors.
+  // The kinds that the watch must follow for the detectors.
   std::vector<FollowedKind> kinds() const;
   // Begins to look. Once.
   void Start() { worker_.Start(); }

@@ -52,13 +52,13 @@ Result<void> InstallationKeeper::Step(Deadline deadline) {
   }
   const std::optional<OwnedSecret> stored = Fetch(deadline);
   if (!stored) {
-    // The cluster does not answer: what is here goes on, and is made when it is not there at all.
+    // The cluster does not answer: the local certificates go on, and are made where there are none.
     SettleTrouble();
     if (IsCompleteSelfMade(local.certificates)) return {};
     TRUCE_ASSIGN_OR_RETURN(const OwnedSecret made, Renew(local));
     return WriteLocal(made);
   }
-  // What the cluster keeps is what counts; what is here fills its gaps.
+  // The cluster's Secret wins; local values fill its gaps.
   OwnedSecret present = *stored;
   if (!IsCompleteSelfMade(present.certificates)) present.certificates = local.certificates;
   if (present.path_secret.empty()) present.path_secret = local.path_secret;

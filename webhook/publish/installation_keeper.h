@@ -1,11 +1,11 @@
-// InstallationKeeper: what a self-managed installation keeps of itself in its cluster: a Secret
+// InstallationKeeper: the objects of a self-managed installation in its cluster: a Secret
 // with its certificates, and its own webhook configuration, which names their authority.
 //
-// What others write there is put right at once, but once a minute where they go on: who fights them
-// in a loop wins nothing, and says who it is.
+// It puts right at once the writes of others there, but once a minute where they go on, and names
+// the writer: a loop of repairs wins nothing.
 //
-// Order of new secrets of paths: accepted here, Secret, webhook configuration; what was before them
-// is accepted until the first review with one of them comes, or for a minute.
+// Order of new secrets of paths: accepted here, Secret, webhook configuration; the secrets before
+// them are accepted until the first review with one of them comes, or for a minute.
 //
 // Order of a renewal: Secret, then webhook configuration, then (a while after it was seen there)
 // the certificate in use. A client that verifies with any bundle that was ever published last, or
@@ -107,7 +107,8 @@ class InstallationKeeper final {
   // Something changed: look at once. Never blocks.
   void Wake() { worker_.Wake(); }
 
-  // Who keeps writing what Truce writes into its webhook configuration; empty: nobody does.
+  // The other writer that keeps changing Truce's fields of its webhook configuration; empty: there
+  // is none.
   std::string Rival() const {
     return rival_.With([](const std::string& rival) { return rival; });
   }
@@ -146,8 +147,8 @@ class InstallationKeeper final {
 
   std::mutex step_mutex_;  // one step at a time; guards all up to the next blank line
   Published published_;
-  // What authority and path of its secret were when all was right last, and how often others
-  // changed them since there was peace.
+  // Authority, and path of its secret, when all was right last, and how often others changed them
+  // since there was peace.
   std::optional<std::pair<std::string, std::string>> right_;
   int foreign_ = 0;
   Timestamp repaired_;                // after the last time

@@ -168,7 +168,7 @@ std::vector<News> Notifier::NewsAt(Timestamp now, const Told& told) {
   return news;
 }
 
-// What cannot be written now is written with the next look; until then memory has it.
+// The next look writes what cannot be written now; until then memory has it.
 void Notifier::Save(Told told) {
   for (const auto& [name, at] : unsaved_) told[name] = at;
   std::vector<TableRow> rows;

@@ -55,7 +55,7 @@ struct NotifyUrl {
 // file, never its content.
 Result<NotifyUrl> ReadNotifyUrl(const std::string& file);
 
-// What became of a message.
+// The receiver's answer to a message.
 struct Posted {
   std::string problem;  // "hooks.example.org:443 answered 429"; empty: it was taken
   std::optional<std::chrono::milliseconds> retry_after = {};  // at most five minutes
@@ -101,8 +101,8 @@ class Notifier final {
   // Whether this server is the one that sends; no other message begins when it is not. Never
   // blocks.
   void SetLeads(bool leads) { leads_.store(leads); }
-  // Looks, sends one message at most, and says when to do so again. What is not taken is tried
-  // again, later each time, until it is a day old.
+  // Looks, sends one message at most, and says when to do so again. A message that is not taken is
+  // tried again, later each time, until it is a day old.
   Worker::Rest Step();
 
   // Why the last message was not taken; empty: it was, or there was none.

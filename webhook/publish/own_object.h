@@ -15,7 +15,7 @@
 
 namespace truce {
 
-// What became of one object: its condition Accepted.
+// The verdict about one object: its condition Accepted.
 struct OwnVerdict {
   bool accepted = true;
   std::string message;       // one line: "in force", or what is wrong and how to mend it
@@ -70,7 +70,7 @@ class OwnHandler {
   virtual std::vector<OwnVerdict> Take(std::span<const OwnObject> objects) = 0;
   // Before the first Take that has all objects of the kinds: others are gone.
   virtual void SetComplete() {}
-  // Whether every server takes them: what they say holds there. Else only the one that leads does.
+  // Whether every server takes them, since they hold there. Else only the one that leads does.
   virtual bool is_for_all() const { return true; }
   // How often Take is to be repeated although no object changed; nothing: never.
   virtual std::optional<std::chrono::milliseconds> again() const { return std::nullopt; }

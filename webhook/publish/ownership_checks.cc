@@ -91,7 +91,7 @@ OwnVerdict OwnershipChecks::Judge(const OwnObject& object, bool was_asked) const
   const auto look = [&](const Facts& facts) { judgement.Judge(facts, ids_); };
   const Result<void> read = ports_.store.Read(look, std::chrono::steady_clock::now() + kJudgeTime);
   if (!read.ok()) return Unknown(read.error().message);
-  // Who asks is known of a review alone.
+  // Only a review names its asker.
   if (!was_asked && !judgement.other_namespaces().empty()) {
     return {false, "nothing, as it asks about other namespaces than its own", "denied"};
   }
@@ -157,7 +157,7 @@ std::vector<OwnVerdict> OwnershipChecks::Take(std::span<const OwnObject> objects
   return verdicts;
 }
 
-// What cannot be deleted now is tried again at the next look.
+// The next look tries those again that cannot be deleted now.
 void OwnershipChecks::DeleteOld(std::span<const OwnObject> objects) const {
   std::size_t left = kDeletedAtOnceMax;
   for (const OwnObject& object : objects) {

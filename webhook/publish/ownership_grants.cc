@@ -96,7 +96,7 @@ Result<void> ReadTransfer(const GrantReader& grant, const YamlNode& node, ReadGr
   TransferTerms terms;
   TRUCE_ASSIGN_OR_RETURN(terms.party, ReadParty(grant, node, path));
   TRUCE_ASSIGN_OR_RETURN(terms.successor, reader.Optional(node, "successor", path));
-  // Who, to whom, what and why: said once, also when the object is made anew or restored.
+  // A transfer is recorded once, also when the object is made anew or restored.
   const std::string said = read.grant.actor + "\n" + read.resource.arn + "\n" + read.resource.type +
                            "\n" + read.resource.name + "\n" + read.resource.account + "\n" +
                            read.resource.region + "\n" + terms.party.text + "\n" + terms.successor +
@@ -164,7 +164,7 @@ std::vector<OwnVerdict> OwnershipGrants::Take(std::span<const OwnObject> objects
     if (!TakeBackAll(living, *policy).ok()) return {};
     settled_ = living;
   }
-  // What one object let go of, another one may say: a renamed one leaves nothing unprotected.
+  // Another object may grant what one let go of: a renamed one leaves nothing unprotected.
   if (ended_) verdicts = TakeEach(objects, *policy, living);
   if (!verdicts.ok()) return {};
   works_ = true;
@@ -184,7 +184,7 @@ Result<std::vector<OwnVerdict>> OwnershipGrants::TakeEach(std::span<const OwnObj
 
 Result<OwnVerdict> OwnershipGrants::TakeOne(const OwnObject& object, const AdmissionPolicy& policy,
                                             Living& living) {
-  // Also one that cannot be read: what it gave before stays (a bad edit takes nothing back).
+  // Also one that cannot be read: its former grant stays (a bad edit takes nothing back).
   std::optional<ResourceId>& lives = living[ActorOf(ports_.cluster, object)];
   const Result<ReadGrant> read = ReadOwnershipGrant(object, ports_.cluster, policy);
   if (!read.ok()) return OwnVerdict{false, read.error().message};

@@ -32,11 +32,11 @@ bool SaysTheSameOfObjects(Config a, Config b);
 // Calls do not overlap. Must not call the source.
 using PolicyFn = std::function<void(const EffectivePolicy&)>;
 
-// What holds: the configuration must be good by itself. Objects are applied on top of it, and the
-// whole is checked before it takes effect. An object that does not fit is refused, alone: its last
-// accepted version stays in force while it fits, objects accepted before (also by a server before
-// this one: their condition says it) win over new ones, and older objects over younger ones. A
-// changed configuration wins over all objects.
+// The policy in force: the configuration must be good by itself. Objects are applied on top of it,
+// and the whole is checked before it takes effect. An object that does not fit is refused, alone:
+// its last accepted version stays in force while it fits, objects accepted before (also by a server
+// before this one: their condition says it) win over new ones, and older objects over younger ones.
+// A changed configuration wins over all objects.
 //
 // Thread-safe. Calls `on_policy`, under the lock, whenever another policy is in force.
 class PolicySource final : public OwnHandler {

@@ -1,8 +1,8 @@
 // TruceResources: Truce's own objects, live: collected from the watch, handed to their handlers on
 // a thread of their own, and answered by the condition Accepted of their status.
 //
-// What was taken over stays when the watch is lost or the kind is not served: an object is gone
-// only when it was deleted before our eyes, or a complete list does not have it.
+// An object that was taken over stays when the watch is lost or the kind is not served: an object
+// is gone only when it was deleted before our eyes, or a complete list does not have it.
 #ifndef TRUCE_WEBHOOK_PUBLISH_TRUCE_RESOURCES_H_
 #define TRUCE_WEBHOOK_PUBLISH_TRUCE_RESOURCES_H_
 
@@ -61,7 +61,7 @@ class TruceResources final : public SightObserver {
   // one thread. To be called while the API still lives.
   void Stop() { worker_.Stop(); }
 
-  // What is to be watched for them.
+  // The kinds to watch for them.
   std::vector<FollowedKind> kinds() const;
 
   // Every handler takes its objects again soon. Never blocks.

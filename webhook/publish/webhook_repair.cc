@@ -74,7 +74,7 @@ std::string NameOf(const Json& entry) { return TextIn(entry, "name"); }
 // Where Truce answers what an entry sends.
 std::optional<Endpoint> EndpointOf(std::string_view name) {
   if (name.starts_with(kMappedPrefix)) name.remove_prefix(kMappedPrefix.size());
-  // What it sends counts as what declarations send does.
+  // Its requests count as those of declarations.
   if (name == kFinalizers) return Endpoint::kDeclarations;
   if (!name.ends_with(kSuffix)) return std::nullopt;
   name.remove_suffix(kSuffix.size());
@@ -209,7 +209,7 @@ class Repair final {
     entries_.push_back(std::move(entry));
   }
 
-  // What the declarations' entry drops of updates. One that drops nothing of them needs none.
+  // An entry for the updates that the declarations' entry drops. One that drops none needs none.
   void RepairFinalizers() {
     const Json* const model = Find(entries_, kDeclarations);
     if (model == nullptr || Find(entries_, kFinalizers) != nullptr) return;
@@ -236,8 +236,8 @@ class Repair final {
     entries_.push_back(std::move(entry));
   }
 
-  // What somebody else's path of reviews is for `endpoint`. One with a secret cannot be told from
-  // that of declarations: whoever writes the paths writes this entry too.
+  // Points somebody else's path of declarations at `endpoint`. False for one with a secret, which
+  // says no endpoint: the writer of the paths writes this entry too.
   static bool PointAt(Endpoint endpoint, Json& holder, const char* key) {
     std::string path = TextIn(holder, key);
     if (!path.ends_with(PathOf(Endpoint::kDeclarations))) return false;

@@ -1,4 +1,5 @@
-// What of a ValidatingWebhookConfiguration Truce writes itself, and the patch that puts it right.
+// The fields of a ValidatingWebhookConfiguration that Truce writes itself, and the patch that puts
+// it right.
 #ifndef TRUCE_WEBHOOK_PUBLISH_WEBHOOK_REPAIR_H_
 #define TRUCE_WEBHOOK_PUBLISH_WEBHOOK_REPAIR_H_
 
@@ -16,7 +17,7 @@ namespace truce {
 inline constexpr std::string_view kStatusEntry = "status.truce.dev";
 inline constexpr std::string_view kCompositionsEntry = "compositions.truce.dev";
 
-// What the entry follows: the settings, and the API groups of the catalogue's kinds.
+// The sources of the entry: the settings, and the API groups of the catalogue's kinds.
 struct StatusGuard {
   std::vector<std::string> providers;  // user patterns: '*' is any run of characters
   std::vector<std::string> restorers;
@@ -30,7 +31,7 @@ struct StatusGuard {
 std::vector<std::pair<std::string, std::string>> StatusConditions(
     std::span<const std::string> providers, std::span<const std::string> restorers);
 
-// What every entry whose name ends with ".truce.dev" must say.
+// The fields that every entry whose name ends with ".truce.dev" must have.
 struct PublishedWebhook {
   std::string bundle;  // PEM: clientConfig.caBundle
   // The root of the secrets that paths end with; nothing: the paths are somebody else's.
@@ -49,7 +50,7 @@ struct PublishedWebhook {
 struct WebhookRepair {
   std::string patch;  // JSON merge patch with the resourceVersion; empty: nothing to do
   std::vector<std::string> changes;  // "declarations.truce.dev: caBundle", in order
-  // What all of Truce's entries said before, when they agreed; else empty.
+  // The bundle of all of Truce's entries before, when they agreed; else empty.
   std::string bundle;
   bool is_of_clients = false;  // authority or path of an entry that was there is put right
   std::string other_writer;    // who wrote last beside Truce, as managedFields tell; empty: nobody

@@ -44,7 +44,7 @@ class AdmissionPart final {
   void LoadOverrides(std::chrono::milliseconds time);
   // Kinds whose new objects Crossplane does not see.
   void SetUnseen(const std::map<GroupKind, Timestamp>& unseen);
-  // What the cluster shows; once it is ready, so is the service.
+  // Takes the view of the cluster; once that is ready, so is the service.
   void SetView(const ClusterView& view);
   // No cluster is followed: the service is ready.
   void SetReady();

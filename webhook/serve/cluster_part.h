@@ -56,7 +56,7 @@ class ClusterPart final : private SightObserver, private WatchingServer {
   // Ends all that asks the cluster or hears from it. Reviews have ended. Idempotent.
   void Stop();
 
-  // Who must hear of reviews.
+  // The sinks that must get the reviews.
   std::vector<ReviewSink*> sinks();
   // The creation of the OwnershipCheck with this uid was reviewed here and not refused.
   // Thread-safe.

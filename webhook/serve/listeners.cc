@@ -104,8 +104,7 @@ Result<std::unique_ptr<Listeners>> Listeners::Start(const Config& config, Connec
                                                     ListenerRoutes routes) {
   std::unique_ptr<Listeners> all(new Listeners);
   const HttpLimits reads_only = SmallLimits(shares.other, HttpLimits::kSmallBodyBytes);
-  // Probes first, admission last: what is asked whether the server lives is there before what it is
-  // asked for.
+  // Probes first, admission last: the kubelet can ask whether the server lives before reviews come.
   TRUCE_ASSIGN_OR_RETURN(
       all->probes_,
       StartOne("probesAddress",

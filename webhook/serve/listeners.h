@@ -28,8 +28,8 @@ struct ListenerRoutes {
   std::vector<HttpRoute> operator_socket;
 };
 
-// What the listeners serve with; `api` is null when the API asks for no client certificates. Both
-// must outlive the listeners.
+// The certificates that the listeners serve with; `api` is null when the API asks for no client
+// certificates. Both must outlive the listeners.
 struct ListenerCertificates {
   const CertificateStore& all;
   const CertificateStore* api = nullptr;

@@ -46,8 +46,8 @@ namespace {
 
 // How often the files of configuration and tokens are read again.
 constexpr std::chrono::milliseconds kPollInterval{1000};
-// What begun requests get after the grace: the API server's longest webhook timeout is 30 s, but it
-// has been told to close its connections for the whole grace.
+// The time for begun requests after the grace: the API server's longest webhook timeout is 30 s,
+// but Truce has asked it to close its connections for the whole grace.
 constexpr std::chrono::seconds kStopTime{10};
 
 constexpr std::chrono::seconds kRefusedToldEvery{60};
@@ -144,7 +144,7 @@ class Server final {
     logger_.Log(LogLevel::kInfo, "draining", {});
     health_.SetNotReady("drain", "the server is ending");
     listeners_->BeginDrain();
-    // Another server watches from now on; what this one still sees is no longer written.
+    // Another server watches from now on; this one no longer writes its sightings.
     if (cluster_) cluster_->EndLeading();
     if (notifier_) notifier_->SetLeads(false);
     registry_->GiveWatchBack();
@@ -226,7 +226,7 @@ class Server final {
                 {{"message", kTwoKeepers}, {"remedy", kOneKeeper}});
   }
 
-  // A line a minute at most: who tries all secrets fills no disk.
+  // A line a minute at most: a caller that tries all secrets fills no disk.
   void TellRefusedCallers() {
     if (std::chrono::steady_clock::now() < refused_due_) return;
     std::array<std::int64_t, RefusedCallers::kCauses> fresh{};
@@ -265,15 +265,16 @@ class Server final {
     registry_->Step(*config, admission_->policy()->parties);
   }
 
-  // What cannot be brought now is brought with the next; until then reviews look it up where it is.
+  // Accounts that cannot be brought now are brought with the next; until then reviews look them up
+  // where they are.
   void BringAccounts() {
     if (accounts_ && registry_->is_open()) {
       static_cast<void>(accounts_->Step(admission_->policy()).ok());
     }
   }
 
-  // What the database lost only the cluster knows: there it is found out again, by a server that
-  // has nothing of it in memory.
+  // Only the cluster knows the rows that the database lost: a server with nothing of them in memory
+  // finds them there again.
   Result<void> TakeUpLoss() {
     const std::string& loss = registry_->loss();
     if (loss.empty()) return {};

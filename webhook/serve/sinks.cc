@@ -91,7 +91,7 @@ void ReviewMetrics::WriteMetrics(MetricWriter& writer) const {
   }
 }
 
-// What is lost here is found by polling and by the proof of old reservations.
+// Polling, and the proof of old reservations, find the deletions that are lost here.
 void DeletionSink::OnReview(const ReviewRecord& record) {
   const bool counts = record.operation == "DELETE" && record.verdict == Verdict::kAllowed &&
                       !record.dry_run && record.sub_resource.empty() && !record.name.empty();

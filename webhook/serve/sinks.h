@@ -1,4 +1,4 @@
-// What becomes of the reports about reviews: one log line and the counters.
+// Sinks of the reports about reviews: one log line and the counters.
 #ifndef TRUCE_WEBHOOK_SERVE_SINKS_H_
 #define TRUCE_WEBHOOK_SERVE_SINKS_H_
 

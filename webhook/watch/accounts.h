@@ -48,7 +48,7 @@ std::string AccountFieldsDigest(Value object);
 // All that a ProviderConfig, or a Namespace for ACK's objects in it, says of them.
 struct ConfigWords {
   std::string account;  // 12 digits; empty: it says none
-  // What that depends on, as a digest; empty: it says nothing at all.
+  // The fields that it depends on, as a digest; empty: it says nothing at all.
   std::string fields;
   std::string revision;  // of one uid no two specs, or annotations, have the same
   std::optional<OutsideEndpoint> endpoint;
@@ -70,7 +70,7 @@ class Accounts final {
     parties_ = std::move(parties);
   }
   // A ProviderConfig was seen; an empty account: it names none (any more). An account once known
-  // stays while its ProviderConfig says nothing, or is gone: what it led to still exists. kLearned:
+  // stays while its ProviderConfig says nothing, or is gone: its resources still exist. kLearned:
   // it had none; kMoved: it had another one.
   enum class News : std::uint8_t { kNone, kLearned, kMoved };
   News Saw(const ProviderConfigName& config, const std::string& account);

@@ -21,12 +21,12 @@ constexpr std::chrono::seconds kWitnessTime{3};  // of each call for it: the vie
 constexpr std::chrono::seconds kOthersTime{2};   // to tell other servers
 constexpr std::chrono::seconds kLeaveTime{2};    // for the last word of who leads no more
 constexpr std::chrono::seconds kFollowTime{1};   // to read what they tell
-// Who leads and could not say so for so long may lead no longer: another one may say what is free.
+// A leader that could not say so for so long may lead no longer: another one may call names free.
 constexpr std::chrono::seconds kLeaderLife{5};
 constexpr std::chrono::milliseconds kViewInterval{1000};
 constexpr std::chrono::milliseconds kFirstViewInterval{50};  // until ready
-// While the database is away: what is not confirmed for three seconds calls nothing free, so it is
-// to be confirmed as soon as the database is back.
+// While the database is away: a view that is not confirmed for three seconds calls nothing free, so
+// it is to be confirmed as soon as the database is back.
 constexpr std::chrono::milliseconds kCutOffInterval{200};
 
 Error Unreachable(const ServerSettings& server, const ApiError& error) {
@@ -65,7 +65,7 @@ void AddTypes(const KindStatus& status, const ReconcileRules& rules, std::set<st
   }
 }
 
-// What the watcher says of itself at one moment.
+// The state of the watcher at one moment.
 struct WatcherReport {
   bool ready = false;
   bool attempted = false;  // as Watcher's
@@ -224,7 +224,7 @@ Engine* ClusterWatch::engine() const {
 
 // May be repeated until it succeeds.
 Result<void> ClusterWatch::Open() {
-  // What came to be stays, so that the next try goes on from here.
+  // Parts that came to be stay, so that the next try goes on from here.
   if (session_ == nullptr) {
     TRUCE_ASSIGN_OR_RETURN(session_, ServerSession::Open(server_, ports_.clock, {}));
   }
@@ -332,7 +332,7 @@ void ClusterWatch::KeepWitness() {
   const auto look = ReadWitness(ports_.store, witness_, In(kWitnessTime));
   if (!look.ok()) return;
   const WitnessLook& seen = look.value();
-  // What is remembered stays until recovery mode is entered because of it.
+  // The remembered witness stays until recovery mode is entered because of it.
   if (!seen.loss.empty() && !EnterRecoveryMode({.actor = "server", .reason = seen.loss}).ok())
     return;
   if (!seen.newest || seen.newest == witness_) return;
@@ -490,8 +490,8 @@ bool ClusterWatch::TellOthers(const ClusterView& view) {
   return true;
 }
 
-// What the server that leads told last. While it cannot be read, or none leads, reviews go by it no
-// longer than its life.
+// Takes the last view of the server that leads. While it cannot be read, or none leads, reviews go
+// by it no longer than its life.
 void ClusterWatch::TakeView() {
   const Deadline now = std::chrono::steady_clock::now();
   const Result<bool> read = reader_.Read(ports_.store, now, now + kFollowTime);
@@ -601,7 +601,7 @@ Result<void> ClusterWatch::AwaitRecovery(bool on, std::chrono::seconds time) {
 
 Result<RecoveryView> ClusterWatch::StartRecovery(const OperatorWord& word) {
   TRUCE_RETURN_IF_ERROR(EnterRecoveryMode(word));
-  // The registry has it: what hinders reviews here from going by it is told elsewhere.
+  // The registry has it; obstacles to its use by reviews here are told elsewhere.
   static_cast<void>(AwaitRecovery(true, kOthersTime).ok());
   return Recovery();
 }

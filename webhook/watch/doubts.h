@@ -49,7 +49,8 @@ class DoubtBoard final {
   std::atomic<bool> any_{false};
 };
 
-// Thread-safe; never blocks for long; bounded: what does not fit is left to proof and polling.
+// Thread-safe; never blocks for long; bounded: objects that do not fit are left to proof and
+// polling.
 class ReviewInbox final {
  public:
   static constexpr std::size_t kMax = 10'000;

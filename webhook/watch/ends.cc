@@ -20,7 +20,7 @@
 namespace truce {
 namespace {
 
-// After that nobody can tell what its ProviderConfig was: what ended is left orphaned.
+// After that nobody can tell its ProviderConfig: the resource of an ended object is left orphaned.
 constexpr std::chrono::seconds kEndPatience{30};
 constexpr std::size_t kPendingMax = 10'000;
 constexpr std::size_t kObjectsPage = 500;
@@ -303,14 +303,14 @@ void Reconciler::Attend(Moment now) {
   (void)SettleDeletions(now);
 }
 
-// Gaps: what may have happened in one.
+// Gaps: the events that one may hide.
 
 Result<void> Reconciler::MarkUids(const std::vector<Uid>& uids) {
   return store_.WriteEach(uids, kObservedAtOnce,
                           [](const Uid& uid, Ledger& ledger) { OutOfSight(uid, ledger); });
 }
 
-// What claims still declare whose end a managed resource of the kind has witnessed.
+// Resources that claims still declare, and whose end a managed resource of the kind has witnessed.
 Result<std::vector<ResourceId>> Reconciler::GoneResources(const KindHistory& kind) const {
   std::vector<ResourceId> gone;
   const GroupKind name = kind.followed.group_kind();
@@ -336,7 +336,7 @@ Result<std::vector<ResourceId>> Reconciler::GoneResources(const KindHistory& kin
   return gone;
 }
 
-// One may have come and gone unseen: what was witnessed says nothing any more (E1).
+// One may have come and gone unseen: the witness says nothing any more (E1).
 Result<void> Reconciler::VoidGone(const KindHistory& kind) {
   TRUCE_ASSIGN_OR_RETURN(const std::vector<ResourceId> gone, GoneResources(kind));
   return store_.WriteEach(gone, kObservedAtOnce, [](const ResourceId& id, Ledger& ledger) {
@@ -447,7 +447,7 @@ Result<void> Reconciler::CloseList(KindHistory& kind) {
   TRUCE_RETURN_IF_ERROR(MarkUids(lost));
   if (!kind.whole) TRUCE_RETURN_IF_ERROR(VoidGone(kind));
   const GroupKind name = kind.followed.group_kind();
-  // What was read before this list may be gone since.
+  // Objects that were read before this list may be gone since.
   reads_.Overtake(name);
   std::erase_if(kind.versions, [&](const auto& entry) { return entry.second.list != kind.list; });
   Frozen& frozen = frozen_[name];
@@ -568,7 +568,7 @@ Result<void> Reconciler::Release(const Uid& uid) {
     for (const Row& row : ledger.RowsOfUid(uid)) {
       if (row.id.state != RowState::kSeen) continue;
       verdict = AskBrake(question, ledger);
-      // What went before it is gone and counted; the rest of the object waits for the next answer.
+      // The rows before it are gone and counted; the rest of the object waits for the next answer.
       if (verdict != BrakeVerdict::kRelease) return;
       Absent(row.id, ledger);
     }

@@ -127,7 +127,7 @@ std::optional<std::string> ConfigHistory::Throughout(const ProviderConfigName& c
   };
   const Entry& entry = at->second;
   if (covers(entry.now)) return shown(entry.now);
-  // What changed only after the end does not concern it.
+  // A change after the end does not concern it.
   const bool later = entry.now.since && *entry.now.since > to;
   if (later && entry.before && covers(*entry.before)) return shown(*entry.before);
   return std::nullopt;

@@ -109,8 +109,8 @@ class ConfigHistory final {
   KnownSpecs remembered_;
 };
 
-// What the ProviderConfig of `facts` said then. Where it said otherwise when `facts` were read,
-// they tell no end by it.
+// Takes the words of the ProviderConfig of `facts` at that time. Where they were others when
+// `facts` were read, `facts` tell no end by it.
 inline void TakeFields(std::string fields, ObjectFacts& facts) {
   if (facts.is_end_by_config && facts.account_fields != fields) facts.is_end_untold = true;
   facts.account_fields = std::move(fields);

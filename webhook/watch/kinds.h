@@ -55,7 +55,7 @@ struct FollowedKind {
   bool operator==(const FollowedKind&) const = default;
 };
 
-// What one XRD defines.
+// The kinds that one XRD defines.
 struct CompositeKinds {
   GroupKind composite;
   std::optional<GroupKind> claim;

@@ -53,12 +53,12 @@ struct ReconcileRules {
   PartyRules parties;
   AccountParties account_parties;
   std::chrono::seconds reservation_ttl{180};
-  // How long what a kind declared stays on record when its mapping rule is gone.
+  // How long declarations of a kind stay on record when its mapping rule is gone.
   std::chrono::milliseconds settle_time{std::chrono::hours{24}};
 };
 
-// What the object owns counts as real: rules say something else of it now, and nothing of what it
-// declared becomes free by that.
+// The object's resources count as real: rules say something else of it now, and none of its
+// declared resources becomes free by that.
 void CountAsReal(const Uid& uid, Ledger& ledger);
 
 // External synchronization. Errors are the store's; a call that returned one is to be repeated: all
@@ -78,7 +78,7 @@ class ReconcileStore final {
 
   // Runs `read` on committed facts: Store::Read.
   Result<void> Read(const std::function<void(const AllFacts&)>& read) const;
-  // What `change` would write if these were the facts; in each run of a look by the same `ids`.
+  // The writes of `change` if these were the facts; in each run of a look by the same `ids`.
   Changes Outcome(const Facts& facts, const Change& change, DecisionIds& ids) const;
   // Runs `change` in one commit. One that would break an invariant would do
   // so again, and all that follows would wait for it: it is left out, and counted.

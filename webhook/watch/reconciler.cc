@@ -73,7 +73,7 @@ bool StaysDeclared(const ObjectFacts& earlier, const ObjectFacts& later) {
 
 }  // namespace
 
-// What is known of a version that `evidence` shows; the object is `known` so far.
+// The life of an object at one version; the object is `known` so far.
 Life Reconciler::LifeOf(const ObjectFacts& object, const KindHistory::Version* known,
                         const KindHistory& kind) {
   Life life;
@@ -97,7 +97,7 @@ void Reconciler::BeginGap(const GroupKind& kind) {
   history->marked = false;
   history->goes_on.reset();
   history->Break();
-  // What it told so far says nothing of the gap: a proof waits until the new watch has come as far.
+  // The old watch says nothing of the gap: a proof waits until the new watch has come as far.
   history->passed.reset();
   reads_.Overtake(kind);
 }
@@ -149,8 +149,8 @@ std::optional<ObservedVersion> Reconciler::ReadVersion(
   return std::nullopt;
 }
 
-// What its ProviderConfig said at this version, and which versions of the object speak of that
-// (E8); `seen`: this one and those before it.
+// The words of its ProviderConfig at this version, and the versions of the object that speak of
+// them (E8); `seen`: this one and those before it.
 void Reconciler::TellConfig(const KindHistory::Version& seen, ObservedVersion& observed) const {
   ObjectFacts& facts = observed.facts;
   if (!observed.config || facts.account_fields.empty() || !seen.number) return;
@@ -266,8 +266,8 @@ Result<void> Reconciler::ApplyLists(std::span<KindHistory* const> kinds) {
       if (step != LifeStep::kIgnore) sights.push_back({.observed = observed, .step = step});
     }
   }
-  // Oldest first: among those that nobody recorded yet the oldest is the incumbent. What waits for
-  // a reference is judged when the objects it may name are known.
+  // Oldest first: among those that nobody recorded yet the oldest is the incumbent. An object that
+  // waits for a reference is judged when the objects it may name are known.
   std::sort(sights.begin(), sights.end(), [](const Sight& a, const Sight& b) {
     const auto rank = [](const Sight& sight) {
       const ObjectFacts& object = sight.observed->facts;
@@ -388,7 +388,7 @@ Result<void> Reconciler::Events(const GroupKind& kind, std::span<const WatchEven
   return Apply(sights);
 }
 
-// What the sight does to rows and ownerships.
+// The effect of the sight on rows and ownerships.
 void Reconciler::Take(const Sight& sight, Ledger& ledger) const {
   const ObjectFacts& object = sight.observed->facts;
   if (sight.is_end()) {
@@ -402,14 +402,14 @@ void Reconciler::Take(const Sight& sight, Ledger& ledger) const {
   }
   const ObjectFacts& seen = resolved ? *resolved : object;
   // An object that is as it was and declares less: the rules changed, which says nothing of the
-  // resource. What it owned counts as real, and is left orphaned instead of free.
+  // resource. Its former resource counts as real, and is left orphaned instead of free.
   const bool keeps = (sight.step == LifeStep::kSeeAgain || sight.step == LifeStep::kSeeStored) &&
                      LosesAResource(seen, ledger);
   if (keeps) CountAsReal(seen.uid, ledger);
   See(seen, sight.step == LifeStep::kSeeUnwatched || keeps, ledger);
 }
 
-// What is left of `sights` when those are taken out that change nothing in the store. Reading first
+// `sights` without those that change nothing in the store. Reading first
 // keeps relists and status updates, nearly all there is, away from the one writer.
 Result<std::vector<Reconciler::Sight>> Reconciler::OnlyChanging(
     std::span<const Sight> sights) const {
@@ -447,7 +447,7 @@ Result<void> Reconciler::Apply(const std::vector<Sight>& sights) {
     const std::span<const Sight> page = std::span(sights).subspan(begin, count);
     TRUCE_ASSIGN_OR_RETURN(const std::vector<Sight> changing, OnlyChanging(page));
     skipped_ += page.size() - changing.size();
-    // What was there already waits for reviews.
+    // Objects that were there already wait for reviews.
     const std::size_t at_once =
         page.front().step == LifeStep::kSeeAgain ? kPortion : kObservedAtOnce;
     TRUCE_RETURN_IF_ERROR(store_.WriteEach(

@@ -56,7 +56,7 @@ struct MissingObject {
   Slot slot;
   Timestamp first_absent{};  // when the list that first missed it began
   std::uint64_t lists = 1;   // complete lists that missed it
-  // What the brake answered last; kRelease: not asked yet.
+  // The brake's last answer; kRelease: not asked yet.
   BrakeVerdict held_back = BrakeVerdict::kRelease;
   bool commanded = false;  // an operator released the brake for it
 };
@@ -195,8 +195,8 @@ class Reconciler final {
     ProviderConfigName config;
     ClusterVersion from = 0;  // its last version without `Deleting`
     ClusterVersion to = 0;    // of the end
-    // What it says it deletes is the resource, wherever its credentials are from, as long as its
-    // ProviderConfig leads to the same endpoint: its name needs no account.
+    // It deletes the resource that it names, wherever its credentials are from, as long as its
+    // ProviderConfig leads to the same endpoint: the name needs no account.
     bool by_endpoint = false;
     bool asked = false;  // the quorum read of its ProviderConfig was sent after the end
     bool answered = false;

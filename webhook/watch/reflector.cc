@@ -15,7 +15,7 @@ constexpr std::chrono::seconds kWatchLifeMin{1};
 constexpr std::chrono::seconds kHealthyAfter{10};
 // After so many failures of the watch alone its history is taken as lost.
 constexpr int kWatchFailuresMax = 5;
-// What an API server says of a version it has not reached: its etcd was restored.
+// The API server's message for a version it has not reached: its etcd was restored.
 constexpr std::string_view kTooLarge = "Too large resource version";
 
 // Versions that are no numbers cannot be compared: nothing is dropped by them.

@@ -44,8 +44,8 @@ struct ReflectorTimes {
   std::size_t page = 500;
 };
 
-// What the driver must do now. Each `list` is answered by exactly one Listed; a watch by Events and
-// one Ended, unless it was stopped.
+// The orders for the driver that are due now. Each `list` is answered by exactly one Listed; a
+// watch by Events and one Ended, unless it was stopped.
 struct ReflectorOrders {
   std::optional<ListQuery> list;
   std::optional<std::string> watch_from;  // start a watch after this version
@@ -55,7 +55,7 @@ struct ReflectorOrders {
   bool empty() const { return !list && !watch_from && !stop_watch; }
 };
 
-// What an answer means for the reconciler, in this order.
+// The meaning of an answer for the reconciler, in this order.
 struct ReflectorNews {
   bool begins = false;               // the first page of a list
   std::vector<std::string> objects;  // of the page
@@ -70,7 +70,7 @@ class Reflector final {
  public:
   Reflector(FollowedKind kind, ReflectorTimes times, std::uint64_t seed);
 
-  // What is due at `now`.
+  // The orders that are due at `now`.
   ReflectorOrders Tick(Moment now);
   // When Tick has something to do at the latest; nothing while an answer is awaited.
   std::optional<Moment> Due() const;

@@ -82,7 +82,7 @@ bool Replays::Events(WatchId id, const std::vector<WatchEvent>& events) {
   }
   const bool waits = std::any_of(running->objects.begin(), running->objects.end(),
                                  [](const auto& object) { return object.second; });
-  // What the list lacks ended before it.
+  // Objects that the list lacks ended before it.
   const bool told = running->list <= VersionNumber(running->query.resource_version);
   if (running->list ? !told : waits) return true;
   running->told.whole =

@@ -61,7 +61,7 @@ class Replays final {
   // where the list is no later than `query`: nothing happened since.
   void Begin(Moment now, WatchQuery query, const UnlistedObjects& objects,
              std::optional<ClusterVersion> list);
-  // What to start now, each by the next id, and to stop since the last call.
+  // The watches to start now, each by the next id, and those to stop since the last call.
   std::vector<WatchQuery> TakeWatches(Moment now, WatchId& last_id);
   std::vector<WatchId> TakeStops() { return std::exchange(stops_, {}); }
   // False: the watch is none of these.

@@ -14,7 +14,7 @@
 
 namespace truce {
 
-// More kinds than this are not remembered: what they declared stays on record.
+// More kinds than this are not remembered: their declarations stay on record.
 inline constexpr std::size_t kMappedKindsMax = 4096;
 
 // A value. Remembers the kinds of all mapping rules there were, so that a rule that goes while

@@ -26,7 +26,7 @@ Watcher::Watcher(WatcherPorts ports, const ReconcileRules& rules, WatcherOptions
 
 Watcher::~Watcher() = default;
 
-// What an earlier life of the process, or the server that watched before, knew.
+// Takes over the knowledge of an earlier life of the process, or of the server that watched before.
 void Watcher::Remember() {
   Enqueue([this]() -> Result<void> {
     TRUCE_ASSIGN_OR_RETURN(KeptConfigs kept, ReadConfigs(reconciler_.store()));
@@ -64,7 +64,7 @@ void Watcher::Leave(Moment now) {
   if (ready()) KeepPositions(now);
 }
 
-// What the registry says is behind what it has: what is told twice is known by then.
+// The stored positions are behind the stored objects: a version that comes twice is known by then.
 void Watcher::KeepPositions(Moment now) {
   if (now < positions_due_ || !tasks_.empty()) return;
   positions_due_ = now + kKeepPositions;
@@ -311,7 +311,7 @@ void Watcher::ListHeldBack(Moment now) {
   }
 }
 
-// What was read waits for the watch to pass it.
+// Versions that were read wait for the watch to pass them.
 void Watcher::HurryWaiting(Moment now) {
   for (const GroupKind& kind : reconciler_.Waiting()) {
     Followed* followed = FindKind(kind);
@@ -415,8 +415,8 @@ void Watcher::Listed(Moment now, std::uint64_t id, ApiResult<ListPage> answer) {
   list_ids_.erase(found);
   if (followed == nullptr) return;
   if (followed->reflector.state() == KindState::kEmpty) {
-    // A poll moves the version from which the kind is watched: what a GET saw before may have ended
-    // before it.
+    // A poll moves the version from which the kind is watched: an object that a GET saw before may
+    // have ended before it.
     Enqueue([this, kind = followed->reflector.kind().group_kind()]() -> Result<void> {
       reconciler_.Overtake(kind);
       return {};

@@ -35,8 +35,8 @@ struct ListWanted {
   ListQuery query;
 };
 
-// What to ask the API server now. Each list, get and discovery is answered exactly once, whatever
-// the answer, in any order; each watch by its events and end, unless stopped.
+// The requests to the API server that are due now. Each list, get and discovery is answered exactly
+// once, whatever the answer, in any order; each watch by its events and end, unless stopped.
 struct Wishes {
   bool discover = false;
   std::vector<ListWanted> lists;
@@ -156,7 +156,7 @@ class Watcher final {
   enum class Known : std::uint8_t { kYes, kGrace, kOver };
   Known KnownFor(Moment now, std::string_view type) const;
   // Recorded kinds that cannot be read now: they fail, are not served, or have no rule any more.
-  // What they declare is neither proved nor ended meanwhile, and counts for no cap.
+  // Their declarations are neither proved nor ended meanwhile, and count for no cap.
   std::set<GroupKind> Unwatched() const;
   // Of them those whose mapping rule is gone, and since when.
   std::map<GroupKind, Timestamp> unmapped() const { return unmapped_.Gone(); }

@@ -1,4 +1,4 @@
-// The watcher's work on the store: what answers and events lead to, in their order.
+// The watcher's work on the store: the effects of answers and events, in their order.
 #include <algorithm>
 #include <iterator>
 #include <utility>
@@ -48,7 +48,7 @@ void Watcher::Pump(Moment now) {
       StoreFailed(now, result.error());
       return;
     }
-    // The end of the start is tried last: what waits belongs to it.
+    // The end of the start is tried last: waiting tasks belong to it.
     if (done) break;
     queued_ -= tasks_.front().events;
     tasks_.pop_front();
@@ -63,7 +63,7 @@ std::string Watcher::SpaceOf(const GroupKind& kind) const {
   return entry == nullptr ? std::string() : entry->type->space;
 }
 
-// What ended since the registry was told last how far the watch has come.
+// Replays the watch since the position that the registry has: objects may have ended since.
 Result<void> Watcher::BeginReplays(Moment now) {
   if (replays_begun_) return {};
   std::map<GroupKind, UnlistedObjects> unlisted;
@@ -81,7 +81,7 @@ Result<void> Watcher::BeginReplays(Moment now) {
     if (gone || !unlisted[kind].empty()) spaces.insert(SpaceOf(kind));
   }
   for (const auto& [kind, objects] : unlisted) {
-    // What one kind witnesses holds where no other kind made the same anew (E1).
+    // An end that one kind witnesses holds where no other kind made the same anew (E1).
     const std::string space = SpaceOf(kind);
     if (objects.empty() && (space.empty() || !spaces.contains(space))) continue;
     const Reflector& reflector = FindKind(kind)->reflector;
@@ -154,7 +154,7 @@ void Watcher::TakeRecorded(const GroupKind& kind, ReflectorNews news) {
 }
 
 void Watcher::TakeInbox(Moment now) {
-  // What reviews say is for the server that watches.
+  // News of reviews are for the server that watches.
   if (ports_.inbox == nullptr || !options_.records) return;
   const auto contents = std::make_shared<const ReviewInbox::Contents>(ports_.inbox->Take());
   if (contents->empty()) return;
@@ -173,7 +173,7 @@ void Watcher::TakeInbox(Moment now) {
   });
 }
 
-// Kinds that are not recorded: what they say is small, and taken at once.
+// Kinds that are not recorded: their objects are small, and taken at once.
 void Watcher::SawObjects(Followed& followed, const ReflectorNews& news) {
   const auto saw = [&](const std::string& json, bool gone) {
     const Result<Document> document = reader_.Read(json);
@@ -283,7 +283,7 @@ void Watcher::SawPlace(const ProviderConfigName& config, ConfigWords words) {
   const bool leads_elsewhere = Keep(config, std::move(words.endpoint), outside_);
   const bool says_otherwise = Keep(config, std::move(defaults), defaults_);
   configs_changed_ = configs_changed_ || leads_elsewhere || says_otherwise;
-  // What stands under it lies in another name space or region from now on, or is kept.
+  // The resources of its objects lie in another name space or region from now on, or are kept.
   if (ready() && leads_elsewhere) reread_wanted_ = true;
   if (ready() && says_otherwise) reread_in_namespaces_ = true;
 }
@@ -303,7 +303,7 @@ bool Watcher::MayBring() const {
          bring_wanted_.has_value();
 }
 
-// The pass frees what it takes elsewhere and is not real: what was made meanwhile must be seen. A
+// The pass frees what it takes elsewhere and is not real: objects made meanwhile must be seen. A
 // kind that cannot be read holds nothing up for ever.
 Moment Watcher::BringDue() const {
   const bool seen = std::none_of(by_role_.begin(), by_role_.end(), [](const Followed* followed) {
@@ -344,7 +344,7 @@ void Watcher::BringAccounts(Moment now) {
   if (!through.ok()) return StoreFailed(now, through.error());
   if (!through.value()) return;
   UseLearned();
-  // What rows do not tell of the objects there, such as ids, is read anew.
+  // Rows lack some names of the objects there, such as ids: the objects are read anew.
   if (moved_.empty()) return;
   reread_wanted_ = true;
   Enqueue([this, moved = std::exchange(moved_, {})] { return reconciler_.CountAdmittedBy(moved); });

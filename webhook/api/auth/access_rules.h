@@ -1,4 +1,4 @@
-// Who may call the API, from the configuration's plain values.
+// The callers of the API, from the configuration's plain values.
 #ifndef TRUCE_WEBHOOK_API_AUTH_ACCESS_RULES_H_
 #define TRUCE_WEBHOOK_API_AUTH_ACCESS_RULES_H_
 

@@ -123,7 +123,7 @@ std::optional<std::variant<Caller, Problem>> ApiAccess::ByProxy(const HttpReques
     return Unauthenticated("the groups in " + rules.groups_field +
                            " are not at most 200 printable words, none beginning with system:");
   }
-  // As the API server has it for whomever it knows: what is bound to that group holds.
+  // As the API server has it for every user that it knows: roles bound to that group hold.
   groups->emplace_back("system:authenticated");
   Caller caller{
       CallerKind::kProxied, std::string(*user), ApiRole::kNone, {}, request.remote_address};

@@ -1,4 +1,4 @@
-// ApiAccess: who calls, and may they.
+// ApiAccess: names the caller, and answers whether it may.
 #ifndef TRUCE_WEBHOOK_API_AUTH_API_ACCESS_H_
 #define TRUCE_WEBHOOK_API_AUTH_API_ACCESS_H_
 
@@ -21,7 +21,7 @@
 
 namespace truce {
 
-// What configuration says of callers: a value, replaced as a whole.
+// The configuration of callers: a value, replaced as a whole.
 struct AccessRules {
   StaticTokens tokens;
   std::map<std::string, ApiRole> clients;  // names of client certificates
@@ -46,14 +46,15 @@ class ApiAccess final {
   // From the next request on.
   void SetRules(std::shared_ptr<const AccessRules> rules) { rules_.Replace(std::move(rules)); }
 
-  // Who sends `request`, by the first that it shows: the operator socket, a bearer token (static,
-  // else Kubernetes'), a client certificate, nothing. A token that is no good never counts as
-  // nothing. Where a proxy keeps Authorization to itself, as the API server's service proxy does,
-  // X-Truce-Authorization holds the token: it is proved like any, and no other field names the
-  // caller. A caller named by a proxy, with a client certificate of AccessRules::proxies, is the
-  // user of Kubernetes with that name and those groups, and only reads, because a browser could be
-  // led to send changes. Anybody else who sends such a field, and no token, is refused. Problems:
-  // kUnauthenticated, kUnavailable, kTooManyRequests. Blocks at most until the request's deadline.
+  // The sender of `request`, by the first proof that it shows: the operator socket, a bearer token
+  // (static, else Kubernetes'), a client certificate, nothing. A token that is no good never counts
+  // as nothing. Where a proxy keeps Authorization to itself, as the API server's service proxy
+  // does, X-Truce-Authorization holds the token: it is proved like any, and no other field names
+  // the caller. A caller named by a proxy, with a client certificate of AccessRules::proxies, is
+  // the user of Kubernetes with that name and those groups, and only reads, because a browser could
+  // be led to send changes. Anybody else who sends such a field, and no token, is refused.
+  // Problems: kUnauthenticated, kUnavailable, kTooManyRequests. Blocks at most until the request's
+  // deadline.
   std::variant<Caller, Problem> Authenticate(const HttpRequest& request);
 
   // Whether `caller` may do it: by its role, or by the API server's word, to which a

@@ -1,4 +1,4 @@
-// Caller: who asks the API, how that is known, and what it asks to do.
+// Caller: the sender of a request to the API, the proof of that, and the operation.
 #ifndef TRUCE_WEBHOOK_API_AUTH_CALLER_H_
 #define TRUCE_WEBHOOK_API_AUTH_CALLER_H_
 
@@ -12,7 +12,8 @@
 
 namespace truce {
 
-// What a static token or a client certificate may do; ordered, each role includes those before it.
+// The rights of a static token or a client certificate; ordered, each role includes those before
+// it.
 enum class ApiRole : std::uint8_t {
   kNone,
   kViewer,   // "viewer": read ownerships, services and denials; run checks

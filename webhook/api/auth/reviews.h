@@ -13,7 +13,7 @@
 
 namespace truce {
 
-// What callers' tokens must be made for.
+// The audience of callers' tokens.
 inline constexpr std::string_view kApiAudience = "truce";
 // Truce's own group in Kubernetes' access rules.
 inline constexpr std::string_view kApiGroup = "truce.dev";

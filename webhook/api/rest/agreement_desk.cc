@@ -1,7 +1,7 @@
-// Shares and transfers: what owners let others do, and how ownership changes hands. The rules are
-// those of registry/ownership/agreements.h. For an owner's word create (shares) and create
-// (transfers) is needed in the root's namespace, to end a share or withdraw an offer update there;
-// to accept or decline update on ownerships/transfer in the receiver's namespace; to force a
+// Shares and transfers: permissions of owners for others, and how ownership changes hands. The
+// rules are those of registry/ownership/agreements.h. For an owner's word create (shares) and
+// create (transfers) is needed in the root's namespace, to end a share or withdraw an offer update
+// there; to accept or decline update on ownerships/transfer in the receiver's namespace; to force a
 // transfer create on ownerships/transfer in all namespaces.
 #include "webhook/api/rest/agreement_desk.h"
 

@@ -1,4 +1,4 @@
-// What the operations on shares and transfers have in common: finding, listing, and acting inside
+// Common parts of the operations on shares and transfers: finding, listing, and acting inside
 // one transaction. For rest_shares.cc, rest_transfers.cc and
 // grants declared in the cluster.
 #ifndef TRUCE_WEBHOOK_API_REST_AGREEMENT_DESK_H_
@@ -49,7 +49,7 @@ class AgreementDesk final {
   static std::string NamespaceOf(const PartyId& party);
 
   using Act = std::function<Result<Agreement>(Ledger&)>;
-  // What must not have changed meanwhile.
+  // The state that must not have changed meanwhile.
   struct Expected {
     ResourceId resource;
     std::optional<PublicId> agreement;  // then its tag is compared, else the resource's
@@ -71,7 +71,7 @@ class AgreementDesk final {
   CursorSeal seal_;
 };
 
-// What is asked of a desk, beside the list.
+// The operations of a desk, beside the list.
 using DeskAction = Result<HttpResponse> (*)(const AgreementDesk&, RestCall&);
 struct DeskActions {
   DeskAction add;             // POST of the list

@@ -36,7 +36,7 @@ std::vector<std::string> Parted(std::string_view text) {
   return out;
 }
 
-// What a cursor goes on with.
+// The question that a cursor goes on with.
 std::string QuestionOf(const RestCall& call) {
   std::set<std::string> parameters;
   for (const auto& [name, value] : call.request.query) {

@@ -13,7 +13,7 @@
 
 namespace truce {
 
-// What cursors are sealed with: at first a key of the process, after whose restart old cursors are
+// The key that seals cursors: at first a key of the process, after whose restart old cursors are
 // refused and lists begin again; then one that several servers share, if they do. Thread-safe.
 class CursorKey final {
  public:

@@ -89,7 +89,7 @@ class Reader {
     return std::nullopt;
   }
 
-  // What lies in a zone may be kept without the zone's name, and be written with a dot at the end.
+  // Names in a zone may be kept without the zone's name, and be written with a dot at the end.
   // `only`: of that type; null: of any.
   void AddWithinZones(std::string_view word, const TypeSpec* only) {
     std::set<std::string> types;
@@ -339,7 +339,7 @@ class Finder {
     complete_ = false;
   }
 
-  // What the object in the slot declares, and what is composed from it.
+  // Finds the declarations of the object in the slot, and of the objects composed from it.
   void FindChain(const Slot& top) {
     std::vector<Slot> slots = {top};
     for (std::size_t i = 0; i < slots.size(); ++i) {

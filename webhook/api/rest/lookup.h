@@ -18,7 +18,7 @@
 
 namespace truce {
 
-// What was asked; empty fields say nothing. Exactly one of the first four.
+// The words of the question; empty fields say nothing. Exactly one of the first four.
 struct LookupWords {
   std::string resource;  // any of the forms below
   std::string arn;
@@ -33,11 +33,11 @@ struct LookupWords {
   bool known_arn = false;
 };
 
-// What people can write for `resource`, in one sentence: the remedy where a word has none of these
-// forms.
+// The forms that people can write for `resource`, in one sentence: the remedy where a word has none
+// of these forms.
 std::string_view LookupForms();
 
-// What the words mean: everything to look for.
+// The meaning of the words: everything to look for.
 struct Lookup {
   struct Named {
     std::string name;

@@ -60,7 +60,7 @@ std::vector<HttpRoute> OverrideRoutes(const RestApi& rest, OverrideBook& book);
 // the installation, or about something outside of every namespace, needs the first.
 std::vector<HttpRoute> FindingRoutes(const RestApi& rest, ClusterReports* reports);
 
-// Who was refused what, and what they did then: GET /api/v1/denials and /api/v1/denials/{id}. Both
+// Refusals, and the later acts of the refused: GET /api/v1/denials and /api/v1/denials/{id}. Both
 // need list on ownerships, in the namespace of the refused object or in all. `denials` must outlive
 // the routes.
 std::vector<HttpRoute> DenialRoutes(const OperationPorts& ports, const DenialBook& denials);

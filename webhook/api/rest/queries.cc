@@ -31,7 +31,7 @@ OwnerList ListFor(const ResourceFilter& filter) {
   return OwnerList::kAll;
 }
 
-// What every key of the type begins with; empty: all keys.
+// The beginning of every key of the type; empty: all keys.
 std::string PrefixFor(const ResourceFilter& filter, const Catalogue& catalogue) {
   if (filter.type.empty()) return {};
   const TypeSpec* type = catalogue.FindType(filter.type);
@@ -45,7 +45,7 @@ bool IsShared(const ResourceId& id, const Facts& facts, Timestamp now) {
   });
 }
 
-// What every name holds that fits the pattern: the longest text between its stars.
+// A text in every name that fits the pattern: the longest one between its stars.
 std::string PartOf(std::string_view pattern) {
   std::string_view longest;
   while (!pattern.empty()) {

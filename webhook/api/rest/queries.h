@@ -1,4 +1,4 @@
-// Queries: what the API reads of the registry; the one place that knows how it is found.
+// Queries: all reads of the registry by the API; the one place that knows how it is found.
 #ifndef TRUCE_WEBHOOK_API_REST_QUERIES_H_
 #define TRUCE_WEBHOOK_API_REST_QUERIES_H_
 
@@ -66,7 +66,7 @@ struct ResourceFilter {
   std::optional<bool> contested;
   std::optional<bool> shared;  // with another party, at this moment
 };
-// What the owner alone tells: all but `shared`.
+// By the owner alone: all conditions but `shared`.
 bool Fits(const Owner& owner, const ResourceFilter& filter);
 
 // Owners that one page looks at, and a list in another order than that of keys at all.
@@ -99,14 +99,14 @@ std::optional<Owner> OwnerWithId(const ResourceId& id, const Facts& facts);
 struct ServiceView {
   std::vector<Owner> owned;  // by key
   bool complete = true;      // false: it owns more
-  // What is shared with a party that has resources of the service, and the transfers that nobody
-  // accepted yet from the service or to such a party.
+  // Shares with a party that has resources of the service, and the transfers that nobody accepted
+  // yet from the service or to such a party.
   std::vector<AgreementView> dealings;
-  ObservedViews observed;        // what its roots observe and others own, in the order of keys
+  ObservedViews observed;        // resources that its roots observe and others own, by key
   std::vector<Owner> contested;  // what it owns or manages too, by key
 };
 
-// What `ask` says of one committed state. Errors: those of the store.
+// The answer of `ask` from one committed state. Errors: those of the store.
 template <typename Ask>
 Result<std::invoke_result_t<const Ask&, const AllFacts&>> ReadFrom(const Store& store,
                                                                    Deadline deadline,
@@ -123,16 +123,16 @@ class RegistryQueries final {
   // `store` must outlive it.
   explicit RegistryQueries(const Store& store) : store_(store) {}
 
-  // Stable under writes: what exists from the first page to the last is on exactly one of them.
-  // Errors: kInvalidArgument: no such column; an order other than by key over more than kSortMax
-  // owners; of more than kScanMax owners a part of a name alone.
+  // Stable under writes: an entry that exists from the first page to the last is on exactly one of
+  // them. Errors: kInvalidArgument: no such column; an order other than by key over more than
+  // kSortMax owners; of more than kScanMax owners a part of a name alone.
   Result<ResourcePage> List(const ResourceQuery& query, const Catalogue& catalogue,
                             Deadline deadline) const;
   // The resource of OwnerWithId. Errors: kNotFound.
   Result<ResourceView> ById(const ResourceId& id, Deadline deadline) const;
 
-  // What the registry has of the service; of `parties` by which it is bound, as configuration has
-  // them (Bound), and at most `observed_max` of what it observes.
+  // The registry's view of the service; of `parties` by which it is bound, as configuration has
+  // them (Bound), and at most `observed_max` of the resources that it observes.
   Result<ServiceView> OfService(const std::string& service, const PartyRules& rules,
                                 std::size_t observed_max, Deadline deadline) const;
 

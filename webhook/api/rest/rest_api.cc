@@ -73,8 +73,8 @@ std::vector<HttpRoute> RestApi::Routes() const {
   const Permission lists = {"ownerships", "", "list", ""};
   HttpRoute checks = Routed({"POST", base + "/checks", {}, {}, with(&RestApi::Check)});
   checks.body_bytes_max = ports_.check_bytes_max;
-  // What is asked most, and costs less than handing its thread's place to another one and back, is
-  // quick.
+  // Quick are the most frequent operations, which cost less than handing their thread's place to
+  // another one and back.
   return {
       std::move(checks),
       Routed({"GET",

@@ -115,7 +115,7 @@ class RestApi final {
                                      const ResourceChange& what, ResourceView& now) const;
   Result<HttpResponse> Release(RestCall& call, const ResourceId& id) const;
   Result<HttpResponse> SetProtection(RestCall& call, const ResourceId& id, bool on) const;
-  // Of a resource that is marked as protected: what lets its deletion pass nevertheless.
+  // Of a resource that is marked as protected: the override that lets its deletion pass.
   std::vector<Hindrance> HindrancesOf(const ResourceView& view, const RestCall& call) const;
   Result<HttpResponse> ListServices(RestCall& call) const;
   Result<HttpResponse> GetService(RestCall& call) const;

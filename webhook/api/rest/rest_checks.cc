@@ -1,4 +1,4 @@
-// POST /checks: what the admission of manifests would say, with nothing written.
+// POST /checks: the verdicts that manifests would get at admission, with nothing written.
 #include <algorithm>
 #include <chrono>
 #include <map>
@@ -21,7 +21,7 @@ namespace {
 
 constexpr std::size_t kNamespacesMax = 20;
 
-// What the rules say of one item.
+// The answer of the rules for one item.
 struct Checked {
   bool allowed = true;
   bool known = false;  // the catalogue or a mapping knows the kind
@@ -94,8 +94,8 @@ std::string WhoAsks(const Caller& caller) {
 
 }  // namespace
 
-// A stranger to a namespace is told nothing in its name (I8). What has no namespace has no party to
-// speak for: whoever speaks for any other namespace that is asked about may ask about it.
+// A stranger to a namespace gets no answer in its name (I8). An object without a namespace has no
+// party to speak for: a caller that speaks for any other namespace of the request may ask about it.
 std::optional<HttpResponse> RestApi::RefuseToSpeak(const RestCall& call,
                                                    const std::set<std::string>& namespaces) const {
   for (const std::string& ns : namespaces) {

@@ -1,4 +1,4 @@
-// GET /api/v1/doctor: what a server finds when it looks at its own installation.
+// GET /api/v1/doctor: the findings of a server about its own installation.
 #ifndef TRUCE_WEBHOOK_API_REST_REST_DOCTOR_H_
 #define TRUCE_WEBHOOK_API_REST_REST_DOCTOR_H_
 

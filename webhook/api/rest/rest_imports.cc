@@ -94,7 +94,7 @@ PartSource Constant(std::string text) {
   return source;
 }
 
-// What the entry names, as a rule of constants.
+// The resource that the entry names, as a rule of constants.
 Result<MappedResource> RuleOf(const Json& json) {
   MappedResource rule;
   rule.intent = Intent::kDeletes;

@@ -17,8 +17,8 @@
 namespace truce {
 namespace {
 
-// Times are milliseconds since 1970, slots and identities the texts of identity/values.h; what is
-// empty, false or what it nearly always is stands in no member.
+// Times are milliseconds since 1970, slots and identities the texts of identity/values.h; no member
+// holds an empty, false or usual value.
 std::int64_t Millis(Timestamp time) { return time.time_since_epoch().count(); }
 
 void WriteCopied(const Owner& owner, JsonWriter& json) {

@@ -130,7 +130,7 @@ class Releases final {
                              queries_.List(query, *call.policy->catalogue, call.deadline));
       for (const Owner& owner : page.owners) {
         auto view = queries_.ById(owner.id, call.deadline);
-        // It may have gone meanwhile; what was found is what is released.
+        // It may have gone meanwhile; the resource that was found is released.
         if (!view.ok() || view.value().owner.record != owner.record) continue;
         ReleaseItem item{std::move(view).value(), {}, "planned", {}};
         item.tag = EntityTagOf(item.view);

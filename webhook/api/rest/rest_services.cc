@@ -66,7 +66,7 @@ AuditPlace AuditPlaceOf(const std::vector<std::string>& words) {
   return {std::stoull(words[0]), std::stoull(words[1]), std::stoull(words[2])};
 }
 
-// What a service owns, summed up.
+// Sums of the ownerships of a service.
 struct Sums {
   using Counts = std::map<std::string, std::int64_t, std::less<>>;
   Counts by_state;

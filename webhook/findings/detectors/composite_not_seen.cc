@@ -125,8 +125,7 @@ std::vector<LiveFinding> UnseenComposites::Find(const WatchedCluster& cluster, T
   const auto wait = unseen_.size() > kBacklog ? kUnseenAfterInBacklog : kUnseenAfter;
   std::vector<LiveFinding> out;
   for (auto& [uid, unseen] : unseen_) {
-    // Timestamps of objects are whole seconds: what was written in the second of its creation may
-    // be older.
+    // Timestamps of objects are whole seconds: a write in the second of its creation may be older.
     if (!unseen.at_work && written_ > unseen.created) unseen.at_work = now;
     const bool is_made = IsMadeByCrossplane(unseen);
     if (!is_made && !unseen.at_work) continue;

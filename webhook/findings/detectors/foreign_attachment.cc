@@ -48,7 +48,7 @@ std::optional<LiveFinding> UnsharedAttachment(const Owner& owner, const PassPlac
   const TypeSpec* type = at.policy.catalogue->FindType(owner.identity.type);
   if (type == nullptr || !type->attachment) return std::nullopt;
   for (const Row& row : at.facts.RowsOf(owner.id)) {
-    // What is only reserved may never come.
+    // A reserved attachment may never come.
     if (!Manages(row) || row.id.state != RowState::kSeen) continue;
     if (const auto parent = ForeignParent(row, owner, at)) return UnsharedUse(row, owner, *parent);
   }

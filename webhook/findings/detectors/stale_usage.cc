@@ -30,7 +30,7 @@ constexpr std::size_t kBlockedTimes = 3;
 constexpr std::chrono::minutes kBlockedWithin{10};
 constexpr std::size_t kAskedMax = 2000;  // objects whose deletions are counted at once
 
-// What is read of a Usage.
+// The facts that are read of a Usage.
 struct UsageSeen {
   Slot slot;
   Uid uid;
@@ -55,8 +55,8 @@ std::string_view GroupOf(std::string_view api_version) {
   return slash == std::string_view::npos ? std::string_view() : api_version.substr(0, slash);
 }
 
-// What spec.of or spec.by names. A Usage in a namespace is about objects of that one, unless it
-// says another.
+// The object that spec.of or spec.by names. A Usage in a namespace is about objects of that one,
+// unless it says another.
 std::optional<Slot> ReadResource(Value resource, const Slot& usage) {
   const Value ref = resource.Child("resourceRef");
   const std::string_view name = StringOf(ref.Child("name"));
@@ -74,7 +74,7 @@ std::string Kubectl(const std::string& verb, const Slot& slot) {
   return OneLine(out, kCommandBytesMax);
 }
 
-// The used object is named by whoever wrote the Usage: what is no plain word must not reach a
+// The writer of the Usage names the used object: a name that is no plain word must not reach a
 // shell.
 bool IsPlain(const Slot& slot) {
   return IsPlainWord(KubectlKind(slot)) && IsPlainWord(slot.name) &&
@@ -213,7 +213,7 @@ class Usages final : public Examiner {
     known.list = lists_[kind];
   }
 
-  // What a list that began with a gap did not bring is gone.
+  // A Usage that a list after a gap did not bring is gone.
   void OnKindState(const KindStatus& status) override {
     const GroupKind kind = status.kind.group_kind();
     if (!IsUsageKind(kind)) return;
@@ -262,7 +262,7 @@ class Usages final : public Examiner {
                   [&](const auto& entry) { return now - entry.second.back() >= kBlockedWithin; });
     std::vector<Slot> out;
     for (const auto& [slot, times] : asked_) {
-      // What was found stays found while it goes on: Crossplane's back-off ends at a minute.
+      // A finding stays while the calls go on: Crossplane's back-off ends at a minute.
       if (times.size() == kBlockedTimes && times.back() - times.front() < kBlockedWithin) {
         out.push_back(slot);
       }

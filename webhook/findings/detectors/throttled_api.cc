@@ -102,7 +102,7 @@ class ThrottledCalls final : public Examiner {
 
   void OnSighted(const ObservedVersion& observed, Timestamp now) override;
   void OnGone(const Uid& uid, const Slot& /*slot*/) override { objects_.erase(uid); }
-  // What a list brings is history.
+  // Events of a list are history.
   void OnKindState(const KindStatus& status) override {
     if (IsEvents(status.kind)) are_events_live_ = status.state == KindState::kWatched;
   }
@@ -294,7 +294,7 @@ std::vector<LiveFinding> ThrottledCalls::Find(const std::vector<LocatedWar>& war
       at = objects_.erase(at);
       continue;
     }
-    // An Event names its object by uid alone; whose calls they are is looked up first.
+    // An Event names its object by uid alone; the object is looked up first.
     if (!entry.slot.kind.empty()) {
       groups[{entry.account, entry.service, entry.call.api}].push_back(&entry);
     }

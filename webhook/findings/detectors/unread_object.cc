@@ -1,5 +1,5 @@
-// Detector unread-object: stored objects that cannot be read. Mode warn: what such an object
-// declares is not protected, and a second one of it is not found.
+// Detector unread-object: stored objects that cannot be read. Mode warn: resources that such an
+// object declares are not protected, and second declarations of them are not found.
 #include "registry/base/text.h"
 #include "webhook/findings/examiner.h"
 

@@ -15,7 +15,7 @@ constexpr std::chrono::minutes kUnreferencedAfter{5};  // several polls of a com
 struct UnreferencedObject {
   Object object;
   std::optional<Slot> composite;  // which does not name it; nothing: it has no controller
-  // What it was composed by, by its label, else the root that the registry remembers; nothing:
+  // Its former composite, by its label, else the root that the registry remembers; nothing:
   // nobody knows.
   std::optional<Slot> former;
   bool former_lives = false;
@@ -33,8 +33,9 @@ std::optional<Slot> CompositeBelow(const Slot& root, std::string_view label, con
   return found == below.end() ? std::nullopt : std::optional(found->slot);
 }
 
-// What it was composed by: its label says so, and the chain that it belongs to, or whose resource
-// it declares, has a composite of that name. Else the root that the registry remembers.
+// The composite that it was composed by: its label says so, and the chain that it belongs to, or
+// that has the resource it declares, has a composite of that name. Else the root that the registry
+// remembers.
 std::optional<Slot> FormerOf(const Object& object, const Facts& facts) {
   const std::string_view label = LabelOf(object);
   if (object.parent) return object.parent;
@@ -72,7 +73,7 @@ bool IsLeft(const Object& object, const Facts& facts) {
   return !parent || !Names(*parent, object.slot);
 }
 
-// What is to be done for what has no controller.
+// The remedy for an object without a controller.
 std::string AdoptionRemedy(const UnreferencedObject& found) {
   if (!found.twin.empty()) {
     return "Keep one of them. To keep the other one, delete this one without what it has in AWS: "

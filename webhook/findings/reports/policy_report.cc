@@ -95,7 +95,7 @@ void WriteResult(const LiveFinding& finding, std::string_view ns, const ReportCo
   json.EndObject().EndObject();
 }
 
-// What does not fit is one result that is neither.
+// One skipped result for all findings that do not fit.
 void WriteRest(const std::string& message, JsonWriter& json) {
   json.BeginObject()
       .Field("source", kSource)

@@ -39,7 +39,7 @@ inline constexpr std::size_t kReportResultsMax = 100;
 // Namespaces that get a report, by name; the cluster's report says how many got none.
 inline constexpr std::size_t kReportNamespacesMax = 500;
 
-// What reports say beside the findings.
+// Data of reports beside the findings.
 struct ReportContext {
   // The version in which a kind is served; nothing: it is not followed.
   std::function<std::optional<ServedKind>(const GroupKind&)> kind_of;

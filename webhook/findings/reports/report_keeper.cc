@@ -60,7 +60,7 @@ void ReportKeeper::Trouble(const std::string& message) {
   if (options_.on_trouble) options_.on_trouble(message);
 }
 
-// What a former run wrote, and this one may have to delete.
+// Finds the reports that a former run wrote, and this one may have to delete.
 bool ReportKeeper::FindOwn(const ReportKinds& kinds) {
   std::map<std::string, std::string> found;
   for (const ServedKind* kind : {&kinds.namespaced, &kinds.cluster}) {
@@ -119,7 +119,7 @@ bool ReportKeeper::Round(const Wanted& wanted) {
     if (error) note(*error);
     if (error && !IsFinal(error->kind)) continue;
     if (!error) ++written_count_;
-    // What is final counts as written, or each round would try it again.
+    // A report with a final error counts as written, or each round would try it again.
     written_[ns] = report;
   }
   for (auto each = written_.begin(); each != written_.end();) {

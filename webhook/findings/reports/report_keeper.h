@@ -42,8 +42,8 @@ class ReportKeeper final {
   // Idempotent.
   void Stop() { worker_.Stop(); }
 
-  // What there shall be, as ReportsOf gives it, in objects of these kinds; nothing: the cluster
-  // has none. Never blocks.
+  // The reports that there shall be, as ReportsOf gives them, in objects of these kinds; nothing:
+  // the cluster has none. Never blocks.
   void Keep(std::optional<ReportKinds> kinds, std::map<std::string, std::string> reports);
 
   // truce_policy_reports_total{outcome="written|deleted|failed"}

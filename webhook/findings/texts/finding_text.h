@@ -20,8 +20,8 @@ void SortForPeople(std::vector<LiveFinding>& findings);
 // wrong, what was seen and what to do.
 std::string FindingsText(std::span<const LiveFinding> findings, std::size_t muted, bool wide);
 
-// Everything about one: what is wrong, since when, the proof, the objects, the remedy, and how to
-// mute it or who did.
+// Everything about one: the fault, since when, the proof, the objects, the remedy, and how to mute
+// it or who did.
 std::string FindingText(const LiveFinding& finding, const std::optional<Mute>& mute);
 
 // A line each; an id is that of the finding.

@@ -89,7 +89,7 @@ std::string NamesJunit(const std::vector<NameViolation>& violations) {
   return out;
 }
 
-// What attachments and observers rely on never ends by enforcing: no case fails.
+// Enforcing never ends the use of a resource by attachments and observers: no case fails.
 std::string UsesJunit(const std::vector<UseFault>& uses) {
   std::string out;
   for (const UseFault& one : uses) {

@@ -1,5 +1,6 @@
-// The report `truce baseline`: what a live cluster declares, what conflicts already, what could not
-// be looked at. Nothing is refused to existing objects: this is what enforcing would have refused.
+// The report `truce baseline`: the declarations of a live cluster, the conflicts in it, and the
+// kinds that could not be looked at. Nothing is refused to existing objects: this is what enforcing
+// would have refused.
 #ifndef TRUCE_WEBHOOK_FINDINGS_TEXTS_REPORT_BASELINE_H_
 #define TRUCE_WEBHOOK_FINDINGS_TEXTS_REPORT_BASELINE_H_
 

@@ -65,7 +65,7 @@ Result<void> BindCluster(Store& store, std::string_view cluster, const Uid& kube
   const std::string name = BindingName(cluster);
   TRUCE_RETURN_IF_ERROR(Administer(store, Timestamp{}, deadline, [&](Administration& books) {
     bound = books.Setting(name).value_or(kube_system.text);
-    // Another cluster's binding is never written over: who comes second is the one that is wrong.
+    // Another cluster's binding is never written over: the second cluster is the wrong one.
     if (bound == kube_system.text) books.PutSetting(name, kube_system.text);
   }));
   return CheckUid(bound, cluster, kube_system);

@@ -1,4 +1,4 @@
-// Recovery: whose registry this is, and whether it may be behind the cluster (I5).
+// Recovery: the registry's cluster, and whether the registry may be behind it (I5).
 // All of it is kept in store settings.
 #ifndef TRUCE_WEBHOOK_WATCH_RECOVERY_RECOVERY_H_
 #define TRUCE_WEBHOOK_WATCH_RECOVERY_RECOVERY_H_

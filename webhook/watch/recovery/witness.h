@@ -27,7 +27,7 @@ struct AuditWitness {
 std::string ToText(const AuditWitness& witness);  // "<registry> <number> <ms since 1970> <id>"
 std::optional<AuditWitness> AuditWitnessFromText(std::string_view text);
 
-// What one look at a registry shows.
+// The result of one look at a registry.
 struct WitnessLook {
   std::optional<AuditWitness> newest;  // nothing: its log is empty
   // Why it may be behind the cluster: it is the registry of the remembered line and lacks that
