@@ -6,11 +6,13 @@
 #include <algorithm>
 #include <chrono>
 #include <cstddef>
+#include <functional>
 #include <iterator>
 #include <list>
 #include <random>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "registry/store/administration.h"
@@ -170,6 +172,42 @@ TEST_F(DenialBookTest, TwoServersCountTogetherAndKeepWhatWasCounted) {
   DenialBook next(store_, clock_);
   ASSERT_TRUE(next.Load(soon()).ok());
   EXPECT_EQ(next.All(), all) << "over a restart";
+}
+
+// Calls `look` before each Apply.
+class LookingStore final : public Store {
+ public:
+  LookingStore(Store& store, std::function<void()> look) : store_(store), look_(std::move(look)) {}
+
+  Result<void> Apply(const Locks& locks, const DecideFn& decide, Deadline deadline) override {
+    look_();
+    return store_.Apply(locks, decide, deadline);
+  }
+  void Submit(const Locks& locks, DecideFn decide, Deadline deadline, OnDone done) override {
+    store_.Submit(locks, std::move(decide), deadline, std::move(done));
+  }
+  using Store::Read;
+  Result<void> Read(const Locks& hints, const ReadFn& read, Deadline deadline) const override {
+    return store_.Read(hints, read, deadline);
+  }
+  StoreCounts Counts() const override { return store_.Counts(); }
+  Result<void> Health() const override { return store_.Health(); }
+
+ private:
+  Store& store_;
+  const std::function<void()> look_;
+};
+
+TEST_F(DenialBookTest, ADenialIsShownWhileItIsWritten) {
+  std::vector<Denial> seen;
+  const DenialBook* shown = nullptr;
+  LookingStore looking(store_, [&] { seen = shown->All(); });
+  DenialBook book(looking, clock_);
+  shown = &book;
+  Refuse(book, {Refusal("a")}, "one", {});
+  ASSERT_TRUE(book.Flush(std::chrono::steady_clock::now() + std::chrono::seconds(20)).ok());
+  ASSERT_EQ(seen.size(), 1U);
+  EXPECT_EQ(seen, book.All());
 }
 
 TEST_F(DenialBookTest, TheTableIsBoundedToo) {

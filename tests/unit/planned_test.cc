@@ -387,6 +387,8 @@ Resources:
   MadeOfId: {Type: "AWS::SQS::Queue", Properties: {QueueName: !Join ["-", [q, !Ref Vpc]]}}
   Vpc: {Type: "AWS::EC2::VPC", Properties: {CidrBlock: 10.0.0.0/16}}
   Told: {Type: "AWS::SQS::Queue", Properties: {QueueName: !Sub "${Literal.WebsiteURL}-q"}}
+  Place: {Type: "AWS::SQS::Queue", Properties: {QueueName: !Sub "q-${Vpc.CidrBlock}"}}
+  OfArn: {Type: "AWS::SQS::Queue", Properties: {QueueName: !Sub "q-${Generated.Arn}"}}
   Dynamic: {Type: "AWS::IAM::User", Properties: {UserName: "a-{{resolve:ssm:/user:1}}"}}
   Group: {Type: "AWS::EC2::SecurityGroup", Properties: {VpcId: !ImportValue vpc}}
   Custom: {Type: "Custom::Thing"}
@@ -419,6 +421,9 @@ Resources:
                 "Told" + unknown +
                     "it is made of Literal.WebsiteURL, which CloudFormation knows when it has made "
                     "that",
+                "Place" + unknown +
+                    "it is made of Vpc.CidrBlock, which CloudFormation knows when it has made that",
+                "OfArn -",
                 "Dynamic" + unknown + "a dynamic reference is resolved by CloudFormation alone",
                 "Group -",
                 "New unknown"}));

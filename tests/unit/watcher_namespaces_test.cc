@@ -1,5 +1,4 @@
-// What the watch learns of namespaces: ACK's objects take region, account and deletion policy from
-// them.
+// The watch follows namespaces: ACK's objects take region, account and deletion policy from them.
 #include <gtest/gtest.h>
 
 #include <string>

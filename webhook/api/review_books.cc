@@ -131,8 +131,9 @@ void Book<Entry>::Add(Entry entry) {
 
 template <typename Entry>
 std::vector<Entry> Book<Entry>::All() const {
-  auto all =
-      entries_.With([](const Entries& entries) { return Folded(entries.kept, entries.fresh); });
+  // Reviews wait for no more than the copies.
+  const Entries copy = entries_.With([](const Entries& entries) { return entries; });
+  auto all = Folded(copy.kept, copy.fresh);
   std::ranges::reverse(all);
   return all;
 }
@@ -140,8 +141,12 @@ std::vector<Entry> Book<Entry>::All() const {
 template <typename Entry>
 Result<void> Book<Entry>::Load(Deadline deadline) {
   const auto& table = TableFor(static_cast<const Entry*>(nullptr));
-  const std::vector<Entry> fresh =
-      entries_.With([](Entries& entries) { return std::exchange(entries.fresh, {}); });
+  // Shown meanwhile as if they were written.
+  std::vector<Entry> before;
+  const std::vector<Entry> fresh = entries_.With([&](Entries& entries) {
+    before = std::exchange(entries.kept, Folded(entries.kept, entries.fresh));
+    return std::exchange(entries.fresh, {});
+  });
   std::vector<Entry> merged;
   Result<void> done;
   if (fresh.empty()) {
@@ -160,6 +165,7 @@ Result<void> Book<Entry>::Load(Deadline deadline) {
     if (done.ok()) {
       entries.kept = std::move(merged);
     } else {
+      entries.kept = std::move(before);
       entries.fresh = Folded(fresh, entries.fresh);
     }
   });

@@ -243,14 +243,16 @@ class Template {
     return Unknown(OneLine(name, 64) + " is not known", at, Give(name));
   }
 
-  // An attribute of a sibling: its name where that is as good (an ARN of a parent).
+  // An attribute of a sibling: its name where that is as good (an ARN of a parent). Of those
+  // that AWS makes nobody else has the ARN; others, as a zone, may be anybody's.
   Found GetAtt(const YamlNode& argument, const YamlNode& at, bool in_part, int depth) const {
-    std::string name = ScalarOf(&argument);
-    if (!ItemsOf(argument).empty()) name = ScalarOf(&ItemsOf(argument).front());
-    name = name.substr(0, name.find('.'));
+    const auto& list = ItemsOf(argument);
+    const std::string whole = list.empty() ? ScalarOf(&argument) : ScalarOf(list.data());
+    const std::string name = whole.substr(0, whole.find('.'));
+    const bool is_arn = list.size() == 2 ? ScalarOf(&list[1]) == "Arn" : whole.ends_with(".Arn");
     Found own = Ref(name, at, in_part, depth);
     const bool is_there = ChildOf(ChildOf(&root_, "Resources"), name) != nullptr;
-    if (!is_there || in_part || own.state == Found::State::kMade) return own;
+    if (!is_there || in_part || (is_arn && own.state == Found::State::kMade)) return own;
     return {Found::State::kSibling, {}, at.location};
   }
 
