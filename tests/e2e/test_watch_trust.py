@@ -17,7 +17,8 @@ LOOK = ["get", "list", "watch"]
 LOOK_AT_ALL = [{"apiGroups": ["*"], "resources": ["*"], "verbs": LOOK}]
 LOOK_AT_ALL_BUT_BUCKETS = [
     {
-        "apiGroups": ["", "apiextensions.k8s.io", "sqs.aws.upbound.io", "platform.example.org"],
+        "apiGroups": ["", "apiextensions.k8s.io", "sqs.aws.upbound.io", "sqs.services.k8s.aws",
+                      "platform.example.org"],
         "resources": ["*"],
         "verbs": LOOK,
     }
