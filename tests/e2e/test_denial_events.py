@@ -25,6 +25,7 @@ def test_a_denial_is_an_event_in_the_namespace_of_the_object(follow, user):
     truce = follow(CONFIG | {"denialEvents": True})
     admin, team_b = user("admin"), user("team-b")
     user("team-a").create(claim("artifacts", "team-a", NAME)).expect(201)
+    truce.wait_for_state(NAME, "held")  # A denial before says that Truce has not seen the owner yet.
     assert_refused(team_b.create(claim(HEARD, "team-b", NAME), dry_run=True), NAME)
     text = assert_refused(team_b.create(claim(HEARD, "team-b", NAME)), NAME)
     [event] = wait_for(lambda: told(admin, "team-b"), SECONDS, "the Event")
