@@ -36,7 +36,7 @@ bool IsByController(const RuleCase& c) {
 void AddDeclared(const ObjectFacts& object, const Ledger& ledger, std::set<ResourceId>& ids) {
   for (const DeclaredResource& resource : object.resources) {
     if (resource.key().empty() || resource.partial || resource.intent != Intent::kDeletes) continue;
-    for (MeantResource& meant : ResourcesMeant(resource, ledger)) ids.insert(std::move(meant.id));
+    for (ResourceMatch& match : MatchesOf(resource, ledger)) ids.insert(std::move(match.id));
     // Its status shows another resource, or another account's than its ProviderConfig leads to
     // (N4): then the owner of that one is asked about.
     KeyText of = object.shown_key;

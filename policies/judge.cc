@@ -55,13 +55,13 @@ bool AnyRefuses(const std::vector<Finding>& findings) {
                      [](const Finding& finding) { return finding.mode == Mode::kEnforce; });
 }
 
-// Doubts about the life of the holder; empty: none.
-std::string DoubtOf(const Clash& clash, const AdmissionPolicy& policy) {
+// Why the holder may be gone; empty: nothing says so.
+std::string WhyUnresolved(const Clash& clash, const AdmissionPolicy& policy) {
   const Owner& holder = clash.holder;
-  std::string doubt = policy.doubt_of(holder.leaf ? *holder.leaf : holder.root);
+  std::string reason = policy.unresolved_reason(holder.leaf ? *holder.leaf : holder.root);
   // It names the holder (I8).
   const bool names = DisclosureOf(clash, policy.disclosure) == Disclosure::kFull;
-  return doubt.empty() || names ? doubt : "whether it still exists is being looked at";
+  return reason.empty() || names ? reason : "whether it still exists is being looked at";
 }
 
 // The service that the root declares where it is another object than the one under review; empty:
@@ -253,7 +253,7 @@ Decision Judgement::AskRegistry(const Facts& facts, const IdSource& ids) {
     ResolveHeld(*policy_->catalogue, facts, request.object, *request.old_object);
   }
   ResolveReferences(*policy_->catalogue, facts, request.object);
-  AwaitNames(policy_->identity.moving, request.object);
+  FillPendingNames(policy_->identity.moving, request.object);
   Decision decision = Decide(request, facts, now_, ids);
   CheckListed(decision, facts);
   // An override or a mode can name the root, or its namespace, which only the lineage tells.
@@ -346,8 +346,8 @@ std::vector<Finding> Judgement::FindingsOf(const Decision& decision) const {
   for (const Clash& clash : decision.denied) {
     if (IsExplained(clash)) continue;
     out.push_back(OwnershipIn(clash, wording));
-    const std::string doubt = DoubtOf(clash, *policy_);
-    if (!doubt.empty()) out.back().remedy += " About the owner: " + doubt + ".";
+    const std::string reason = WhyUnresolved(clash, *policy_);
+    if (!reason.empty()) out.back().remedy += " About the owner: " + reason + ".";
   }
   out.insert(out.end(), findings_.begin(), findings_.end());
   AddConflicts(c, out);
@@ -406,9 +406,9 @@ void Judgement::AddUncertain(const RuleCase& c, std::vector<Finding>& out) const
     AddWarning(c, UnclearDeclaration(*resource, wording), *resource, out);
   }
   const ObjectFacts& object = *c.object;
-  const bool told_before =
+  const bool is_reported =
       c.old_object != nullptr && c.old_object->name_finding == object.name_finding;
-  if (!object.name_finding.empty() && !object.resources.empty() && !told_before) {
+  if (!object.name_finding.empty() && !object.resources.empty() && !is_reported) {
     AddWarning(c, UnclearName(object, wording), object.resources.front(), out);
   }
 }

@@ -116,9 +116,9 @@ void ApplyExemptions(const ModeRules& rules, const ModeSubject& subject, Timesta
                      AppliedMode& out) {
   if (out.mode == Mode::kOff) return;
   for (const Exemption& exemption : rules.exemptions) {
-    const bool meant =
+    const bool is_named =
         exemption.rule ? *exemption.rule == subject.rule : IsExemptible(subject.rule);
-    if (!meant || !Holds(exemption.scope, subject)) continue;
+    if (!is_named || !Holds(exemption.scope, subject)) continue;
     if (!IsTrusted(exemption.scope, subject)) {
       out.distrusted = true;
     } else if (exemption.until && *exemption.until <= now) {

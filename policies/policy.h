@@ -56,8 +56,8 @@ struct AdmissionPolicy {
   // Whether the server that watches the cluster was not heard of for too long: whether a key
   // without owner is free is unknown then, of any type.
   std::function<bool()> is_blind = [] { return false; };
-  // One sentence about a holder whose life is in question; empty: none.
-  std::function<std::string(const Slot& holder)> doubt_of = [](const Slot&) {
+  // One sentence: why the holder may be gone; empty: nothing says so.
+  std::function<std::string(const Slot& holder)> unresolved_reason = [](const Slot&) {
     return std::string();
   };
   std::string public_url;  // without trailing slash; empty: texts hold no link

@@ -100,14 +100,14 @@ std::vector<Finding> JudgeQuotas(const RuleCase& c) {
   const AskedOwnerships* before = c.question == nullptr ? nullptr : c.question->before;
   const std::vector<NewOwnership> added = c.question == nullptr ? Granted(c) : Asked(c);
   for (const NewOwnership& ownership : added) {
-    bool told = false;
+    bool is_reported = false;
     for (const std::size_t index : quotas.OfType(ownership.place.type)) {
       const Quota& quota = quotas.all()[index];
       const auto spot = quotas.SpotOf(quota, ownership.place);
-      if (!spot && !told && quotas.NeedsAccount(quota, ownership.place)) {
+      if (!spot && !is_reported && quotas.NeedsAccount(quota, ownership.place)) {
         KeepOne(c, ownership, NotCounted(ResourceOf(ownership)), out);
         // Once: every quota of an account would say the same.
-        told = true;
+        is_reported = true;
       }
       if (!spot) continue;
       const auto together = std::count_if(

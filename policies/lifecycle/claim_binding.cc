@@ -129,20 +129,20 @@ std::vector<Finding> JudgeClaimBindings(const RuleCase& c) {
 }
 
 Finding ClaimBinding(const BoundElsewhere& bound, const Wording& wording) {
-  const Disclosure told = bound.is_own_party ? Disclosure::kFull : wording.disclosure;
+  const Disclosure disclosed = bound.is_own_party ? Disclosure::kFull : wording.disclosure;
   const Slot& claim = wording.object->slot;
   Finding out{.rule = Rule::kClaimBinding};
   out.resource = "composite " + OneLine(ObjectForPeople(bound.composite), kShownTextBytesMax);
   std::string holder =
-      told == Disclosure::kFull
+      disclosed == Disclosure::kFull
           ? "claim " + OneLine(ObjectBeside(bound.holder, claim), kShownTextBytesMax)
           : std::string("another claim");
-  if (told != Disclosure::kTaken && !bound.service.empty()) {
+  if (disclosed != Disclosure::kTaken && !bound.service.empty()) {
     holder += " (service " + Said(bound.service) + ")";
   }
   out.cause = "C" + out.resource.substr(1) + " is bound to " + holder +
               ": Crossplane binds one claim only and would refuse this one for ever.";
-  const bool names_it = told == Disclosure::kFull && bound.owner != nullptr;
+  const bool names_it = disclosed == Disclosure::kFull && bound.owner != nullptr;
   const std::string what = names_it ? ResourceInWords(*bound.owner) : "what it made";
   out.remedy = "Leave out spec.resourceRef. To use " + what +
                ": declare it with managementPolicies: [\"Observe\"] after its owner ran " +
@@ -155,7 +155,7 @@ Finding ClaimBinding(const BoundElsewhere& bound, const Wording& wording) {
                   ForcedTransferCommand(names_it ? WordOf(*bound.owner) : "RESOURCE", claim) + ".";
   } else {
     out.remedy += "the owner hands it over: " +
-                  (told == Disclosure::kFull && IsPlainWord(ToText(bound.holder))
+                  (disclosed == Disclosure::kFull && IsPlainWord(ToText(bound.holder))
                        ? "`" + TransferCommand(bound.holder, claim) + "`"
                        : "annotation " + TransferAnnotation(bound.holder, claim)) +
                   ".";

@@ -118,9 +118,9 @@ CompositionChange ReadCompositionChange(Value object, Value old_object) {
       continue;
     }
     const std::string kind = old.kind.empty() ? "what it protects" : old.kind;
-    const bool is_told =
+    const bool is_reported =
         std::find(out.unguarded.begin(), out.unguarded.end(), kind) != out.unguarded.end();
-    if (!is_told) out.unguarded.push_back(kind);
+    if (!is_reported) out.unguarded.push_back(kind);
   }
   return out;
 }

@@ -240,10 +240,10 @@ class Compiler {
     for (const auto& [type, rule] : aws_.rules()) {
       const bool listed =
           std::find(spec_.types.begin(), spec_.types.end(), type) != spec_.types.end();
-      const bool meant = spec_.types.empty()
-                             ? !rule.abbreviation().empty() || spec_.forms.count(type) != 0
-                             : listed;
-      if (!meant) continue;
+      const bool applies = spec_.types.empty()
+                               ? !rule.abbreviation().empty() || spec_.forms.count(type) != 0
+                               : listed;
+      if (!applies) continue;
       TRUCE_ASSIGN_OR_RETURN(TypeForm form, CompileForm(type, rule, variables));
       out.emplace_back(type, std::move(form));
     }

@@ -9,7 +9,7 @@
 
 #include "registry/base/fingerprint.h"
 #include "registry/base/text.h"
-#include "registry/identity/told_names.h"
+#include "registry/identity/text_names.h"
 
 namespace truce {
 namespace {
@@ -125,8 +125,8 @@ void AckObject::ReadPolicy(const ObjectView& view, std::string_view group,
       policy.empty() ? by_config && defaults.retains.contains(service) : policy != kDeletes;
   intent_ = reads ? Intent::kObserves : keeps ? Intent::kManages : Intent::kDeletes;
   const bool says = by_config ? defaults.deletes.contains(service) : policy == kDeletes;
-  is_end_untold_ = !says || reads || (arn_.empty() && id_.empty());
-  is_end_by_config_ = !is_end_untold_ && by_config;
+  is_end_unknown_ = !says || reads || (arn_.empty() && id_.empty());
+  is_end_by_config_ = !is_end_unknown_ && by_config;
 }
 
 void AckObject::ReadStatus(Value status, const KindEntry& kind) {

@@ -66,7 +66,7 @@ class AckObject final {
   // That the controller takes its finalizer off a terminating object does not prove a deletion:
   // neither the object nor its namespace says "delete", or it shows nothing by which the controller
   // would look.
-  bool is_end_untold() const { return is_end_untold_; }
+  bool is_end_unknown() const { return is_end_unknown_; }
   // It does prove one, and the namespace alone says so.
   bool is_end_by_config() const { return is_end_by_config_; }
   // In words: the annotation adoption-fields cannot be read. Empty: all is well.
@@ -82,7 +82,7 @@ class AckObject final {
   bool may_create_ = false;
   bool is_id_observed_ = false;
   bool is_managed_ = false;
-  bool is_end_untold_ = true;
+  bool is_end_unknown_ = true;
   bool is_end_by_config_ = false;
   Intent intent_ = Intent::kDeletes;
   Document adoption_;

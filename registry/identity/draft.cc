@@ -26,7 +26,7 @@ auto* FindPart(Identity& identity, std::string_view name) {
 // The value of a placeholder of an ARN template; empty when it is not known.
 std::string_view Placeholder(const DeclaredResource& resource, std::string_view name) {
   const ResourceIdentity& identity = resource.identity;
-  // An ARN told in a name space would be that of something in AWS.
+  // An ARN in a name space would be that of something in AWS.
   if (name == "partition" && IsNameSpace(identity.partition)) return {};
   if (name == "partition") return identity.partition;
   if (name == "region") return identity.region;
@@ -141,7 +141,7 @@ void FillNames(DeclaredResource& resource, const TypeSpec& spec) {
   std::optional<KeyText> key;
   if (resource.missing.empty()) key = KeyOf(resource.identity, spec);
   if (key) {
-    // Before what the external name alone told so far.
+    // Before the parts that the external name alone gave so far.
     std::erase_if(resource.names, [&](const DeclaredName& name) { return name.text == *key; });
     resource.names.insert(resource.names.begin(), {*key, false});
   }
@@ -288,14 +288,14 @@ void LieWithParent(Draft& draft) {
   const TypeSpec& type = *draft.type;
   if (type.scope != Scope::kParent || !type.KeyHasAccount() || draft.parts.empty()) return;
   const Reading& parent = draft.parts.front();
-  if (parent.elements.size() != 1 || !parent.told) return;
+  if (parent.elements.size() != 1 || !parent.by_form) return;
   ResourceIdentity& place = draft.each.identity;
-  if (!parent.told->region.empty() && !place.region.empty()) {
-    place.region = parent.told->region;
+  if (!parent.by_form->region.empty() && !place.region.empty()) {
+    place.region = parent.by_form->region;
     place.partition = PartitionOf(place.region).name;
   }
-  if (parent.told->account.empty() || parent.told->account == place.account) return;
-  place.account = parent.told->account;
+  if (parent.by_form->account.empty() || parent.by_form->account == place.account) return;
+  place.account = parent.by_form->account;
   draft.each.further_account.clear();
   draft.each.further_observed = false;
 }
@@ -440,8 +440,9 @@ bool KeyedByExternalName(const Draft& draft) {
 // The reading tells the whole key, but for the account.
 bool TellsAll(const Draft& draft, const NameReading& reading) {
   return !reading.parts.empty() &&
-         std::all_of(draft.parts.begin(), draft.parts.end(),
-                     [&](const Reading& part) { return ToldOf(*part.part, reading).has_value(); });
+         std::all_of(draft.parts.begin(), draft.parts.end(), [&](const Reading& part) {
+           return PartValue(*part.part, reading).has_value();
+         });
 }
 
 // Where the reading lies, if not at `place`, as the end of a sentence; empty: it may lie there.
@@ -473,7 +474,7 @@ bool MayBeTheSame(const Draft& draft, const NameReading& reading) {
   return std::ranges::all_of(draft.parts, [&](const Reading& part) {
     return part.elements.empty() ||
            (part.elements.size() == 1 &&
-            part.elements.front().value == ToldOf(*part.part, reading).value_or(""));
+            part.elements.front().value == PartValue(*part.part, reading).value_or(""));
   });
 }
 
@@ -485,12 +486,12 @@ bool SaysTheSame(const Draft& draft, const NameReading& reading) {
 
 void FillParts(const NameReading& reading, const PartContext& context, Draft& draft) {
   for (Reading& part : draft.parts) {
-    const std::string_view told = reading.Part(part.part->name);
-    if (told.empty()) continue;
+    const std::string_view text = reading.Part(part.part->name);
+    if (text.empty()) continue;
     part.elements.clear();
     part.reference.reset();
     part.missing.clear();
-    const std::string wrong = AddElement(part, told, context);
+    const std::string wrong = AddElement(part, text, context);
     if (!wrong.empty()) part.missing = "the external name " + wrong;
   }
 }
@@ -523,7 +524,7 @@ std::optional<AssignedId> IdIn(std::string_view text, const NameReading& reading
 
 KeyText ShownKey(const ObjectView& view, const Draft& draft) {
   const TypeSpec& type = *draft.type;
-  const auto told = [&](std::string_view text) -> std::optional<NameReading> {
+  const auto read = [&](std::string_view text) -> std::optional<NameReading> {
     auto reading = ReadForm(text, type);
     if (reading && TellsAll(draft, *reading)) return reading;
     reading = ReadTemplate(text, type);
@@ -532,7 +533,7 @@ KeyText ShownKey(const ObjectView& view, const Draft& draft) {
   // The id first: an ARN may leave out how a name begins.
   for (const std::string_view field : {"id", "url", "arn"}) {
     const std::string_view text = StringOf(view.at_provider.Child(field));
-    const auto reading = text.empty() ? std::nullopt : told(text);
+    const auto reading = text.empty() ? std::nullopt : read(text);
     if (!reading) continue;
     if (MayBeTheSame(draft, *reading)) return {};
     ResourceIdentity shown = draft.each.identity;
@@ -541,7 +542,7 @@ KeyText ShownKey(const ObjectView& view, const Draft& draft) {
     if (!reading->region.empty()) shown.region = reading->region;
     if (!reading->partition.empty()) shown.partition = reading->partition;
     for (const KeyPart& part : type.parts) {
-      shown.parts.emplace_back(part.name, ToldOf(part, *reading).value_or(""));
+      shown.parts.emplace_back(part.name, PartValue(part, *reading).value_or(""));
     }
     return KeyOf(shown, type).value_or(KeyText{});
   }

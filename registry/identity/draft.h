@@ -60,7 +60,7 @@ void LieWithParent(Draft& draft);
 void AppendResources(const Draft& draft, std::vector<DeclaredResource>& resources,
                      std::vector<BadName>& bad_names);
 
-// The name of a resource that is told by the id that AWS gave it: in the partition of `place`, and
+// The name of a resource by the id that AWS gave it: in the partition of `place`, and
 // where the id does not exist once there, in its account and region.
 KeyText AssignedName(const ResourceIdentity& place, const TypeSpec& spec, const AssignedId& id);
 
@@ -75,7 +75,7 @@ struct ExternalName {
 };
 
 // The resource that the status of `view` names by an id, a URL or an ARN, where what the draft
-// knows of it differs; empty: the same, or not told. To be asked with the draft's parts read.
+// knows of it differs; empty: the same, or not known. To be asked with the draft's parts read.
 KeyText ShownKey(const ObjectView& view, const Draft& draft);
 
 // Reads the annotation of `view` for a resource that lies at `place` (of `account` where one is
@@ -87,7 +87,7 @@ ExternalName ReadExternalName(const ObjectView& view, const TypeSpec& type,
 
 // Adds to `draft`, whose parts were read from the fields, what the external name tells beside them:
 // the account of its resource, parts that no field states, the id that AWS gave. Where it tells
-// other parts than the fields do, nothing says which of both is meant: returns what it names as
+// other parts than the fields do, nothing says which of both is right: returns what it names as
 // another declaration, with a finding.
 std::optional<Draft> TakeExternalName(ExternalName& external, const PartContext& context,
                                       Draft& draft);

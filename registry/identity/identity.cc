@@ -114,11 +114,11 @@ bool IsCreationOpen(const ObjectView& view) {
   if (!view.terminating) return false;
   const auto deleted = ParseTimestamp(view.deleted);
   std::optional<Timestamp> pending;
-  std::optional<Timestamp> told;  // what came of it
+  std::optional<Timestamp> outcome;  // what came of it
   const std::pair<std::string_view, std::optional<Timestamp>&> marks[] = {
       {"crossplane.io/external-create-pending", pending},
-      {"crossplane.io/external-create-succeeded", told},
-      {"crossplane.io/external-create-failed", told}};
+      {"crossplane.io/external-create-succeeded", outcome},
+      {"crossplane.io/external-create-failed", outcome}};
   for (const auto& [key, last] : marks) {
     const std::string_view text = view.Annotation(key);
     if (text.empty()) continue;
@@ -126,7 +126,7 @@ bool IsCreationOpen(const ObjectView& view) {
     if (!at || (deleted && *at > *deleted)) return true;
     last = std::max(last, at);  // nothing is less than any
   }
-  return pending && (!told || *pending > *told);
+  return pending && (!outcome || *pending > *outcome);
 }
 
 void ReadMetadata(const ObjectView& view, ObjectFacts& facts) {
@@ -341,7 +341,7 @@ ObjectFacts Identify(Value object, const GroupKind& kind, const IdentityRules& r
     facts.name_finding = ack->finding();
     facts.real = ack->is_managed();
     facts.deleting = false;
-    facts.is_end_untold = ack->is_end_untold();
+    facts.is_end_unknown = ack->is_end_unknown();
     facts.is_end_by_config = ack->is_end_by_config();
   }
   if (!view.external_name.empty()) {

@@ -27,7 +27,7 @@ struct Reference {
   std::string type;  // what it must name: "s3/Bucket"; empty when the catalogue cannot tell
   std::string path;  // "spec.forProvider.bucketRef"
   std::string name;  // of the object; empty for a selector
-  std::string ns;    // of the object; empty: cluster-scoped, or the same namespace cannot be told
+  std::string ns;    // of the object; empty: cluster-scoped, or the same namespace is not known
 
   bool operator==(const Reference&) const = default;
 };
@@ -52,8 +52,8 @@ struct DeclaredResource {
   std::vector<DeclaredName> names;
   std::string further_account;  // the other one: 12 digits or "?<provisional account>"; empty: none
   // Names that may be of the same resource, and join nothing: those under the provisional accounts
-  // of other ProviderConfigs that were found to lead to its account (AwaitNames).
-  std::vector<KeyText> awaited;
+  // of other ProviderConfigs that were found to lead to its account (FillPendingNames).
+  std::vector<KeyText> pending_names;
   std::vector<std::string> missing;   // "spec.forProvider.bucketRef is not resolved yet"
   std::vector<Reference> references;  // those of `missing` that are references
   // The ARN in the object's status, where that alone tells `further_account` and references are
@@ -167,7 +167,7 @@ struct ObjectFacts {
   // is no proof (E8).
   bool creation_open = false;
   // That its provider lets go of it proves no deletion: it may do so and keep the resource (E8).
-  bool is_end_untold = false;
+  bool is_end_unknown = false;
   // It does prove one, by what its config says: ConfigDefaults::deletes.
   bool is_end_by_config = false;
   // A digest of its external name, by which its provider looks for it; 0: it has none.
@@ -247,7 +247,7 @@ struct IdentityRules {
   // endpoint counts as AWS: it may be a way to it.
   std::vector<std::string> name_spaces = {"*"};
   DefaultsMap defaults;                     // of those that say any
-  MovingAccounts moving;                    // read by AwaitNames only
+  MovingAccounts moving;                    // read by FillPendingNames only
   std::set<GroupKind> composites;           // kinds that an XRD defines as composite
   std::vector<std::string> service_labels;  // configured label keys, first match wins
   std::string contact_annotation = "truce.dev/contact";
@@ -294,7 +294,7 @@ void AddZoneSpelling(DeclaredResource& resource, const KeyPart& within, std::str
                      const TypeSpec& spec);
 
 // The key of the resource into which the attachment `identity` writes, or nothing when the type is
-// no attachment, or its parent cannot be told from the declaration.
+// no attachment, or the declaration does not name its parent.
 std::optional<KeyText> ParentKeyOf(const ResourceIdentity& identity, const TypeSpec& spec,
                                    const Catalogue& catalogue);
 

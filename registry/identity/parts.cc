@@ -121,7 +121,7 @@ std::string AddValue(Reading& reading, Value value, const PartContext& context) 
   }
   const std::size_t before = reading.elements.size();
   std::string wrong = AddElement(reading, Spelled(value), context);
-  reading.told.reset();  // the spelling ends here
+  reading.by_form.reset();  // the spelling ends here
   if (reading.elements.size() > before) reading.elements.back().shown = value.text();
   return wrong;
 }
@@ -234,9 +234,9 @@ std::optional<NameReading> ReadTemplate(std::string_view text, const TypeSpec& t
   return reading;
 }
 
-std::optional<std::string> ToldOf(const KeyPart& part, const NameReading& reading) {
-  const std::string_view told = reading.Part(part.name);
-  if (!told.empty()) return Normalise(part.normalisers, told);
+std::optional<std::string> PartValue(const KeyPart& part, const NameReading& reading) {
+  const std::string_view text = reading.Part(part.name);
+  if (!text.empty()) return Normalise(part.normalisers, text);
   return part.list ? std::nullopt : part.default_value;
 }
 
@@ -264,18 +264,18 @@ bool IsKeyedById(const TypeSpec& type) {
 // `raw`. False: it must have a form, and has none.
 bool TakeNameAlone(Reading& reading, std::string_view& raw, const PartContext& context) {
   const KeyPart& part = *reading.part;
-  reading.told.reset();
+  reading.by_form.reset();
   const TypeSpec* type =
       context.catalogue.FindType(part.form_of.empty() ? part.refers_to : part.form_of);
-  if (type != nullptr) reading.told = ReadForm(raw, *type);
-  if (!reading.told) {
+  if (type != nullptr) reading.by_form = ReadForm(raw, *type);
+  if (!reading.by_form) {
     const bool must = type != nullptr && (!part.form_of.empty() ||
                                           (!context.type.KeyHasAccount() && IsKeyedById(*type)));
-    reading.told = ReadArnPlace(raw);
+    reading.by_form = ReadArnPlace(raw);
     return !must;
   }
   const std::string_view name =
-      part.form_of.empty() ? reading.told->Part(type->parts.front().name) : reading.told->id;
+      part.form_of.empty() ? reading.by_form->Part(type->parts.front().name) : reading.by_form->id;
   if (!name.empty()) raw = name;
   return true;
 }
@@ -284,8 +284,8 @@ bool TakeNameAlone(Reading& reading, std::string_view& raw, const PartContext& c
 
 void FillFromNames(std::vector<Reading>& parts, const PartContext& context) {
   for (const Reading& from : parts) {
-    if (!from.told) continue;
-    for (const auto& [name, value] : from.told->parts) {
+    if (!from.by_form) continue;
+    for (const auto& [name, value] : from.by_form->parts) {
       for (Reading& to : parts) {
         if (&to == &from || to.part->name != name || !to.by_default) continue;
         to.elements.clear();
@@ -330,7 +330,7 @@ namespace {
 
 // Replaces an external name that is an ARN or a URL by the part that it tells, also for a value
 // beside the key that is the same text.
-std::string_view ToldByAddress(const KeyPart& part, const PartContext& context) {
+std::string_view PartOfAddress(const KeyPart& part, const PartContext& context) {
   for (const KeyPart& other : context.type.parts) {
     if (SameSource(other, part)) return context.external->Part(other.name);
   }
@@ -348,8 +348,8 @@ void ReadExternalName(Reading& reading, const ObjectView& view, const PartContex
     where = "metadata.name";
   } else if (context.external != nullptr) {
     // The part alone of an ARN or a URL.
-    if (const std::string_view told = ToldByAddress(part, context); !told.empty()) {
-      name = told;
+    if (const std::string_view addressed = PartOfAddress(part, context); !addressed.empty()) {
+      name = addressed;
     } else if (!assigned && !context.external->id.empty()) {
       name = view.name;
       reading.replaced = true;

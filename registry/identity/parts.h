@@ -30,7 +30,7 @@ struct Reading {
   bool replaced = false;    // DeclaredResource::replaced
   // Region, account and parts that the last value tells beside the name: read by the forms of the
   // type that the part refers to, or as an ARN. Views of the object's document.
-  std::optional<NameReading> told;
+  std::optional<NameReading> by_form;
 };
 
 // A type whose parts are being read, and where refusals go.
@@ -61,7 +61,7 @@ std::optional<NameReading> ReadForm(std::string_view text, const TypeSpec& type)
 std::optional<NameReading> ReadTemplate(std::string_view text, const TypeSpec& type);
 
 // The part as the reading tells it, normalised; else its default. Nothing: neither is there.
-std::optional<std::string> ToldOf(const KeyPart& part, const NameReading& reading);
+std::optional<std::string> PartValue(const KeyPart& part, const NameReading& reading);
 
 // Partition, region and account of an ARN, whatever it is of; nothing when it is none.
 std::optional<NameReading> ReadArnPlace(std::string_view text);

@@ -14,7 +14,7 @@
 namespace truce {
 
 struct SuccessorParts {
-  std::string cluster;  // empty: not told
+  std::string cluster;  // empty: not given
   std::string kind;
   std::string ns;
   std::string name;

@@ -116,7 +116,7 @@ std::optional<Object> Ledger::ObjectByUid(const Uid& uid) const {
 }
 
 std::optional<Object> Ledger::ObjectBySlot(const Slot& slot) const {
-  // Two of one slot: the older one is gone, but its end was not told yet.
+  // Two of one slot: the older one is gone, but nothing showed its end yet.
   std::optional<Object> youngest;
   if (auto stored = facts_.ObjectBySlot(slot); stored && !objects_.contains(stored->uid)) {
     youngest = std::move(stored);

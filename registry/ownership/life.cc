@@ -92,10 +92,10 @@ const Row* HoldingRow(const Owner& owner, const std::vector<Row>& rows) {
 }  // namespace
 
 std::string WhyNotFree(const Owner& owner, const std::vector<Row>& rows,
-                       const std::function<std::string(const Slot&)>& doubt_of) {
+                       const std::function<std::string(const Slot&)>& unresolved_reason) {
   const Row* row = owner.record == Record::kNone ? HoldingRow(owner, rows) : nullptr;
   if (row == nullptr) return WhyOnRecord(owner);
-  if (std::string doubt = doubt_of(row->slot); !doubt.empty()) return doubt;
+  if (std::string doubt = unresolved_reason(row->slot); !doubt.empty()) return doubt;
   const std::string object = ForPeople(row->slot);
   if (row->id.state == RowState::kReserved) {
     return "reserved for " + object + ", and waits" + Since(row->at) +

@@ -27,7 +27,7 @@
 //               seen rows that seem younger: the clock jumped back kLookFor
 //               younger than the list                              kIgnore
 //               no rows                                            kLookFor
-//               reserved rows, and all events were told            kIgnore
+//               reserved rows, and all events were shown           kIgnore
 //               reserved rows: one may have come true and ended    kLose
 //  kStored      without rows, old, and its kind can be read        kLookFor
 //  kReadFailed  no answer that can be read                         kAskAgain
@@ -59,7 +59,7 @@ struct Row;
 enum class LifeEvidence : std::uint8_t {
   kShown,       // an event ADDED or MODIFIED
   kListed,      // an entry of a complete list
-  kDeleted,     // an event DELETED, now or before this start (Replays)
+  kDeleted,     // an event DELETED, now or before this start (ReplayedEvents)
   kConfig,      // of a pending deletion: a ProviderConfig was read or shown, or time passed
   kUnlisted,    // a complete list lacks it
   kStored,      // the registry has it, and the watch never showed it
@@ -123,11 +123,11 @@ struct Life {
 
 LifeStep NextStep(LifeEvidence evidence, const Life& life);
 
-// Why the names of the resource are not free: its holder, or the evidence that is awaited. One
-// line, without trailing stop. `rows`: of the resource. `doubt_of`: why the watch doubts that the
-// object in a slot lives (DoubtBoard); empty: it does not.
+// Why the names of the resource are not free: its holder, or the evidence that is missing. One
+// line, without trailing stop. `rows`: of the resource. `unresolved_reason`: why the
+// object in a slot may be gone (UnresolvedHolders); empty: nothing says so.
 std::string WhyNotFree(const Owner& owner, const std::vector<Row>& rows,
-                       const std::function<std::string(const Slot&)>& doubt_of);
+                       const std::function<std::string(const Slot&)>& unresolved_reason);
 
 }  // namespace truce
 

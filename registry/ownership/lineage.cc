@@ -234,7 +234,7 @@ Object ObjectOf(const ObjectFacts& object, Evidence evidence, const std::optiona
   placed.own_party = known ? known->own_party : placed.link.empty();
   if (known) {
     placed.transfer_to = known->transfer_to;
-    placed.told = known->told;
+    placed.unproven_marks = known->unproven_marks;
     placed.stripped = known->stripped;
     placed.at = known->at;
   }

@@ -54,7 +54,7 @@ bool Names(const Object& object, const Slot& slot);
 // The object row of this version: parent and root by the accepted links. A link recorded in
 // `known`, the row of the same uid so far, stays while its fields are unchanged, whichever user
 // updates it. Reads the ledger, writes nothing. Fields that are no part of the lineage
-// (transfer_to, told, stripped) are taken from `known`.
+// (transfer_to, unproven_marks, stripped) are taken from `known`.
 Object ObjectOf(const ObjectFacts& object, Evidence evidence, const std::optional<Object>& known,
                 const Ledger& ledger);
 

@@ -195,26 +195,26 @@ std::optional<KeyText> NameIn(std::string_view account, const ResourceId& id,
   return std::nullopt;
 }
 
-void AwaitNames(const MovingAccounts& moving, ObjectFacts& object) {
+void FillPendingNames(const MovingAccounts& moving, ObjectFacts& object) {
   if (moving.empty()) return;
   for (DeclaredResource& resource : object.resources) {
-    resource.awaited.clear();
+    resource.pending_names.clear();
     for (const DeclaredName& name : resource.names) {
       if (name.observed || !IsLocated(name.text)) continue;
       const auto provisional_accounts = moving.find(AccountIn(name.text));
       if (provisional_accounts == moving.end()) continue;
       for (const std::string& provisional_account : provisional_accounts->second) {
-        resource.awaited.push_back(WithAccount(name.text, provisional_account));
+        resource.pending_names.push_back(WithAccount(name.text, provisional_account));
       }
     }
   }
 }
 
-std::vector<MeantResource> ResourcesMeant(const DeclaredResource& resource, const Ledger& ledger) {
-  std::vector<MeantResource> meant;
+std::vector<ResourceMatch> MatchesOf(const DeclaredResource& resource, const Ledger& ledger) {
+  std::vector<ResourceMatch> matches;
   const auto find = [&](const ResourceId& id) {
-    return std::find_if(meant.begin(), meant.end(),
-                        [&](const MeantResource& each) { return each.id == id; });
+    return std::find_if(matches.begin(), matches.end(),
+                        [&](const ResourceMatch& each) { return each.id == id; });
   };
   const KeyText* const located = LocatedNameOf(resource);
   const bool is_configured = located != nullptr && *located == resource.key();
@@ -229,30 +229,30 @@ std::vector<MeantResource> ResourcesMeant(const DeclaredResource& resource, cons
     }
     const bool observed = name.observed || named->observed;
     const auto at = find(named->resource);
-    if (at == meant.end()) {
-      meant.push_back({std::move(named->resource), observed});
+    if (at == matches.end()) {
+      matches.push_back({std::move(named->resource), observed});
     } else {
       at->observed = at->observed && observed;
     }
   }
-  for (const KeyText& name : resource.awaited) {
+  for (const KeyText& name : resource.pending_names) {
     const auto id = ResourceNamed(name, ledger);
     // A resource that is only observed there is nobody's.
-    if (!id || !ledger.OwnerOf(*id) || find(*id) != meant.end()) continue;
-    if (!Differ(LocatedName(*id, ledger), located)) meant.push_back({*id, false});
+    if (!id || !ledger.OwnerOf(*id) || find(*id) != matches.end()) continue;
+    if (!Differ(LocatedName(*id, ledger), located)) matches.push_back({*id, false});
   }
   if (const auto name = WithoutAccount(resource.key())) {
     const auto id = ResourceNamed(*name, ledger);
-    if (id && ledger.OwnerOf(*id) && find(*id) == meant.end()) meant.push_back({*id, false});
+    if (id && ledger.OwnerOf(*id) && find(*id) == matches.end()) matches.push_back({*id, false});
   }
-  return meant;
+  return matches;
 }
 
-std::vector<MeantResource> ResourcesConcerned(const DeclaredResource& resource,
-                                              const Ledger& ledger) {
-  std::vector<MeantResource> concerned = ResourcesMeant(resource, ledger);
+std::vector<ResourceMatch> MatchesAndPending(const DeclaredResource& resource,
+                                             const Ledger& ledger) {
+  std::vector<ResourceMatch> concerned = MatchesOf(resource, ledger);
   const KeyText* const located = LocatedNameOf(resource);
-  for (const KeyText& name : resource.awaited) {
+  for (const KeyText& name : resource.pending_names) {
     const auto id = ResourceNamed(name, ledger);
     if (!id || !Differ(LocatedName(*id, ledger), located)) continue;
     const std::string account = AccountIn(name);
@@ -341,17 +341,17 @@ void UniteWords(const Owner& gone, Owner& owner, Ledger& ledger) {
   owner.successor = std::move(word);
 }
 
-// `home` and `other` are one. The owner of `home` stays, but for a record whose resource lives by
-// the other. Returns the id that stays.
-ResourceId Merge(const ResourceId& home, const ResourceId& other, Ledger& ledger) {
-  auto kept = ledger.OwnerOf(home);
+// `target` and `other` are one. The owner of `target` stays, but for a record whose resource lives
+// by the other. Returns the id that stays.
+ResourceId Merge(const ResourceId& target, const ResourceId& other, Ledger& ledger) {
+  auto kept = ledger.OwnerOf(target);
   const auto gone = ledger.OwnerOf(other);
-  const bool stays_home = !gone || (kept && kept->since <= gone->since);
-  const ResourceId& elder = stays_home ? home : other;
-  const ResourceId& younger = stays_home ? other : home;
+  const bool target_stays = !gone || (kept && kept->since <= gone->since);
+  const ResourceId& elder = target_stays ? target : other;
+  const ResourceId& younger = target_stays ? other : target;
   if (gone && kept) UniteWords(*gone, *kept, ledger);
   const bool other_has_fields = !TextsOf(other, true, ledger).empty();
-  UniteAgreements(other, home, elder, ledger);
+  UniteAgreements(other, target, elder, ledger);
   for (Row& row : ledger.RowsOf(younger)) MoveRow(std::move(row), elder, ledger);
   for (ResourceName& name : ledger.NamesOf(younger)) {
     name.resource = elder;
@@ -443,10 +443,10 @@ void ReserveToo(const ResourceId& from, const ResourceId& to, const std::string&
   }
 }
 
-ResourceId HomeOf(const DeclaredResource& resource, const Slot& root, Ledger& ledger) {
-  const std::vector<MeantResource> meant = ResourcesMeant(resource, ledger);
+ResourceId TargetOf(const DeclaredResource& resource, const Slot& root, Ledger& ledger) {
+  const std::vector<ResourceMatch> matches = MatchesOf(resource, ledger);
   const std::vector<DeclaredName>& names = resource.names;
-  for (const MeantResource& each : meant) {
+  for (const ResourceMatch& each : matches) {
     if (InAnotherAccount(resource, each.id, ledger)) continue;
     const auto is_found_by = [&](bool assigned) {
       return std::any_of(names.begin(), names.end(), [&](const DeclaredName& name) {
@@ -462,7 +462,7 @@ ResourceId HomeOf(const DeclaredResource& resource, const Slot& root, Ledger& le
   const bool is_any_free = std::any_of(names.begin(), names.end(), [&](const DeclaredName& name) {
     return !ledger.Named(name.text);
   });
-  return meant.empty() || is_any_free ? ledger.NewResource() : meant.front().id;
+  return matches.empty() || is_any_free ? ledger.NewResource() : matches.front().id;
 }
 
 // An id that nobody has joins its declarant's resource, never one that another owner has.
@@ -479,48 +479,48 @@ struct Declarant {
   const KeyText* located;  // the declaration's; null: it has none
 };
 
-ResourceId JoinName(const DeclaredName& declared, const ResourceId& home,
+ResourceId JoinName(const DeclaredName& declared, const ResourceId& target,
                     const Declarant& declarant, Ledger& ledger) {
   const auto& [object, located] = declarant;
   const KeyText& name = declared.text;
   const bool assigned = IsAssignedName(name);
   const auto named = ledger.Named(name);
   if (!named) {
-    if (!assigned || TakesId(home, object.root, ledger)) {
-      PutName(name, home, declared.observed, ledger);
+    if (!assigned || TakesId(target, object.root, ledger)) {
+      PutName(name, target, declared.observed, ledger);
     }
-    return home;
+    return target;
   }
   const ResourceId& at = named->resource;
-  if (at == home) {
+  if (at == target) {
     if (named->observed && !declared.observed) {
-      ResourceName told = *named;
-      told.observed = false;
-      ledger.PutName(std::move(told));
+      ResourceName configured = *named;
+      configured.observed = false;
+      ledger.PutName(std::move(configured));
     }
-    return home;
+    return target;
   }
-  const auto here = LocatedName(home, ledger);
+  const auto here = LocatedName(target, ledger);
   if (Differ(LocatedName(at, ledger), here ? &*here : located)) {
-    if (assigned || IsLocated(name) || OthersDeclareBy(name, at, object, ledger)) return home;
-    ReserveToo(at, home, AccountIn(name), ledger);
+    if (assigned || IsLocated(name) || OthersDeclareBy(name, at, object, ledger)) return target;
+    ReserveToo(at, target, AccountIn(name), ledger);
     if (const auto owner = ledger.OwnerOf(at)) {
       AuditNames(*owner, "its name " + name.text + " names another resource now", ledger);
     }
     ResourceName moved = *named;
-    moved.resource = home;
+    moved.resource = target;
     moved.observed = false;
     ledger.PutName(std::move(moved));
-    return home;
+    return target;
   }
-  if (AreApart(home, at, ledger)) return home;
+  if (AreApart(target, at, ledger)) return target;
   const auto holder = ledger.OwnerOf(at);
-  const auto owner = ledger.OwnerOf(home);
-  // A resource at home that was only observed becomes the declarant's.
+  const auto owner = ledger.OwnerOf(target);
+  // A target that was only observed becomes the declarant's.
   const bool merges =
       !holder || (owner ? MayMerge(*owner, *holder, ledger)
                         : holder->root == object.root && holder->record != Record::kImported);
-  return merges ? Merge(home, at, ledger) : home;
+  return merges ? Merge(target, at, ledger) : target;
 }
 
 // The located name is known: people see the account.
@@ -537,26 +537,27 @@ void NoteAccount(const ResourceId& id, const KeyText& located, Ledger& ledger) {
 ResourceId JoinNames(const DeclaredResource& resource, const Object& object, Ledger& ledger) {
   const KeyText* const located = LocatedNameOf(resource);
   for (const DeclaredName& name : resource.names) {
-    const bool told = !name.observed && (name.text == resource.key() || IsAssignedName(name.text));
-    if (told && SortOf(name.text) != NameSort::kDeclared) {
+    const bool is_configured =
+        !name.observed && (name.text == resource.key() || IsAssignedName(name.text));
+    if (is_configured && SortOf(name.text) != NameSort::kDeclared) {
       TakeObserved(name.text, object.root, ledger);
     }
   }
-  ResourceId home = HomeOf(resource, object.root, ledger);
+  ResourceId target = TargetOf(resource, object.root, ledger);
   for (const DeclaredName& name : resource.names) {
-    home = JoinName(name, home, {object, located}, ledger);
+    target = JoinName(name, target, {object, located}, ledger);
     // At once: it tells the resource apart from those that the names after it belong to.
-    if (located != nullptr) NoteAccount(home, *located, ledger);
+    if (located != nullptr) NoteAccount(target, *located, ledger);
   }
   // A name without account is of a catalogue that knew none: its owner tells the account now.
   if (const auto name = WithoutAccount(resource.key())) {
     const auto named = ledger.Named(*name);
-    if (named && named->resource == home && IsMine(home, object.root, ledger)) {
+    if (named && named->resource == target && IsMine(target, object.root, ledger)) {
       ledger.MayLose(*name);
       ledger.DropName(IdOf(*named));
     }
   }
-  return home;
+  return target;
 }
 
 ResourceId ObserveNew(const DeclaredResource& resource, Ledger& ledger) {
@@ -703,7 +704,7 @@ std::optional<AccountChange> ReadMovedReason(std::string_view reason) {
   return AccountChange{"?" + std::string(config), std::string(account)};
 }
 
-std::string WhyNotMeant(const ObjectFacts& object, const Row& row) {
+std::string WhyNotDeclared(const ObjectFacts& object, const Row& row) {
   for (const DeclaredResource& resource : object.resources) {
     const bool same = DeclaredIdentity(resource) == row.identity;
     if (!same || resource.identity.account == row.identity.account) continue;

@@ -57,62 +57,62 @@ std::optional<Owner> OwnerByNames(const DeclaredResource& resource, const Facts&
 std::optional<KeyText> LocatedName(const ResourceId& id, const Ledger& ledger);
 // Whether a name of the resource tells an account, or a provisional one.
 bool LiesInAccount(const ResourceId& id, const Ledger& ledger);
-// The account is known of both, and differs: the declaration means another resource, whatever names
+// The account is known of both, and differs: the declaration is of another resource, whatever names
 // they share.
 bool InAnotherAccount(const DeclaredResource& resource, const ResourceId& id, const Ledger& ledger);
 // Whether the declaration's fields are those of the resource, not of another one that has the id
-// which it tells too. Only then its name, identity and ARN are the resource's.
+// which it names too. Only then its name, identity and ARN are the resource's.
 bool Describes(const DeclaredResource& resource, const ResourceId& id, const Ledger& ledger);
 // The resource with the name in `account`, of one that names it by its fields: the same fields
 // there. Nothing: it is known by ids alone.
 std::optional<KeyText> NameIn(std::string_view account, const ResourceId& id, const Ledger& ledger);
 
-// Fills DeclaredResource::awaited of the resources that `object` declares with a located name: the
-// same parts under each provisional account that `moving` has for that account (N6). For reviews;
-// seen objects find their place when those portions are through.
-void AwaitNames(const MovingAccounts& moving, ObjectFacts& object);
+// Fills DeclaredResource::pending_names of the resources that `object` declares with a located
+// name: the same parts under each provisional account that `moving` has for that account (N6). For
+// reviews; seen objects find their place when those portions are through.
+void FillPendingNames(const MovingAccounts& moving, ObjectFacts& object);
 
-// A resource that a declaration means by at least one of its names.
-struct MeantResource {
+// A resource that has at least one of a declaration's names.
+struct ResourceMatch {
   ResourceId id;
   bool observed = false;  // only by names known from a status, its own or that of the resource
-  // Another resource that living objects declare by an awaited name: they are about to declare this
+  // Another resource that living objects declare by a pending name: they are about to declare this
   // one. To be decided against, never granted.
-  bool awaited = false;
+  bool pending = false;
 
-  bool operator==(const MeantResource&) const = default;
+  bool operator==(const ResourceMatch&) const = default;
 };
 
-// The resources that the declaration means, each once, in the order of its names. A record is not
-// meant by the provisional account alone where configuration tells another account for the
-// declaration than the record has (N5): then two resources had this name one after the other.
-std::vector<MeantResource> ResourcesMeant(const DeclaredResource& resource, const Ledger& ledger);
+// The resources that the declaration's names find, each once, in the order of the names. The
+// provisional account alone does not find a record where configuration gives the declaration
+// another account than the record has (N5): then two resources had this name one after the other.
+std::vector<ResourceMatch> MatchesOf(const DeclaredResource& resource, const Ledger& ledger);
 
-// The same, and after them those that are awaited in other accounts.
-std::vector<MeantResource> ResourcesConcerned(const DeclaredResource& resource,
-                                              const Ledger& ledger);
+// The same, and after them those that pending names find in other accounts.
+std::vector<ResourceMatch> MatchesAndPending(const DeclaredResource& resource,
+                                             const Ledger& ledger);
 
 // The meaning of a set of names for their declarant, case by case in the order of the code:
 //
 //   taken  a located name or id that another party has from an unguarded status alone, and
-//          configuration tells here, leaves that one. A resource without names ends: its
+//          configuration gives here, leaves that one. A resource without names ends: its
 //          declarations are seen anew, an audit line says why.
-//   home   the first resource meant that lies in no other account; by an id alone only the
-//          declarant's, of the same fields. Else a new one, for which the caller makes an owner;
-//          else, when no name is free, the first one meant.
+//   target the first match that lies in no other account; by an id alone only the declarant's, of
+//          the same fields. Else a new one, for which the caller makes an owner; else, when no
+//          name is free, the first match.
 //   then each name:
-//     free                          joins the home; an id only the declarant's, at most 8
-//     at home                       is no longer observed when configuration tells it
-//     elsewhere, in another account a located name or id stays. A provisional one moves home, with
-//                                   declarations that were admitted by it and are not seen yet,
-//                                   unless another root, or a younger object seen in this slot,
-//                                   declares by it
+//     free                          joins the target; an id only the declarant's, at most 8
+//     the target's                  is no longer observed when configuration gives it
+//     elsewhere, in another account a located name or id stays. A provisional one moves to the
+//                                   target, with declarations that were admitted by it and are not
+//                                   seen yet, unless another root, or a younger object seen in this
+//                                   slot, declares by it
 //     elsewhere, apart              stays
 //     elsewhere, of one owner       the two are one: they merge. The elder id and time stay, the
 //                                   younger id finds it still; a living row ends a record
 //     elsewhere, another owner's    stays: its declarant has a row there, a conflict (N4)
 //
-// Returns the home.
+// Returns the target.
 ResourceId JoinNames(const DeclaredResource& resource, const Object& object, Ledger& ledger);
 
 // Makes a resource that nobody owns, for its observer: under the first name alone, since an
@@ -139,9 +139,9 @@ std::size_t LocateResources(std::span<const ResourceId> ids, const AccountChange
 // provisional account `from` leads to account `to` now; and back.
 std::string MovedReason(const AccountChange& change);
 std::optional<AccountChange> ReadMovedReason(std::string_view reason);
-// The reason why `object` does not mean the resource of `row` any more: MovedReason where it is its
-// ProviderConfig that leads elsewhere.
-std::string WhyNotMeant(const ObjectFacts& object, const Row& row);
+// The reason why `object` does not declare the resource of `row` any more: MovedReason where its
+// ProviderConfig leads elsewhere.
+std::string WhyNotDeclared(const ObjectFacts& object, const Row& row);
 
 // How a catalogue spells an identity; nothing when it does not know the type (its names stay).
 using Spelling = std::function<std::optional<KeyText>(const ResourceIdentity&)>;

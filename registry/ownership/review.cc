@@ -89,7 +89,7 @@ std::vector<Pair> AddedPairs(const ReviewRequest& request) {
   std::vector<Pair> added;
   for (std::size_t i = 0; i < request.object.resources.size(); ++i) {
     const DeclaredResource& resource = request.object.resources[i];
-    // A partial declaration reserves nothing: its meaning depends on its missing parts.
+    // A partial declaration reserves nothing: its candidate depends on its missing parts.
     if (resource.key().empty() || resource.partial) continue;
     if (request.old_object) {
       const DeclaredResource* old = Declares(*request.old_object, resource.key());
@@ -160,7 +160,7 @@ bool HeldBefore(const Case& c, const Pair& pair, const ResourceId& id) {
     return old != nullptr && old->intent >= resource.intent;
   };
   return std::ranges::all_of(resource.names, [&](const auto& n) { return held(n.text, n.text); }) &&
-         std::ranges::all_of(resource.awaited,
+         std::ranges::all_of(resource.pending_names,
                              [&](const auto& n) { return held(n, resource.key()); }) &&
          held(WithoutAccount(resource.key()).value_or(KeyText()), resource.key()) && any;
 }
@@ -225,8 +225,8 @@ void FindElsewhere(const Case& c, const Pair& pair, Decision& decision) {
   if (shape.empty() || pair.mode == Mode::kOff) return;
   const bool unknown = !IsAccount(pair.resource->identity.account);
   for (Owner& other : c.ledger.facts().OwnersOfShape(shape, kElsewhereMax)) {
-    const bool meant = Declares(c.request.object, other.key) == pair.resource;
-    if (meant || other.root == c.object.root) continue;
+    const bool match = Declares(c.request.object, other.key) == pair.resource;
+    if (match || other.root == c.object.root) continue;
     if (!unknown && IsAccount(other.identity.account)) continue;
     decision.elsewhere.push_back({.mode = Mode::kWarn,
                                   .resource = *pair.resource,
@@ -236,49 +236,49 @@ void FindElsewhere(const Case& c, const Pair& pair, Decision& decision) {
   }
 }
 
-// A resource that the pair means, and the obstacle between them.
-struct Meaning {
-  Meaning(MeantResource&& resource, const Ledger& ledger)
-      : meant(std::move(resource)), owner(ledger.OwnerOf(meant.id)) {}
+// A resource that the pair's names find, and the obstacle between them.
+struct Candidate {
+  Candidate(ResourceMatch&& resource, const Ledger& ledger)
+      : match(std::move(resource)), owner(ledger.OwnerOf(match.id)) {}
 
-  MeantResource meant;
+  ResourceMatch match;
   std::optional<Owner> owner;  // none: it is only observed
   Obstacle obstacle;
 };
 
-std::vector<Meaning> MeaningsOf(const Case& c, const Pair& pair) {
-  std::vector<Meaning> meanings;
-  for (MeantResource& meant : ResourcesConcerned(*pair.resource, c.ledger)) {
-    Meaning& meaning = meanings.emplace_back(std::move(meant), c.ledger);
-    if (!meaning.owner) continue;
-    meaning.obstacle = FindObstacle(c, *meaning.owner);
-    if (meaning.obstacle.reason && HeldBefore(c, pair, meaning.meant.id)) {
-      meaning.obstacle = {.held = true};
+std::vector<Candidate> CandidatesOf(const Case& c, const Pair& pair) {
+  std::vector<Candidate> candidates;
+  for (ResourceMatch& match : MatchesAndPending(*pair.resource, c.ledger)) {
+    Candidate& candidate = candidates.emplace_back(std::move(match), c.ledger);
+    if (!candidate.owner) continue;
+    candidate.obstacle = FindObstacle(c, *candidate.owner);
+    if (candidate.obstacle.reason && HeldBefore(c, pair, candidate.match.id)) {
+      candidate.obstacle = {.held = true};
     }
     // A resource that is about to move to another account is decided against, never joined (N6).
-    if (meaning.meant.awaited && !meaning.obstacle.reason) meanings.pop_back();
+    if (candidate.match.pending && !candidate.obstacle.reason) candidates.pop_back();
   }
-  return meanings;
+  return candidates;
 }
 
-// The owner of the resource that was meant, merged with another one by now or not; nothing: it is
-// not meant any more.
-std::optional<Owner> OwnerNow(const Case& c, const Pair& pair, const Meaning& meaning) {
-  for (const MeantResource& meant : ResourcesMeant(*pair.resource, c.ledger)) {
-    if (meant.id == meaning.meant.id) return c.ledger.OwnerOf(meant.id);
+// The owner of the candidate, merged with another resource by now or not; nothing: it is none any
+// more.
+std::optional<Owner> OwnerNow(const Case& c, const Pair& pair, const Candidate& candidate) {
+  for (const ResourceMatch& match : MatchesOf(*pair.resource, c.ledger)) {
+    if (match.id == candidate.match.id) return c.ledger.OwnerOf(match.id);
   }
-  const auto former = c.ledger.Named(FormerIdName(meaning.meant.id));
+  const auto former = c.ledger.Named(FormerIdName(candidate.match.id));
   return former ? c.ledger.OwnerOf(former->resource) : std::nullopt;
 }
 
 // Names first: two resources that are one must merge before the grant.
-void Grant(const Case& c, const Pair& pair, const std::vector<Meaning>& meanings) {
-  const ResourceId home = JoinNames(*pair.resource, c.object, c.ledger);
-  if (!c.ledger.OwnerOf(home)) GrantNew(home, *pair.resource, c.grantee, c.ledger);
-  for (const Meaning& meaning : meanings) {
-    const auto owner = OwnerNow(c, pair, meaning);
-    if (!owner || meaning.obstacle.reason || meaning.obstacle.held) continue;
-    if (meaning.obstacle.transfers && owner->root != c.object.root) {
+void Grant(const Case& c, const Pair& pair, const std::vector<Candidate>& candidates) {
+  const ResourceId target = JoinNames(*pair.resource, c.object, c.ledger);
+  if (!c.ledger.OwnerOf(target)) GrantNew(target, *pair.resource, c.grantee, c.ledger);
+  for (const Candidate& candidate : candidates) {
+    const auto owner = OwnerNow(c, pair, candidate);
+    if (!owner || candidate.obstacle.reason || candidate.obstacle.held) continue;
+    if (candidate.obstacle.transfers && owner->root != c.object.root) {
       GrantToSuccessor(*owner, *pair.resource, c.grantee, c.ledger);
     } else if (owner->record != Record::kNone) {
       GrantInPlace(*owner, *pair.resource, c.grantee, c.ledger);
@@ -286,8 +286,8 @@ void Grant(const Case& c, const Pair& pair, const std::vector<Meaning>& meanings
   }
   // I2 holds for enforced decisions: a weaker mode may let a manager in beside another one.
   const bool promised = pair.mode == Mode::kEnforce && !pair.late &&
-                        std::ranges::none_of(meanings, [](const Meaning& meaning) {
-                          return meaning.obstacle.reason || meaning.obstacle.held;
+                        std::ranges::none_of(candidates, [](const Candidate& candidate) {
+                          return candidate.obstacle.reason || candidate.obstacle.held;
                         });
   const auto reserve = [&](const ResourceId& id) {
     // A row of its own root ends a record, also one that only warned.
@@ -297,9 +297,9 @@ void Grant(const Case& c, const Pair& pair, const std::vector<Meaning>& meanings
     }
     Reserve(c, pair, id, promised);
   };
-  reserve(home);
-  for (const MeantResource& meant : ResourcesMeant(*pair.resource, c.ledger)) {
-    if (meant.id != home) reserve(meant.id);
+  reserve(target);
+  for (const ResourceMatch& match : MatchesOf(*pair.resource, c.ledger)) {
+    if (match.id != target) reserve(match.id);
   }
 }
 
@@ -353,8 +353,8 @@ void NameIncumbent(const Case& c, Clash& clash) {
 }
 
 bool DecideObserver(const Case& c, const Pair& pair) {
-  const std::vector<MeantResource> meant = ResourcesMeant(*pair.resource, c.ledger);
-  const ResourceId id = meant.empty() ? ObserveNew(*pair.resource, c.ledger) : meant.front().id;
+  const std::vector<ResourceMatch> matches = MatchesOf(*pair.resource, c.ledger);
+  const ResourceId id = matches.empty() ? ObserveNew(*pair.resource, c.ledger) : matches.front().id;
   if (IsReplay(c, id)) return false;
   Reserve(c, pair, id);  // a consumer needs no ownership
   return true;
@@ -363,30 +363,31 @@ bool DecideObserver(const Case& c, const Pair& pair) {
 // Returns false when the pair is a replay: nothing is written for it.
 bool DecidePair(const Case& c, const Pair& pair, Decision& decision) {
   if (pair.resource->intent == Intent::kObserves) return DecideObserver(c, pair);
-  std::vector<Meaning> meanings = MeaningsOf(c, pair);
-  const bool replay = std::any_of(meanings.begin(), meanings.end(), [&](const Meaning& meaning) {
-    const auto& owner = meaning.owner;
-    return owner && (owner->root == c.object.root || owner->contested) &&
-           IsReplay(c, meaning.meant.id);
-  });
+  std::vector<Candidate> candidates = CandidatesOf(c, pair);
+  const bool replay =
+      std::any_of(candidates.begin(), candidates.end(), [&](const Candidate& candidate) {
+        const auto& owner = candidate.owner;
+        return owner && (owner->root == c.object.root || owner->contested) &&
+               IsReplay(c, candidate.match.id);
+      });
   // The API server repeats calls: the answer is the same, and nothing is written twice.
   if (replay) return false;
   const std::size_t denied_before = decision.denied.size();
-  for (Meaning& meaning : meanings) {
-    if (!meaning.obstacle.reason) continue;
+  for (Candidate& candidate : candidates) {
+    if (!candidate.obstacle.reason) continue;
     // Names known from a status alone deny nothing, since a writer of the status could take any
     // account's names (W5).
-    const bool may_deny = !meaning.meant.observed || c.ledger.parties().statuses_guarded;
+    const bool may_deny = !candidate.match.observed || c.ledger.parties().statuses_guarded;
     const bool denies = may_deny && pair.mode == Mode::kEnforce && !pair.late;
     // Filled in where it stays: to move one is to move some forty texts.
     Clash& clash = (denies ? decision.denied : decision.conflicts).emplace_back();
-    clash.reason = *meaning.obstacle.reason;
+    clash.reason = *candidate.obstacle.reason;
     clash.mode = denies || pair.late ? pair.mode : std::min(pair.mode, Mode::kWarn);
     clash.resource = *pair.resource;
-    clash.step = meaning.obstacle.step;
-    clash.same_party = c.ledger.OneParty(meaning.owner->party, PartyOf(c.object.root));
+    clash.step = candidate.obstacle.step;
+    clash.same_party = c.ledger.OneParty(candidate.owner->party, PartyOf(c.object.root));
     clash.late = pair.late;
-    clash.holder = std::move(*meaning.owner);  // the owner is looked up anew before a grant
+    clash.holder = std::move(*candidate.owner);  // the owner is looked up anew before a grant
     NameIncumbent(c, clash);
     if (denies) {
       ProposeProofs(c, clash.holder, decision);
@@ -397,8 +398,8 @@ bool DecidePair(const Case& c, const Pair& pair, Decision& decision) {
   }
   if (decision.denied.size() > denied_before) return true;  // all at once, or nothing
   // Free by all its names it may still be a known one, where nobody knows an account.
-  if (meanings.empty()) FindElsewhere(c, pair, decision);
-  Grant(c, pair, meanings);
+  if (candidates.empty()) FindElsewhere(c, pair, decision);
+  Grant(c, pair, candidates);
   return true;
 }
 
@@ -477,8 +478,8 @@ bool TellsCreation(const ReviewRequest& request) {
 void MakeReal(const Case& c, const ObjectFacts& declared) {
   for (const DeclaredResource& resource : declared.resources) {
     if (resource.intent == Intent::kObserves) continue;
-    for (const MeantResource& meant : ResourcesMeant(resource, c.ledger)) {
-      auto owner = c.ledger.OwnerOf(meant.id);
+    for (const ResourceMatch& match : MatchesOf(resource, c.ledger)) {
+      auto owner = c.ledger.OwnerOf(match.id);
       if (!owner || owner->root != c.object.root || owner->real) continue;
       owner->real = true;
       c.ledger.PutOwner(*std::move(owner));
@@ -490,8 +491,8 @@ void MakeReal(const Case& c, const ObjectFacts& declared) {
 // parent.
 void GatherAwaiting(const Case& c) {
   for (const Pair& pair : c.pairs) {
-    for (const MeantResource& meant : ResourcesMeant(*pair.resource, c.ledger)) {
-      const auto owner = c.ledger.OwnerOf(meant.id);
+    for (const ResourceMatch& match : MatchesOf(*pair.resource, c.ledger)) {
+      const auto owner = c.ledger.OwnerOf(match.id);
       const auto top = owner ? TopOfClaim(c, *owner) : std::nullopt;
       if (top) MoveChain(*top, c.object.root, c.grantee.cause, c.ledger);
     }
@@ -532,15 +533,15 @@ std::optional<Slot> RestoredUnder(const ReviewRequest& request, const Ledger& le
   if (!IsRestored(request)) return std::nullopt;
   std::optional<Slot> root;
   for (const DeclaredResource& resource : object.resources) {
-    for (const MeantResource& meant : ResourcesMeant(resource, ledger)) {
-      const auto owner = ledger.OwnerOf(meant.id);
+    for (const ResourceMatch& match : MatchesOf(resource, ledger)) {
+      const auto owner = ledger.OwnerOf(match.id);
       // Of two owners' chains it would come back under one, and take the other's.
       if (!owner || owner->record == Record::kImported || (root && *root != owner->root)) {
         return std::nullopt;
       }
       const bool had = std::ranges::find(owner->left, object.slot) != owner->left.end();
       if (!had && !NamedByMissing(object, owner->root, ledger)) return std::nullopt;
-      const bool beside = std::ranges::any_of(ledger.RowsOf(meant.id), [&](const Row& row) {
+      const bool beside = std::ranges::any_of(ledger.RowsOf(match.id), [&](const Row& row) {
         return Manages(row) && row.managed && row.id.uid != object.uid;  // not the review before
       });
       if (object.managed && beside) return std::nullopt;
@@ -578,10 +579,10 @@ Object ReviewedObject(const ReviewRequest& request, const std::optional<Object>&
   // An object that a restorer brings is old, and no news later (W6).
   if (!request.watched || IsRestored(request)) object.transfer_to = request.object.transfer_to;
   if (TellsCreation(request) && !request.requester.provider && !request.requester.restorer) {
-    object.told = request.object.created_marks;
+    object.unproven_marks = request.object.created_marks;
   }
   // The marks of a renamed object are of resources under the former name.
-  if (GivesUpAName(request)) object.told = request.object.created_marks;
+  if (GivesUpAName(request)) object.unproven_marks = request.object.created_marks;
   return object;
 }
 
@@ -648,7 +649,8 @@ Locks LocksOf(const ReviewRequest& request) {
     for (const DeclaredResource& resource : object.resources) {
       for (const DeclaredName& name : resource.names) locks.names.push_back(name.text);
       if (auto name = WithoutAccount(resource.key())) locks.names.push_back(*std::move(name));
-      locks.names.insert(locks.names.end(), resource.awaited.begin(), resource.awaited.end());
+      locks.names.insert(locks.names.end(), resource.pending_names.begin(),
+                         resource.pending_names.end());
     }
     if (object.lineage.controller) locks.uids.push_back(object.lineage.controller->uid);
     if (object.lineage.claim) {

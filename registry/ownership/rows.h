@@ -163,7 +163,7 @@ struct Object {
   std::string transfer_to;  // the annotation as last known: only another word is news (W6)
   // The marks of creation (ObjectFacts::created_marks) that somebody else than a provider wrote, or
   // that were there when the object was renamed: no proof that its resources exist (E3).
-  std::string told;
+  std::string unproven_marks;
   // The version from which somebody else than a provider removed the provider's finalizer; the
   // newest such review counts, until a provider removes it too (W7).
   std::optional<std::uint64_t> stripped;

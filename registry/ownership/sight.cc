@@ -125,7 +125,7 @@ void EndRow(const RowId& id, End end, const std::string& cause, Ledger& ledger) 
 }
 
 bool WasCreated(const ObjectFacts& object, const Object& known) {
-  return !object.created_marks.empty() && object.created_marks != known.told;
+  return !object.created_marks.empty() && object.created_marks != known.unproven_marks;
 }
 
 bool HasProviderFinalizer(const ObjectFacts& object) {
@@ -262,8 +262,8 @@ using DeclaredAt = std::map<ResourceId, const DeclaredResource*>;
 DeclaredAt DeclaredBy(const ObjectFacts& object, const Ledger& ledger) {
   DeclaredAt declared;
   for (const DeclaredResource& resource : object.resources) {
-    for (MeantResource& meant : ResourcesMeant(resource, ledger)) {
-      declared.emplace(std::move(meant.id), &resource);
+    for (ResourceMatch& match : MatchesOf(resource, ledger)) {
+      declared.emplace(std::move(match.id), &resource);
     }
   }
   return declared;
@@ -311,26 +311,26 @@ std::pair<Object, std::string> PutObjectOf(const ObjectFacts& object, Ledger& le
 }
 
 void SeeObserver(const SeenDeclaration& seen, Ledger& ledger) {
-  for (const MeantResource& each : ResourcesMeant(seen.resource, ledger)) {
+  for (const ResourceMatch& each : MatchesOf(seen.resource, ledger)) {
     const auto row = ledger.FindRow({each.id, seen.object.uid, RowState::kSeen});
     if (row && Manages(*row)) EndRow(row->id, End::kUnproved, "demoted to Observe", ledger);
   }
   // Anew: the declaration no longer means a resource that is left orphaned in another account (N5).
-  std::vector<MeantResource> meant = ResourcesMeant(seen.resource, ledger);
-  if (meant.empty()) meant.push_back({ObserveNew(seen.resource, ledger)});
-  for (const MeantResource& each : meant) PutSeen(each.id, seen, ledger);
+  std::vector<ResourceMatch> matches = MatchesOf(seen.resource, ledger);
+  if (matches.empty()) matches.push_back({ObserveNew(seen.resource, ledger)});
+  for (const ResourceMatch& each : matches) PutSeen(each.id, seen, ledger);
 }
 
 void SeeManager(SeenDeclaration seen, Ledger& ledger) {
-  const ResourceId home = JoinNames(seen.resource, seen.grantee.object, ledger);
-  seen.sure = IsSure(seen.object, home, seen.grantee.object.root, ledger);
-  Acquire(home, seen, ledger);
-  PutSeen(home, seen, ledger);
+  const ResourceId target = JoinNames(seen.resource, seen.grantee.object, ledger);
+  seen.sure = IsSure(seen.object, target, seen.grantee.object.root, ledger);
+  Acquire(target, seen, ledger);
+  PutSeen(target, seen, ledger);
   seen.sure = false;
-  for (const MeantResource& meant : ResourcesMeant(seen.resource, ledger)) {
-    if (meant.id == home) continue;
-    Acquire(meant.id, seen, ledger);
-    PutSeen(meant.id, seen, ledger);
+  for (const ResourceMatch& match : MatchesOf(seen.resource, ledger)) {
+    if (match.id == target) continue;
+    Acquire(match.id, seen, ledger);
+    PutSeen(match.id, seen, ledger);
   }
 }
 
@@ -358,13 +358,13 @@ void DeclareIn(const std::string& account, const Row& row, const std::string& ca
                     });
   const ObjectFacts facts{.managed = row.managed};
   const Grantee grantee{*object, cause, std::string(kWatch), {}};
-  const ResourceId home = JoinNames(resource, *object, ledger);
-  Acquire(home, {facts, resource, grantee, real}, ledger);
+  const ResourceId target = JoinNames(resource, *object, ledger);
+  Acquire(target, {facts, resource, grantee, real}, ledger);
   Row there = row;
-  there.id.resource = home;
+  there.id.resource = target;
   there.account_fields.clear();  // the next sight tells them
   if (ledger.FindRow(there.id)) return;
-  const auto owner = ledger.OwnerOf(home);
+  const auto owner = ledger.OwnerOf(target);
   if (owner && owner->root != row.root) AuditConflict(*owner, grantee, ledger);
   ledger.PutRow(std::move(there));
 }
@@ -399,7 +399,7 @@ void See(const ObjectFacts& object, bool out_of_sight, Ledger& ledger) {
         resource != nullptr && (!Manages(row) || resource->intent != Intent::kObserves);
     if (row.id.state == RowState::kSeen && !has) {
       // A resource that it does not declare any more may exist for all that.
-      EndRow(row.id, End::kUnproved, WhyNotMeant(object, row), ledger);
+      EndRow(row.id, End::kUnproved, WhyNotDeclared(object, row), ledger);
     } else if (row.id.state == RowState::kReserved && has && Confirms(object, row)) {
       EndRow(row.id, End::kUnproved, "confirmed", ledger);  // the seen row replaces it
     }
@@ -498,7 +498,7 @@ bool NamesAllIds(const DeclaredResource& declared, const ResourceId& id, const L
 // other finalizers held.
 bool LetGo(const Row& row, const ObjectFacts& last, const Ending& ending) {
   if (!row.base || row.base == Row::kNoWord || row.account_fields == Row::kMoved) return false;
-  if (last.creation_open || last.is_end_untold || !last.name_finding.empty()) return false;
+  if (last.creation_open || last.is_end_unknown || !last.name_finding.empty()) return false;
   return !HasProviderFinalizer(last) || (ending.before && *ending.before <= *row.base);
 }
 
@@ -529,11 +529,12 @@ void SeeDeleted(const ObjectFacts& last, const Ending& ending, Ledger& ledger) {
                           row.id.state == RowState::kSeen && row.account_fields != Row::kChanged &&
                           (row.account_fields != Row::kMoved || !LiesInAccount(id, ledger));
     // Whether its provider reported the resource of `row` gone.
-    const bool told =
+    const bool is_configured =
         may_tell &&
         (last.deleting || (LetGo(row, last, ending) && NamesAllIds(*declared, id, ledger)));
-    const bool free = told && (!owner || (!InAnotherAccount(*declared, id, ledger) &&
-                                          (ShowsId(*declared, id, ledger) || Shows(last, *owner))));
+    const bool free =
+        is_configured && (!owner || (!InAnotherAccount(*declared, id, ledger) &&
+                                     (ShowsId(*declared, id, ledger) || Shows(last, *owner))));
     const bool never_shown = owner && !owner->real;  // so the name becomes free all the same
     EndRow(row.id, free ? End::kWitnessed : End::kUnproved,
            free && last.deleting ? "deleted, and its resource with it"

@@ -236,7 +236,7 @@ Result<Object> ObjectFrom(const Columns& columns) {
   object.composes = columns.Integer(11) != 0;
   object.own_party = columns.Integer(12) != 0;
   object.transfer_to = columns.Text(13);
-  object.told = columns.Text(14);
+  object.unproven_marks = columns.Text(14);
   if (!columns.IsNull(15)) object.stripped = std::bit_cast<std::uint64_t>(columns.Integer(15));
   object.at = TimeFrom(columns.Integer(16));
   return std::move(reader).Finish(std::move(object));

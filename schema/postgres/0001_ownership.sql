@@ -87,7 +87,7 @@ CREATE TABLE truce.objects (
   composes    boolean NOT NULL,
   own_party   boolean NOT NULL,
   transfer_to text    NOT NULL,
-  told        text    NOT NULL,
+  unproven_marks text    NOT NULL,
   stripped    bigint,                        -- an unsigned 64-bit number, by its bits
   at          bigint  NOT NULL
 );
@@ -780,7 +780,7 @@ BEGIN
   IF cardinality(a_uids) > 0 OR cardinality(a_slots) > 0 THEN
     RETURN QUERY
       SELECT f.what, 0, o.uid, o.kind, o.namespace, o.name, o.parent, o.parent_uid, o.root, o.link, o.names, o.service,
-             o.contact, o.composes::integer::text, o.own_party::integer::text, o.transfer_to, o.told,
+             o.contact, o.composes::integer::text, o.own_party::integer::text, o.transfer_to, o.unproven_marks,
              o.stripped::text, o.at::text, NULL, NULL, NULL, NULL
       FROM (
         SELECT 6, o.uid FROM unnest(a_uids) AS a (uid) JOIN truce.objects o ON o.uid = a.uid
@@ -934,14 +934,14 @@ BEGIN
   END IF;
   IF cardinality(put_objects) > 0 THEN
     INSERT INTO truce.objects AS o (uid, kind, namespace, name, parent, parent_uid, root, link, names, service, contact,
-      composes, own_party, transfer_to, told, stripped, at)
+      composes, own_party, transfer_to, unproven_marks, stripped, at)
     SELECT p[i], p[i + 1], p[i + 2], p[i + 3], p[i + 4], p[i + 5], p[i + 6], p[i + 7], p[i + 8], p[i + 9], p[i + 10],
       p[i + 11]::boolean, p[i + 12]::boolean, p[i + 13], p[i + 14], p[i + 15]::bigint, p[i + 16]::bigint
     FROM (SELECT put_objects) AS a (p), generate_series(1, cardinality(p), 17) AS i
     ON CONFLICT (uid) DO UPDATE SET kind = excluded.kind, namespace = excluded.namespace, name = excluded.name,
       parent = excluded.parent, parent_uid = excluded.parent_uid, root = excluded.root, link = excluded.link,
       names = excluded.names, service = excluded.service, contact = excluded.contact, composes = excluded.composes,
-      own_party = excluded.own_party, transfer_to = excluded.transfer_to, told = excluded.told,
+      own_party = excluded.own_party, transfer_to = excluded.transfer_to, unproven_marks = excluded.unproven_marks,
       stripped = excluded.stripped, at = excluded.at;
   END IF;
   IF cardinality(drop_agreements) > 0 THEN

@@ -159,7 +159,7 @@ CREATE TABLE objects (
   composes    INTEGER NOT NULL CHECK (composes IN (0, 1)),
   own_party   INTEGER NOT NULL CHECK (own_party IN (0, 1)),
   transfer_to TEXT    NOT NULL,
-  told        TEXT    NOT NULL,
+  unproven_marks TEXT    NOT NULL,
   stripped    INTEGER,           -- an unsigned 64-bit number, by its bits
   at          INTEGER NOT NULL
 ) STRICT;

@@ -39,7 +39,7 @@ OWNER = ("r.public_id, r.key, o.root, o.party, o.service, o.contact, o.arn, o.na
 ROW = ('r.public_id, d.uid, d.state, d.slot, d.namespace, d.root, d.intent, d.terminating::integer, d.managed::integer, '
        'd.identity, d.review, d.digest, d.base, d."user", d.at, d.created, d.account_fields')
 OBJECT = ("b.uid, b.kind, b.namespace, b.name, b.parent, b.parent_uid, b.root, b.link, b.names, b.service, b.contact, "
-          "b.composes::integer, b.own_party::integer, b.transfer_to, b.told, b.stripped, b.at")
+          "b.composes::integer, b.own_party::integer, b.transfer_to, b.unproven_marks, b.stripped, b.at")
 AUDIT = "l.at, l.action, l.key, l.id, l.root, l.slot, l.uid, l.cause, l.actor, l.review"
 # The tables of one grant, beside each other.
 GRANT = ("truce.owners o JOIN truce.resources r ON r.id = o.resource JOIN truce.names n ON n.resource = r.id "

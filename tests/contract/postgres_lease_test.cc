@@ -123,7 +123,7 @@ TEST_F(PostgresLease, ThoseThatSayAnotherWordStandAsideForWhoAnnouncesItself) {
       << "they have not seen it yet";
   TakeTurns(*newer, "newer", "new recipe");
   for (PostgresStore* store : {one_.get(), two_.get()}) {
-    EXPECT_TRUE(store->stands_aside());
+    EXPECT_TRUE(store->is_standby());
     EXPECT_EQ(store->FatalFailure(), std::nullopt) << "somebody else ends it";
     const auto refused = Write(*store, SampleCreate("b", "u2"));
     ASSERT_FALSE(refused.ok());
@@ -141,7 +141,7 @@ TEST_F(PostgresLease, ThoseThatSayAnotherWordStandAsideForWhoAnnouncesItself) {
   // A roll-back is a take-over like any.
   const auto older = OpenAt(url_);
   TakeTurns(*older, "older", "recipe");
-  EXPECT_TRUE(newer->stands_aside());
+  EXPECT_TRUE(newer->is_standby());
   EXPECT_FALSE(again->BecomeActive("one", "recipe", Soon()).value().has_value());
   EXPECT_EQ(again->epoch(), older->epoch());
   EXPECT_TRUE(Writes(*older, "c"));
@@ -169,11 +169,11 @@ TEST_F(PostgresLease, WhoStoodAsideHoldsItAgainWhenTheNewcomerIsGoneWithoutIt) {
                           "'1 s', epoch, clock_timestamp() + interval '1 h' FROM truce.replicas "
                           "WHERE holder = 'one'"),
             "");
-  while (!one_->stands_aside() || !two_->stands_aside()) {
+  while (!one_->is_standby() || !two_->is_standby()) {
     ASSERT_TRUE(newer->BecomeActive("newer", "new recipe", Soon()).value().has_value());
   }
   ASSERT_EQ(outsider_.Run("DELETE FROM truce.replicas WHERE holder = 'newer'"), "");
-  while (one_->stands_aside() || two_->stands_aside()) std::this_thread::yield();
+  while (one_->is_standby() || two_->is_standby()) std::this_thread::yield();
   EXPECT_TRUE(Writes(*one_, "a"));
   EXPECT_TRUE(Writes(*two_, "b"));
   EXPECT_EQ(one_->epoch(), two_->epoch());

@@ -329,7 +329,7 @@ TEST_F(HistoriesOfLettingGo, NotUnderAnotherProviderConfig) {
 
 TEST_F(HistoriesOfLettingGo, NotWhereTheObjectDoesNotTellThatItDeletes) {
   ObjectFacts last = Dying("by-its-namespace-perhaps-retained");
-  last.is_end_untold = true;
+  last.is_end_unknown = true;
   EXPECT_FALSE(Ends(last));
 }
 

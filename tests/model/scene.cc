@@ -148,7 +148,7 @@ Decision Registry::Ask(const ReviewRequest& request) {
   last_request_ = request;
   parties.statuses_guarded = status_guarded;
   last_request_.parties = &parties;
-  AwaitNames(moving, last_request_.object);
+  FillPendingNames(moving, last_request_.object);
   last_request_.limits = limits;
   last_request_.watched = true;
   Decision decision;

@@ -39,7 +39,9 @@ SimulatedProcess::SimulatedProcess(SimulatedPorts ports, Moment now, std::uint64
     std::string text = std::to_string(++ids_);
     return PublicId{std::string(13 - text.size(), 'a') + text};
   };
-  ports_.policy.doubt_of = [this](const Slot& holder) { return doubts_.DoubtOf(holder); };
+  ports_.policy.unresolved_reason = [this](const Slot& holder) {
+    return unresolved_.ReasonOf(holder);
+  };
   sink_ = std::make_unique<Sink>(inbox_, ports_.policy.identity.cluster);
   service_ = std::make_unique<AdmissionService>(
       AdmissionPorts{ports_.store, ports_.clock, id_source, {sink_.get()}},
@@ -47,7 +49,7 @@ SimulatedProcess::SimulatedProcess(SimulatedPorts ports, Moment now, std::uint64
   ports_.options.seed = ports_.random();
   WatcherPorts watched{{watch_store_, ports_.clock, id_source,
                         [] { return std::chrono::steady_clock::now() + std::chrono::minutes(1); },
-                        nullptr, &doubts_},
+                        nullptr, &unresolved_},
                        &inbox_,
                        [this](const LearnedIdentity& learned) {
                          TakeLearned(learned, ports_.policy.identity);

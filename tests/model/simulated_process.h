@@ -101,7 +101,7 @@ class SimulatedProcess final {
   testing::WatchFence own_fence_;
   testing::FencedStore watch_store_;
   ReviewInbox inbox_;
-  DoubtBoard doubts_;
+  UnresolvedHolders unresolved_;
   std::unique_ptr<Sink> sink_;
   std::unique_ptr<AdmissionService> service_;
   std::unique_ptr<Watcher> watcher_;

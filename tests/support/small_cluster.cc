@@ -148,7 +148,7 @@ Driver::Driver(SmallCluster& cluster, Store& store, FakeClock& clock, Options op
                         return PublicId{std::string(13 - text.size(), 'a') + text};
                       },
                       [] { return std::chrono::steady_clock::now() + std::chrono::minutes(1); },
-                      options.observer, &doubts},
+                      options.observer, &unresolved},
                      &inbox,
                      [this](const LearnedIdentity& all) {
                        learned = all;

@@ -115,7 +115,7 @@ class Driver final {
 
   Watcher& watcher() { return *watcher_; }
   ReviewInbox inbox;
-  DoubtBoard doubts;
+  UnresolvedHolders unresolved;
   LearnedIdentity learned;
   AccountMap accounts;
   Moment now{std::chrono::hours{1}};

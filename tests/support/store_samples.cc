@@ -87,7 +87,7 @@ Object RandomObject(std::mt19937_64& random) {
   object.composes = OneIn(random, 4);
   object.own_party = OneIn(random, 4);
   object.transfer_to = OddText(random);
-  object.told = OddText(random);
+  object.unproven_marks = OddText(random);
   if (OneIn(random, 4)) object.stripped = random();
   object.at = At(kEpoch + static_cast<std::int64_t>(Below(random, 3)));
   return object;

@@ -71,7 +71,7 @@ TEST_F(AdmissionServiceTest, ObservingATakenBucketIsAllowed) {
 TEST_F(AdmissionServiceTest, ADoubtNamesTheHolderOnlyAsFarAsMayBeDisclosed) {
   Send(Claim("team-a", "artifacts", "prod-artifacts", "service-a"));
   ChangePolicy([](AdmissionPolicy& policy) {
-    policy.doubt_of = [](const Slot& holder) {
+    policy.unresolved_reason = [](const Slot& holder) {
       return ForPeople(holder) + " was not in the last list";
     };
   });

@@ -34,8 +34,9 @@ PublishedView Everything() {
   view.unwatched = {{"", "Secret"}};
   view.unmapped = {{{"example.org", "Old"}, Timestamp(milliseconds(1'234))}};
   published.unseen = {{{"example.org", "XLost"}, Timestamp(milliseconds(5'678))}};
-  published.doubts.slots = {{{"c", "example.org", "Store", "team-a", "files"}, "it was missing"}};
-  published.doubts.kinds = {{{"example.org", "Store"}, "its list is empty"}};
+  published.unresolved.slots = {
+      {{"c", "example.org", "Store", "team-a", "files"}, "it was missing"}};
+  published.unresolved.kinds = {{{"example.org", "Store"}, "its list is empty"}};
   return published;
 }
 
@@ -106,7 +107,7 @@ TEST_F(ViewReaderTest, AnotherServersViewTakesThePlace) {
   ASSERT_TRUE(Read(begin_ + seconds(1)));
   EXPECT_EQ(reader_.latest()->view.learned, LearnedIdentity());
   EXPECT_TRUE(reader_.latest()->view.recovery.empty());
-  EXPECT_TRUE(reader_.latest()->doubts.slots.empty());
+  EXPECT_TRUE(reader_.latest()->unresolved.slots.empty());
 }
 
 // Of each table: a view that lacks a row would call names free that are not.

@@ -362,7 +362,7 @@ TEST(IdentityAck, AnEndIsToldByTheObjectsOwnWordAndWhatItShowed) {
     SCOPED_TRACE(row.reason);
     const ObjectFacts facts =
         Read(Object(row.annotations, R"(,"spec":{},"status":{)" + row.status + "}", row.ns), kKey);
-    EXPECT_EQ(facts.is_end_untold, !row.told);
+    EXPECT_EQ(facts.is_end_unknown, !row.told);
     EXPECT_EQ(facts.is_end_by_config, row.by_config);
   }
 }

@@ -60,7 +60,7 @@ std::string SlackOf(const std::vector<News>& news) {
 
 TEST(Notices, ForSlack) {
   const Notice notice = NoticeOf({War(), Refused()}, Style(NotifyForm::kSlack));
-  EXPECT_EQ(notice.told, 2U);
+  EXPECT_EQ(notice.covered, 2U);
   EXPECT_EQ(notice.shown, 2U);
   EXPECT_EQ(
       notice.body,
@@ -93,7 +93,7 @@ TEST(Notices, ForTeams) {
 
 TEST(Notices, ForPrograms) {
   const Notice notice = NoticeOf({War(), Refused()}, Style(NotifyForm::kJson));
-  EXPECT_EQ(notice.told, 2U);
+  EXPECT_EQ(notice.covered, 2U);
   EXPECT_EQ(notice.shown, 2U);
   EXPECT_EQ(
       notice.body,
@@ -160,12 +160,12 @@ TEST(Notices, AChatsMessageCountsWhatHasNoRoomAndAProgramGetsItNext) {
   const std::vector<News> many(113 + kNoticeNewsMax, War());
   for (const NotifyForm form : {NotifyForm::kSlack, NotifyForm::kTeams}) {
     const Notice notice = NoticeOf(many, Style(form));
-    EXPECT_EQ(notice.told, many.size());
+    EXPECT_EQ(notice.covered, many.size());
     EXPECT_EQ(notice.shown, kNoticeNewsMax);
     EXPECT_NE(notice.body.find("and 113 more: truce findings, truce denials"), std::string::npos);
   }
   const Notice notice = NoticeOf(many, Style(NotifyForm::kJson));
-  EXPECT_EQ(notice.told, kNoticeNewsMax);
+  EXPECT_EQ(notice.covered, kNoticeNewsMax);
   EXPECT_EQ(notice.shown, kNoticeNewsMax);
   EXPECT_EQ(Json::parse(notice.body)["items"].size(), kNoticeNewsMax);
 }

@@ -1,4 +1,5 @@
-// The smaller parts of the reconciliation: kinds, observed versions, accounts, recovery, doubts.
+// The smaller parts of the reconciliation: kinds, observed versions, accounts, recovery, unresolved
+// holders.
 #include <gtest/gtest.h>
 
 #include <functional>
@@ -7,10 +8,11 @@
 #include "registry/store/administration.h"
 #include "registry/store/memory/memory_store.h"
 #include "webhook/watch/accounts.h"
-#include "webhook/watch/doubts.h"
 #include "webhook/watch/kinds.h"
 #include "webhook/watch/observed_version.h"
 #include "webhook/watch/recovery/recovery.h"
+#include "webhook/watch/review_inbox.h"
+#include "webhook/watch/unresolved_holders.h"
 #include "webhook/wire/json_reader.h"
 
 namespace truce {
@@ -122,7 +124,7 @@ TEST(Accounts, TellWhatIsNotThrough) {
   EXPECT_EQ(both, (AccountMap{{prod, "111111111111"}, {stage, "111111111111"}}));
   const std::vector<std::string> provisional_accounts{"?test/aws.upbound.io/ProviderConfig//prod",
                                                       "?test/aws.upbound.io/ProviderConfig//stage"};
-  EXPECT_EQ(AwaitedOf(both, "test").at("111111111111"), provisional_accounts);
+  EXPECT_EQ(ProvisionalAccountsOf(both, "test").at("111111111111"), provisional_accounts);
   accounts.Brought(both);
   EXPECT_TRUE(accounts.Moving().empty());
   accounts.Saw(prod, "222222222222");
@@ -345,21 +347,21 @@ TEST(Recovery, EnteredResyncedFinished) {
   EXPECT_FALSE(ReadRecovery(store, Soon()).value());
 }
 
-TEST(Doubts, SlotsAndKinds) {
-  DoubtBoard board;
+TEST(UnresolvedHolders, SlotsAndKinds) {
+  UnresolvedHolders holders;
   const Slot slot{"c", "g", "K", "", "a"};
-  EXPECT_EQ(board.DoubtOf(slot), "");
-  board.DoubtKind({"g", "K"}, "frozen");
-  EXPECT_EQ(board.DoubtOf(slot), "frozen");
-  board.Doubt(slot, "missing");
-  EXPECT_EQ(board.DoubtOf(slot), "missing");
-  board.Settle(slot);
-  board.DoubtKind({"g", "K"}, "");
-  EXPECT_EQ(board.DoubtOf(slot), "");
-  EXPECT_EQ(board.size(), 0U);
+  EXPECT_EQ(holders.ReasonOf(slot), "");
+  holders.SetKind({"g", "K"}, "frozen");
+  EXPECT_EQ(holders.ReasonOf(slot), "frozen");
+  holders.Add(slot, "missing");
+  EXPECT_EQ(holders.ReasonOf(slot), "missing");
+  holders.Remove(slot);
+  holders.SetKind({"g", "K"}, "");
+  EXPECT_EQ(holders.ReasonOf(slot), "");
+  EXPECT_EQ(holders.size(), 0U);
 }
 
-TEST(Doubts, TheInboxIsBoundedAndEmptied) {
+TEST(ReviewInbox, TheInboxIsBoundedAndEmptied) {
   ReviewInbox inbox;
   for (std::size_t i = 0; i < ReviewInbox::kMax + 10; ++i) {
     inbox.Unknown({"c", "g", "K", "", std::to_string(i)});

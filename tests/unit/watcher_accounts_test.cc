@@ -93,7 +93,7 @@ class WatcherAccountsTest : public WatcherTest {
     queue.identity = {"sqs/Queue", "aws", kOne, "eu-west-1", {{"name", name}}};
     queue.names = {{NameOf(name, kOne), false}};
     queue.name = name;
-    AwaitNames(driver_->learned.moving, request.object);
+    FillPendingNames(driver_->learned.moving, request.object);
     bool allowed = true;
     const auto look = [&](const Facts& facts) {
       allowed = Decide(request, facts, clock_.Now(), [] { return PublicId{"id-b"}; }).allowed;

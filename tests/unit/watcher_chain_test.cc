@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "tests/support/watcher_chain.h"
-#include "webhook/watch/replays.h"
+#include "webhook/watch/replayed_events.h"
 
 namespace truce::testing {
 namespace watcher_chain_test {
@@ -224,7 +224,7 @@ TEST_F(WatcherChainGone, WhatTheWatchLosesMeanwhileVoidsIt) {
 }
 
 TEST_F(WatcherChainGone, MoreThanIsKeptVoidsIt) {
-  for (std::size_t i = 0; i <= Replays::kOthersMax; ++i) {
+  for (std::size_t i = 0; i <= ReplayedEvents::kOthersMax; ++i) {
     cluster_.Put(Real(Bucket("other", "b-other", "other-prod")));
   }
   EndsOrphaned();

@@ -37,13 +37,13 @@ TEST_F(WatcherTest, RightsTakenAwayAndGivenBackReleaseNothing) {
   cluster_.FailWatches(ApiError{ApiErrorKind::kForbidden, 403, "no right", {}});
   driver_->Advance(600s);
   EXPECT_EQ(OwnerOf("alpha")->record, Record::kNone);
-  EXPECT_EQ(driver_->doubts.DoubtOf(OwnerOf("alpha")->root),
+  EXPECT_EQ(driver_->unresolved.ReasonOf(OwnerOf("alpha")->root),
             "objects of Bucket.s3.aws.upbound.io cannot be seen (forbidden: no right): nothing of "
             "it is released until they can");
   cluster_.FailLists(kBucket, std::nullopt);
   cluster_.FailWatches(std::nullopt);
   driver_->Advance(60s);
-  EXPECT_EQ(driver_->doubts.size(), 0U);
+  EXPECT_EQ(driver_->unresolved.size(), 0U);
   EXPECT_EQ(seen_.states.at(kBucket).state, KindState::kWatched);
 }
 
@@ -54,11 +54,11 @@ TEST_F(WatcherTest, AKindThatIsNoLongerServedReleasesNothing) {
   driver_->Advance(600s);
   EXPECT_EQ(seen_.states.at(kBucket).state, KindState::kUnserved);
   EXPECT_EQ(OwnerOf("alpha")->record, Record::kNone);
-  EXPECT_FALSE(driver_->doubts.DoubtOf(OwnerOf("alpha")->root).empty());
+  EXPECT_FALSE(driver_->unresolved.ReasonOf(OwnerOf("alpha")->root).empty());
   cluster_.Serve({kBucket.group, "v1beta2", kBucket.kind, "buckets", false});
   driver_->Advance(60s);
   EXPECT_EQ(seen_.states.at(kBucket).state, KindState::kWatched);
-  EXPECT_EQ(driver_->doubts.size(), 0U);
+  EXPECT_EQ(driver_->unresolved.size(), 0U);
 }
 
 TEST_F(WatcherTest, DeletionsWithTheirDefinitionWitnessNothing) {

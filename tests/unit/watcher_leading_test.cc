@@ -42,7 +42,7 @@ class WatcherLeadingTest : public WatcherTest {
     return queue;
   }
   bool IsInAccount() const { return OwnerOf("jobs")->identity.account == kAccount; }
-  void Tell() { driver_->watcher().ViewTold(driver_->now, driver_->learned); }
+  void Tell() { driver_->watcher().ViewStored(driver_->now, driver_->learned); }
 };
 
 TEST_F(WatcherLeadingTest, WhoDoesNotLeadFollowsTrucesOwnKindsAndWritesNothing) {
@@ -118,7 +118,7 @@ TEST_F(WatcherLeadingTest, WhatChangesAgainIsToldAgainAndHoldsUpThePassesOfOther
                       std::to_string(i) + R"(:role/a"}]})"});
     driver_->Advance(10s);
     EXPECT_FALSE(IsInAccount()) << i << " " << driver_->learned.accounts.size();
-    driver_->watcher().ViewTold(driver_->now, before);  // what no longer holds is not counted
+    driver_->watcher().ViewStored(driver_->now, before);  // what no longer holds is not counted
   }
   driver_->Advance(10s);
   EXPECT_TRUE(IsInAccount());

@@ -1,6 +1,6 @@
 // What ended while nobody watched, and is told afterwards.
 #include "tests/support/watcher_fixture.h"
-#include "webhook/watch/replays.h"
+#include "webhook/watch/replayed_events.h"
 
 namespace truce::testing {
 namespace watcher_replay_test {
@@ -100,7 +100,7 @@ TEST_F(WatcherReplayTest, NobodyWaitsForHistoryThatDoesNotCome) {
   Delete();
   cluster_.FailWatches(ApiError{ApiErrorKind::kUnreachable, 0, "down", {}});
   Start();
-  driver_->Advance(Replays::kPatience + 5s);
+  driver_->Advance(ReplayedEvents::kPatience + 5s);
   EXPECT_TRUE(driver_->watcher().ready());
   EXPECT_TRUE(IsOrphaned());
 }
@@ -109,7 +109,7 @@ TEST_F(WatcherReplayTest, WithoutAnAnswerTheStartGoesOn) {
   Delete();
   Start();
   driver_->hold_events = true;
-  driver_->Advance(Replays::kPatience - 1s);
+  driver_->Advance(ReplayedEvents::kPatience - 1s);
   EXPECT_FALSE(driver_->watcher().ready());
   driver_->Advance(4s);
   EXPECT_TRUE(driver_->watcher().ready());

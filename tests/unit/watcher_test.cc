@@ -187,12 +187,12 @@ TEST_F(WatcherTest, AbsenceNominatesAndAQuorumGetReleases) {
   driver_->EndWatches(ApiError{ApiErrorKind::kExpired, 410, "too old", {}});
   driver_->Advance(2s);
   EXPECT_EQ(OwnerOf("alpha")->record, Record::kNone) << "a list only nominates";
-  EXPECT_FALSE(driver_->doubts.DoubtOf(OwnerOf("alpha")->root).empty());
+  EXPECT_FALSE(driver_->unresolved.ReasonOf(OwnerOf("alpha")->root).empty());
   driver_->hold_gets = false;
   driver_->Settle();
   EXPECT_EQ(OwnerOf("alpha")->record, Record::kOrphaned);
   EXPECT_EQ(OwnerOf("beta")->record, Record::kNone);
-  EXPECT_EQ(driver_->doubts.size(), 0U);
+  EXPECT_EQ(driver_->unresolved.size(), 0U);
   EXPECT_TRUE(seen_.gone.contains("u1"));
 }
 
@@ -211,7 +211,7 @@ TEST_F(WatcherTest, ANominatedObjectThatLivesStays) {
   driver_->Settle();
   EXPECT_EQ(OwnerOf("alpha")->record, Record::kNone);
   EXPECT_EQ(driver_->watcher().status().reconcile.nominated, 0U);
-  EXPECT_EQ(driver_->doubts.size(), 0U);
+  EXPECT_EQ(driver_->unresolved.size(), 0U);
 }
 
 TEST_F(WatcherTest, AListOlderThanANewObjectDoesNotEndIt) {
@@ -236,7 +236,7 @@ TEST_F(WatcherTest, AListOlderThanANewObjectDoesNotEndIt) {
   ASSERT_EQ(RowsOf("u1").size(), 1U);
   EXPECT_EQ(RowsOf("u1")[0].id.state, RowState::kSeen);
   EXPECT_EQ(OwnerOf("alpha")->record, Record::kNone);
-  EXPECT_EQ(driver_->doubts.size(), 0U);
+  EXPECT_EQ(driver_->unresolved.size(), 0U);
   EXPECT_EQ(driver_->watcher().status().reconcile.nominated, 0U);
 }
 
@@ -280,7 +280,7 @@ TEST_F(WatcherTest, AnEmptyListFreezesAndACommandLetsGo) {
   driver_->EndWatches(ApiError{ApiErrorKind::kExpired, 410, "too old", {}});
   driver_->Advance(2h);
   EXPECT_EQ(OwnerOf("alpha")->record, Record::kNone);
-  const std::string doubt = driver_->doubts.DoubtOf(OwnerOf("alpha")->root);
+  const std::string doubt = driver_->unresolved.ReasonOf(OwnerOf("alpha")->root);
   EXPECT_EQ(
       doubt,
       "the cluster lists no Bucket.s3.aws.upbound.io any more although there were some; if "

@@ -29,12 +29,12 @@ Aftermath AftermathOf(const Denial& denial, const Facts& facts) {
   const Slot slot{denial.root.cluster, denial.group, denial.kind, denial.ns, denial.name};
   const auto object = facts.ObjectBySlot(slot);
   if (!object) return {};
-  const auto meant = facts.Named(denial.key);
+  const auto named = facts.Named(denial.key);
   std::optional<Row> other;
   for (Row& row : facts.RowsOfUid(object->uid)) {
     // Its earlier declarations are no answer to the refusal.
     if (row.at < denial.last) continue;
-    if (meant && row.id.resource == meant->resource) {
+    if (named && row.id.resource == named->resource) {
       auto owner = facts.OwnerOf(row.id.resource);
       const bool is_own = owner && owner->root == row.root;
       return {is_own ? "owns" : "uses", std::move(owner)};
@@ -45,7 +45,7 @@ Aftermath AftermathOf(const Denial& denial, const Facts& facts) {
   return {"another", facts.OwnerOf(other->id.resource)};
 }
 
-struct ToldDenial {
+struct ShownDenial {
   Denial denial;
   Aftermath then;
 };
@@ -56,10 +56,10 @@ void WriteJson(const Aftermath& then, JsonWriter& json) {
   json.Object("outcome", then.outcome, "resource", resource);
 }
 
-void WriteJson(const ToldDenial& told, JsonWriter& json) {
+void WriteJson(const ShownDenial& shown, JsonWriter& json) {
   json.BeginObject();
-  WriteMembers(told.denial, json);
-  json.Fields("then", told.then).EndObject();
+  WriteMembers(shown.denial, json);
+  json.Fields("then", shown.then).EndObject();
 }
 
 class Denials final {
@@ -77,8 +77,8 @@ class Denials final {
     }
     std::erase_if(denials, [&](const Denial& each) { return !ns.empty() && each.ns != ns; });
     if (denials.size() > limit) denials.resize(limit);
-    TRUCE_ASSIGN_OR_RETURN(const auto told, WithAftermaths(denials, call.deadline));
-    return ListResponse(told);
+    TRUCE_ASSIGN_OR_RETURN(const auto shown, WithAftermaths(denials, call.deadline));
+    return ListResponse(shown);
   }
 
   Result<HttpResponse> Get(RestCall& call) const {
@@ -94,8 +94,8 @@ class Denials final {
       return ProblemResponse(ProblemType::kNotFound,
                              "no denial has that id; those seen longest ago are forgotten");
     }
-    TRUCE_ASSIGN_OR_RETURN(const auto told, WithAftermaths(denials, call.deadline));
-    return JsonResponse(JsonWriter().Put(told.front()).Take());
+    TRUCE_ASSIGN_OR_RETURN(const auto shown, WithAftermaths(denials, call.deadline));
+    return JsonResponse(JsonWriter().Put(shown.front()).Take());
   }
 
  private:
@@ -113,12 +113,12 @@ class Denials final {
   }
 
   // Each with what became of it, in one state of the registry.
-  Result<std::vector<ToldDenial>> WithAftermaths(const std::vector<Denial>& denials,
-                                                 Deadline deadline) const {
+  Result<std::vector<ShownDenial>> WithAftermaths(const std::vector<Denial>& denials,
+                                                  Deadline deadline) const {
     return ReadFrom(ports_.store, deadline, [&](const Facts& facts) {
-      std::vector<ToldDenial> told;
-      for (const Denial& each : denials) told.push_back({each, AftermathOf(each, facts)});
-      return told;
+      std::vector<ShownDenial> shown;
+      for (const Denial& each : denials) shown.push_back({each, AftermathOf(each, facts)});
+      return shown;
     });
   }
 

@@ -95,9 +95,9 @@ void ExamineServer(const ExaminedServer& server, std::vector<Checkup>& out) {
   if (server.has_two_keepers) {
     out.push_back({"keepers", State::kWarning, std::string(kTwoKeepers), std::string(kOneKeeper)});
   }
-  if (!server.untold.empty()) {
+  if (!server.trouble_of_notifier.empty()) {
     out.push_back({"notifications", State::kWarning,
-                   "the last message was not taken: " + server.untold,
+                   "the last message was not taken: " + server.trouble_of_notifier,
                    "look at the receiver, at the way there, and at the URL in notifyUrlFile; what "
                    "is not taken within a day is dropped"});
   }

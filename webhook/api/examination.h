@@ -34,7 +34,7 @@ struct ExaminedServer {
   std::string lacks = {};                // what the registry lacks to be written; empty: nothing
   Mode mode = Mode::kEnforce;
   std::vector<Suspension> suspensions = {};  // of refusals, now
-  std::string untold = {};                   // why notifications are not taken; empty: they are
+  std::string trouble_of_notifier = {};      // why notifications are not taken; empty: they are
   // All below only where a cluster is followed: `reports` is null otherwise.
   const ClusterReports* reports = nullptr;
   ClusterApi* api = nullptr;  // null until the cluster was reached

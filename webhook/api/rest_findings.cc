@@ -127,8 +127,8 @@ class Findings final {
   std::optional<Timestamp> AsOf() const { return reports_ ? reports_->AsOf() : std::nullopt; }
 
   // `finding` as the caller, who may list in `ns` (empty: in all namespaces), may see it.
-  LiveFinding ToldOf(const RestCall& call, const std::string& ns,
-                     const LiveFinding& finding) const {
+  LiveFinding PartValue(const RestCall& call, const std::string& ns,
+                        const LiveFinding& finding) const {
     if (ns.empty() || call.policy->disclosure == Disclosure::kFull) return finding;
     const auto& all = finding.namespaces;
     if (all.size() > kNamespacesAskedMax) return DiscreetOf(finding, ns);
@@ -142,7 +142,7 @@ class Findings final {
 
   Result<HttpResponse> Report(const RestCall& call, const std::string& ns,
                               std::vector<LiveFinding> shown, std::size_t muted) const {
-    for (LiveFinding& finding : shown) finding = ToldOf(call, ns, finding);
+    for (LiveFinding& finding : shown) finding = PartValue(call, ns, finding);
     SortForPeople(shown);
     const bool wide = call.Parameter("output") == "wide";
     return TextResponse(shown.size(), WithAsOf(AsOf(), FindingsText(shown, muted, wide)));
@@ -172,7 +172,7 @@ class Findings final {
     json.BeginObject()
         .ListField("items", std::span(shown).first(count),
                    [&](const LiveFinding& finding, JsonWriter& out) {
-                     out.Put(ToldOf(call, ns, finding));
+                     out.Put(PartValue(call, ns, finding));
                    })
         .NumberField("muted", muted);
     WriteAsOf(AsOf(), json);
@@ -221,7 +221,7 @@ class Findings final {
       const std::string& ns = finding.namespaces[i];
       if (ns.empty()) continue;
       TRUCE_ASSIGN_OR_RETURN(const bool may, MayList(call, ns));
-      if (may) return std::optional(ToldOf(call, ns, finding));
+      if (may) return std::optional(PartValue(call, ns, finding));
     }
     return std::optional<LiveFinding>();
   }

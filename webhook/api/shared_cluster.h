@@ -23,7 +23,7 @@
 #include "webhook/findings/mute_book.h"
 #include "webhook/findings/review_news.h"
 #include "webhook/log/log.h"
-#include "webhook/watch/doubts.h"
+#include "webhook/watch/review_inbox.h"
 
 namespace truce {
 

@@ -177,22 +177,22 @@ std::string KeeperStep(const Conflict& conflict) {
   }
   std::string lists;
   std::string offers;
-  std::size_t told = 0;
+  std::size_t offered = 0;
   for (const auto& [root, side] : others) {
     if (side->record != Record::kNone) {
       lists += " To leave it to " + ListInWords(*side) + ", let " + Shown(keeper, conflict) +
                " only observe it, then run " + release + ".";
       continue;
     }
-    if (told++ >= kOffersMax) continue;
-    offers += (told == 1 ? " To hand it over to " : ", to ") + Shown(*side, conflict) +
-              (told > 1           ? " `"
+    if (offered++ >= kOffersMax) continue;
+    offers += (offered == 1 ? " To hand it over to " : ", to ") + Shown(*side, conflict) +
+              (offered > 1        ? " `"
                : IsUnseen(keeper) ? " instead, once " + Shown(keeper, conflict) + " is there, run `"
                                   : " instead, first run `") +
               OneLine(TransferCommand(SpeakerOf(keeper), root), kCommandBytesMax) + "`";
   }
-  if (told > kOffersMax) offers += ", and so on";
-  if (told > 0) {
+  if (offered > kOffersMax) offers += ", and so on";
+  if (offered > 0) {
     offers += "; then take the next steps with the objects of " + Shown(keeper, conflict) + ".";
   }
   return out + offers + lists;

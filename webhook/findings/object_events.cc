@@ -122,9 +122,10 @@ void RefusalEvents::OnReview(const ReviewRecord& record) {
 }
 
 void DenialEvents::OnReview(const ReviewRecord& record) {
-  const bool is_told = record.verdict == Verdict::kDenied && !record.dry_run &&
-                       record.composite == nullptr && !record.ns.empty() && !record.name.empty();
-  if (!is_told) return;
+  const bool is_reported = record.verdict == Verdict::kDenied && !record.dry_run &&
+                           record.composite == nullptr && !record.ns.empty() &&
+                           !record.name.empty();
+  if (!is_reported) return;
   const std::string root = "denials in " + std::string(record.ns);
   Slot slot{cluster_, std::string(record.group), std::string(record.kind), std::string(record.ns),
             std::string(record.name)};

@@ -15,7 +15,7 @@
 #include "registry/identity/values.h"
 #include "registry/ownership/table.h"
 #include "webhook/findings/watched_cluster.h"
-#include "webhook/watch/doubts.h"
+#include "webhook/watch/review_inbox.h"
 
 namespace truce {
 

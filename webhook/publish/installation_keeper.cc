@@ -261,13 +261,13 @@ void InstallationKeeper::SettleTrouble() {
                "configuration " + options_.webhook + "; it is put right once a minute";
   }
   in_trouble_ = !trouble_.empty();
-  if (trouble_ == told_trouble_) return;
+  if (trouble_ == reported_trouble_) return;
   if (trouble_.empty()) {
     ports_.on_event({KeeperEvent::Kind::kTroubleOver, "Secret and webhook configuration are kept"});
   } else {
     ports_.on_event({KeeperEvent::Kind::kTrouble, trouble_});
   }
-  told_trouble_ = trouble_;
+  reported_trouble_ = trouble_;
 }
 
 void InstallationKeeper::WriteMetrics(MetricWriter& writer) const {

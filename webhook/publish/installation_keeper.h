@@ -154,7 +154,7 @@ class InstallationKeeper final {
   Timestamp repaired_;                // after the last time
   std::optional<Timestamp> rotated_;  // when the secrets of paths were made, as far as known
   std::string trouble_;               // of this step
-  std::string told_trouble_;          // the last one reported
+  std::string reported_trouble_;      // the last one reported
 
   Guarded<std::string> rival_;
   std::atomic<bool> again_{false};  // something changed under our hands: look again soon

@@ -42,9 +42,9 @@ struct NoticeStyle {
 
 // A message.
 struct Notice {
-  std::string body;       // JSON
-  std::size_t told = 0;   // so many of the news, from the first on, need no other message
-  std::size_t shown = 0;  // the first of them, which it describes; the others it only counts
+  std::string body;         // JSON
+  std::size_t covered = 0;  // so many of the news, from the first on, need no other message
+  std::size_t shown = 0;    // the first of them, which it describes; the others it only counts
 };
 
 // Described at most, and their text in a chat together; the first has room in any case.

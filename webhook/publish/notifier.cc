@@ -108,11 +108,11 @@ Result<void> Notifier::Reread() {
 Worker::Rest Notifier::Step() {
   if (!leads_.load()) return {In(kEvery)};
   const Timestamp now = ports_.clock.Now();
-  // Without the registry nobody knows what was told; others log that it fails.
-  const Result<Told> told = ReadTold(now);
-  if (!told.ok()) return {In(kEvery)};
-  if (!unsaved_.empty()) Save(told.value());
-  const std::vector<News> news = NewsAt(now, told.value());
+  // Without the registry nobody knows what was sent; others log that it fails.
+  const Result<Sent> sent = ReadSent(now);
+  if (!sent.ok()) return {In(kEvery)};
+  if (!unsaved_.empty()) Save(sent.value());
+  const std::vector<News> news = NewsAt(now, sent.value());
   if (news.empty()) return {In(kEvery)};
   const Notice notice = NoticeOf(news, ports_.style);
   const Posted posted = ports_.post(*url_.Current(), notice.body, ports_.clock);
@@ -122,31 +122,31 @@ Worker::Rest Notifier::Step() {
     return {In(backoff_.Next(posted.retry_after))};
   }
   backoff_.Reset();
-  for (std::size_t i = 0; i < notice.told; ++i) {
+  for (std::size_t i = 0; i < notice.covered; ++i) {
     // Clocks of two leaders differ.
     unsaved_[NameOf(news[i])] = std::max(now, TimeOf(news[i]));
   }
-  Save(told.value());
+  Save(sent.value());
   sent_ += notice.shown;
-  dropped_ += notice.told - notice.shown;
+  dropped_ += notice.covered - notice.shown;
   if (ports_.style.form == NotifyForm::kJson) return {Deadline()};
   return {.due = In(kBetween), .earliest = In(kBetween)};
 }
 
 // Of the last day.
-Result<Notifier::Told> Notifier::ReadTold(Timestamp now) const {
+Result<Notifier::Sent> Notifier::ReadSent(Timestamp now) const {
   TRUCE_ASSIGN_OR_RETURN(const std::vector<TableRow> rows,
                          ReadRows(ports_.store, kNotifiedTable, In(kStoreTime)));
-  Told told = unsaved_;
+  Sent sent = unsaved_;
   for (Notified& each : kNotifiedTable.Readable(rows)) {
-    told.insert({{std::move(each.kind), std::move(each.id)}, each.at});
+    sent.insert({{std::move(each.kind), std::move(each.id)}, each.at});
   }
-  std::erase_if(told, [&](const auto& each) { return each.second <= now - kDay; });
-  return told;
+  std::erase_if(sent, [&](const auto& each) { return each.second <= now - kDay; });
+  return sent;
 }
 
 // The gravest first, then findings before denials.
-std::vector<News> Notifier::NewsAt(Timestamp now, const Told& told) {
+std::vector<News> Notifier::NewsAt(Timestamp now, const Sent& sent) {
   std::vector<News> news;
   if (ports_.cluster != nullptr) {
     for (LiveFinding& finding : ports_.cluster->Findings()) {
@@ -159,7 +159,7 @@ std::vector<News> Notifier::NewsAt(Timestamp now, const Told& told) {
   const bool has_looked = std::exchange(looked_, now) != Timestamp{};
   std::erase_if(news, [&](const News& each) {
     const Timestamp at = TimeOf(each);
-    if (told.contains(NameOf(each))) return true;
+    if (sent.contains(NameOf(each))) return true;
     // It became too old while nobody took it.
     if (has_looked && at > before && at <= begin) ++dropped_;
     return at <= begin;
@@ -169,10 +169,10 @@ std::vector<News> Notifier::NewsAt(Timestamp now, const Told& told) {
 }
 
 // The next look writes what cannot be written now; until then memory has it.
-void Notifier::Save(Told told) {
-  for (const auto& [name, at] : unsaved_) told[name] = at;
+void Notifier::Save(Sent sent) {
+  for (const auto& [name, at] : unsaved_) sent[name] = at;
   std::vector<TableRow> rows;
-  for (const auto& [name, at] : told) {
+  for (const auto& [name, at] : sent) {
     rows.push_back(kNotifiedTable.Row({name.first, name.second, at}));
   }
   const auto write = [&](Administration& books) { books.SetTableRows(kNotifiedTable, rows); };

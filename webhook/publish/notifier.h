@@ -111,11 +111,11 @@ class Notifier final {
   void WriteMetrics(MetricWriter& writer) const;
 
  private:
-  using Told = std::map<std::pair<std::string, std::string>, Timestamp>;  // by kind and id
+  using Sent = std::map<std::pair<std::string, std::string>, Timestamp>;  // by kind and id
 
-  Result<Told> ReadTold(Timestamp now) const;
-  std::vector<News> NewsAt(Timestamp now, const Told& told);
-  void Save(Told told);
+  Result<Sent> ReadSent(Timestamp now) const;
+  std::vector<News> NewsAt(Timestamp now, const Sent& told);
+  void Save(Sent told);
   void Tell(const std::string& trouble);
 
   const NotifierPorts ports_;
@@ -126,7 +126,7 @@ class Notifier final {
   std::atomic<std::uint64_t> dropped_{0};
   std::atomic<std::uint64_t> failed_{0};
   // Of Step.
-  Told unsaved_;        // told, and not in the table yet
+  Sent unsaved_;        // told, and not in the table yet
   Timestamp looked_{};  // at the last look
   Backoff backoff_;
   Worker worker_{[this] { return Step(); }};

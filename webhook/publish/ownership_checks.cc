@@ -109,7 +109,7 @@ OwnVerdict OwnershipChecks::VerdictFor(const OwnObject& object) {
       [&](const Admitted& admitted) { return admitted.uids.contains(Uid{object.uid}); });
   if (!was_asked && ports_.heard_within.count() > 0) {
     const Timestamp now = ports_.clock.Now();
-    const Timestamp since = awaited_.try_emplace(Uid{object.uid}, now).first->second;
+    const Timestamp since = open_since_.try_emplace(Uid{object.uid}, now).first->second;
     if (now < since + ports_.heard_within) return Unknown("another server may have been asked");
   }
   OwnVerdict verdict = Judge(object, was_asked);
@@ -134,25 +134,25 @@ void OwnershipChecks::NoteAdmitted(const Uid& uid) {
 }
 
 std::vector<OwnVerdict> OwnershipChecks::Take(std::span<const OwnObject> objects) {
-  std::map<Version, OwnVerdict> told;
+  std::map<Version, OwnVerdict> reported;
   std::vector<OwnVerdict> verdicts;
   std::set<Uid> open;
   waits_ = false;
   for (const OwnObject& object : objects) {
     const Version version{object.uid, object.generation};
-    const auto before = told_.find(version);
-    OwnVerdict verdict = before != told_.end() ? before->second : VerdictFor(object);
+    const auto before = reported_.find(version);
+    OwnVerdict verdict = before != reported_.end() ? before->second : VerdictFor(object);
     const bool is_known = verdict.outcome != "unknown";
     waits_ = waits_ || !is_known;
     if (is_known) {
-      told.emplace(version, verdict);
+      reported.emplace(version, verdict);
     } else {
       open.insert(Uid{object.uid});
     }
     verdicts.push_back(std::move(verdict));
   }
-  told_ = std::move(told);
-  std::erase_if(awaited_, [&](const auto& each) { return !open.contains(each.first); });
+  reported_ = std::move(reported);
+  std::erase_if(open_since_, [&](const auto& each) { return !open.contains(each.first); });
   DeleteOld(objects);
   return verdicts;
 }

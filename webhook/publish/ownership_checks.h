@@ -71,9 +71,9 @@ class OwnershipChecks final : public OwnHandler {
   const OwnershipCheckPorts ports_;
   const IdSource ids_ = RandomIds();
   Guarded<Admitted> admitted_;
-  std::map<Version, OwnVerdict> told_;  // of the objects of the last Take
-  std::map<Uid, Timestamp> awaited_;    // since when others may still tell that they were asked
-  bool waits_ = false;                  // a verdict is not known yet
+  std::map<Version, OwnVerdict> reported_;  // of the objects of the last Take
+  std::map<Uid, Timestamp> open_since_;     // since when others may still tell that they were asked
+  bool waits_ = false;                      // a verdict is not known yet
 };
 
 }  // namespace truce

@@ -162,8 +162,8 @@ void TruceResources::Do(const Work& work) {
       const auto found = kind->entries.find({object.ns, object.name});
       if (found == kind->entries.end() || found->second.object.uid != object.uid) continue;
       Entry& entry = found->second;
-      is_news = entry.told != verdicts[i];
-      entry.told = verdicts[i];
+      is_news = entry.reported != verdicts[i];
+      entry.reported = verdicts[i];
       is_said = entry.present == OwnCondition{verdicts[i], object.generation};
     }
     const auto kind = verdicts[i].accepted ? OwnEvent::Kind::kTakenOver : OwnEvent::Kind::kRefused;

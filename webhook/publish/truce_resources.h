@@ -85,7 +85,7 @@ class TruceResources final : public SightObserver {
   struct Entry {
     OwnObject object;
     std::optional<OwnCondition> present;  // as the status says
-    std::optional<OwnVerdict> told;       // to the listener
+    std::optional<OwnVerdict> reported;   // to the listener
     bool listed = true;                   // since the last list began
   };
   using ObjectName = std::pair<std::string, std::string>;  // namespace, name

@@ -39,7 +39,7 @@ void AdmissionPart::Publish(Change change) {
     if (!service_) return;
     auto policy = std::make_shared<AdmissionPolicy>(*policies.configured.policy);
     policy->unseen = policies.unseen;
-    policy->doubt_of = [this](const Slot& holder) { return doubts_.DoubtOf(holder); };
+    policy->unresolved_reason = [this](const Slot& holder) { return unresolved_.ReasonOf(holder); };
     // Also before the first view: the watch shows by then what it showed before the start.
     policy->watched = !policies.configured.config->no_cluster;
     if (policies.view) {
@@ -58,7 +58,8 @@ void AdmissionPart::Publish(Change change) {
       policy->definitions_known = view.learned.definitions_known;
     } else if (policies.configured.config->no_cluster) {
       // Nobody tells here which of them all has that stands under their provisional accounts.
-      policy->identity.moving = AwaitedOf(policy->identity.accounts, policy->identity.cluster);
+      policy->identity.moving =
+          ProvisionalAccountsOf(policy->identity.accounts, policy->identity.cluster);
     }
     auto& overrides = policy->modes.overrides;
     overrides.insert(overrides.end(), policies.overrides.begin(), policies.overrides.end());

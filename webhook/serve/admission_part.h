@@ -19,7 +19,7 @@
 #include "webhook/metrics/metrics.h"
 #include "webhook/publish/policy_source.h"
 #include "webhook/watch/cluster_watch.h"
-#include "webhook/watch/doubts.h"
+#include "webhook/watch/unresolved_holders.h"
 
 namespace truce {
 
@@ -55,7 +55,7 @@ class AdmissionPart final {
   AdmissionService& service() { return *service_; }
   PolicySource& source() { return source_; }
   OverrideBook& overrides() { return overrides_; }
-  DoubtBoard& doubts() { return doubts_; }
+  UnresolvedHolders& unresolved() { return unresolved_; }
   // Without overrides and the cluster's part.
   EffectivePolicy effective() const;
   // As ClusterView::unmapped.
@@ -87,7 +87,7 @@ class AdmissionPart final {
 
   Logger& logger_;
   const Clock& clock_;
-  DoubtBoard doubts_;
+  UnresolvedHolders unresolved_;
   Guarded<Policies> policies_;
   InForce<AdmissionPolicy> in_force_;  // as service_ has it
   std::optional<AdmissionService> service_;

@@ -33,7 +33,7 @@ ReconcileRules RulesOf(const EffectivePolicy& policy) {
 ClusterPart::ClusterPart(ClusterPartPorts ports)
     : ports_(ports),
       watch_({ports.store, ports.watch_store, ports.clock, ports.logger, ports.health,
-              ports.admission.doubts(), [this](const ClusterView& view) { TakeView(view); },
+              ports.admission.unresolved(), [this](const ClusterView& view) { TakeView(view); },
               [this](const auto& kinds) { OnUnseen(kinds); }, ports.config.Current()->cluster_id,
               ports.config.Current()->data_dir, ports.config.Current()->lease_namespace,
               HasOthers(*ports.config.Current())}),

@@ -50,7 +50,7 @@ constexpr std::chrono::milliseconds kPollInterval{1000};
 // but Truce has asked it to close its connections for the whole grace.
 constexpr std::chrono::seconds kStopTime{10};
 
-constexpr std::chrono::seconds kRefusedToldEvery{60};
+constexpr std::chrono::seconds kRefusedReportEvery{60};
 
 // The overrides that a registry just opened has.
 constexpr std::chrono::seconds kOverridesTime{10};
@@ -125,13 +125,13 @@ class Server final {
   Result<void> Poll() {
     if (!registry_->is_open()) TRUCE_RETURN_IF_ERROR(OpenRegistry());
     if (const std::optional<Error> lost = registry_->Lost()) return *lost;
-    TellStandsAside();
+    ReportStandby();
     Lead();
     TellTwoKeepers();
     TellRefusedCallers();
     TakeOverFiles();
     BringAccounts();
-    if (registry_->store().is_remote() && stands_aside_.empty()) {
+    if (registry_->store().is_remote() && standby_reason_.empty()) {
       admission_->LoadOverrides(kPollInterval);
     }
     return TakeUpLoss();
@@ -204,15 +204,15 @@ class Server final {
     if (notifier_) notifier_->SetLeads(leads);
   }
 
-  // Told when it begins and when it ends.
-  void TellStandsAside() {
-    std::string aside = registry_->StandsAside();
-    if (aside == stands_aside_) return;
-    stands_aside_ = std::move(aside);
-    logger_.Log(LogLevel::kWarning, stands_aside_.empty() ? "answering again" : "standing aside",
-                {{"message", std::string_view(stands_aside_)}});
-    if (stands_aside_.empty()) return health_.SetReady("store");
-    health_.SetNotReady("store", stands_aside_);
+  // Logged when it begins and when it ends.
+  void ReportStandby() {
+    std::string reason = registry_->StandbyReason();
+    if (reason == standby_reason_) return;
+    standby_reason_ = std::move(reason);
+    logger_.Log(LogLevel::kWarning, standby_reason_.empty() ? "answering again" : "standby",
+                {{"message", std::string_view(standby_reason_)}});
+    if (standby_reason_.empty()) return health_.SetReady("store");
+    health_.SetNotReady("store", standby_reason_);
   }
 
   bool HasTwoKeepers() const {
@@ -233,11 +233,11 @@ class Server final {
     std::int64_t total = 0;
     for (std::size_t cause = 0; cause < RefusedCallers::kCauses; ++cause) {
       const std::uint64_t now = refused_callers_.counts[cause].load();
-      fresh[cause] = static_cast<std::int64_t>(now - std::exchange(refused_told_[cause], now));
+      fresh[cause] = static_cast<std::int64_t>(now - std::exchange(refused_reported_[cause], now));
       total += fresh[cause];
     }
     if (total == 0) return;
-    refused_due_ = In(kRefusedToldEvery);
+    refused_due_ = In(kRefusedReportEvery);
     logger_.Log(LogLevel::kWarning, "callers refused",
                 {{RefusedCallers::kNames[RefusedCallers::kPath], fresh[RefusedCallers::kPath]},
                  {RefusedCallers::kNames[RefusedCallers::kCertificate],
@@ -438,7 +438,7 @@ class Server final {
                        registry_->WriteProblem(),
                        admission_->policy()->modes.global,
                        SuspensionsAt(*admission_->policy(), clock_.Now())};
-    if (notifier_) out.untold = notifier_->trouble();
+    if (notifier_) out.trouble_of_notifier = notifier_->trouble();
     if (!cluster_) return out;
     out.reports = &cluster_->reports();
     out.api = cluster_->reached_api();
@@ -453,12 +453,12 @@ class Server final {
   const Clock& clock_;
   const std::string_view version_;
   ConfigHolder holder_;
-  ServerSettings server_;     // nothing of it with noCluster
-  std::string stands_aside_;  // why it answers nothing, as told last
+  ServerSettings server_;       // nothing of it with noCluster
+  std::string standby_reason_;  // why it answers nothing, as told last
   bool had_two_keepers_ = false;
   RefusedChanges refused_{logger_};
   RefusedCallers refused_callers_;
-  std::array<std::uint64_t, RefusedCallers::kCauses> refused_told_{};  // by the log
+  std::array<std::uint64_t, RefusedCallers::kCauses> refused_reported_{};  // by the log
   Deadline refused_due_{};
   Metrics metrics_;
   Guarded<std::uint64_t> overload_;  // that metrics_ has

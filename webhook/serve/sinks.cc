@@ -11,10 +11,10 @@ namespace {
 // "duplicate-ownership,aws-name": each rule with a finding, once.
 std::string RulesOf(std::span<const Finding> findings) {
   std::string out;
-  std::array<bool, kRuleCount> told{};
+  std::array<bool, kRuleCount> seen{};
   for (const Finding& finding : findings) {
-    bool& is_told = told[static_cast<std::size_t>(finding.rule)];
-    if (!std::exchange(is_told, true))
+    bool& is_seen = seen[static_cast<std::size_t>(finding.rule)];
+    if (!std::exchange(is_seen, true))
       out.append(out.empty() ? "" : ",").append(Name(finding.rule));
   }
   return out;
@@ -22,8 +22,8 @@ std::string RulesOf(std::span<const Finding> findings) {
 
 // Of what is refused again and again each doubling is told.
 bool IsWorthALine(std::uint64_t repetition) {
-  constexpr std::uint64_t kAllTold = 3;
-  return repetition <= kAllTold || std::has_single_bit(repetition);
+  constexpr std::uint64_t kAllReported = 3;
+  return repetition <= kAllReported || std::has_single_bit(repetition);
 }
 
 }  // namespace

@@ -16,7 +16,7 @@
 #include "webhook/findings/watched_cluster.h"
 #include "webhook/log/log.h"
 #include "webhook/metrics/metrics.h"
-#include "webhook/watch/doubts.h"
+#include "webhook/watch/review_inbox.h"
 
 namespace truce {
 

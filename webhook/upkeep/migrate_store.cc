@@ -203,9 +203,9 @@ class Bytes {
   }
   void Add(const Object& object) {
     const auto& [uid, slot, parent, parent_uid, root, link, names, composes, own_party, service,
-                 contact, transfer_to, told, stripped, at] = object;
+                 contact, transfer_to, unproven_marks, stripped, at] = object;
     All(uid, slot, parent, parent_uid, root, link, names, composes, own_party, service, contact,
-        transfer_to, told, stripped, at);
+        transfer_to, unproven_marks, stripped, at);
   }
   void Add(const Agreement& agreement) {
     const auto& [id, kind, resource, party, level, accepted, successor, reason, actor, at, until] =

@@ -204,7 +204,7 @@ Result<std::unique_ptr<Store>> RegistryPart::OpenDatabase(const Config& config,
 bool RegistryPart::TakeWatch() {
   PostgresStore* database = active_.load();
   if (database == nullptr || watches_) return true;
-  if (database->stands_aside()) return false;
+  if (database->is_standby()) return false;
   const auto holder = ServerName(data_dir_);
   if (!holder.ok()) return false;
   const auto taken = database->TakeWatch(holder.value(), In(kWaitingTime));
@@ -239,13 +239,13 @@ void RegistryPart::GiveWatchBack() {
   active_.load()->GiveWatchBack();
 }
 
-std::string RegistryPart::StandsAside() const {
+std::string RegistryPart::StandbyReason() const {
   const PostgresStore* database = active_.load();
-  if (database == nullptr || !database->stands_aside()) return {};
+  if (database == nullptr || !database->is_standby()) return {};
   return "a server of another version takes over the registry; this one answers nothing meanwhile";
 }
 
-// Told once each time that it changes.
+// Logged each time that it changes.
 void RegistryPart::WaitFor(std::string what) {
   if (what == waiting_for_) return;
   waiting_for_ = std::move(what);
@@ -255,7 +255,7 @@ void RegistryPart::WaitFor(std::string what) {
 std::optional<Error> RegistryPart::Lost() const {
   std::optional<Error> failure = store_.FatalFailure();
   if (failure && failure->code != ErrorCode::kConflict) failure.reset();
-  if (!failure && watched_ && StandsAside().empty()) {
+  if (!failure && watched_ && StandbyReason().empty()) {
     failure = Error{ErrorCode::kConflict,
                     "the server of another version, for which this one gave back the watch of the "
                     "cluster, is gone: this one begins anew"};
@@ -264,7 +264,7 @@ std::optional<Error> RegistryPart::Lost() const {
 }
 
 void RegistryPart::Stop() {
-  if (!is_open() || Lost() || !StandsAside().empty()) return;
+  if (!is_open() || Lost() || !StandbyReason().empty()) return;
   KeepBooks();
   KeepWitness();
 }
@@ -326,7 +326,7 @@ Result<RegistryCopy> RegistryPart::Copy() const {
 
 void RegistryPart::Step(const Config& config, const PartyRules& parties) {
   if (!is_open()) return;
-  if (!StandsAside().empty()) {
+  if (!StandbyReason().empty()) {
     watched_ = watched_ || watches_;
     return GiveWatchBack();
   }
@@ -454,7 +454,7 @@ void RegistryPart::WriteMetrics(MetricWriter& writer) const {
   const PostgresStore* database = active_.load();
   DatabaseMetrics::Standing standing;
   if (database != nullptr) {
-    standing = {database->stands_aside() ? 0 : database->epoch(), database->has_standby(),
+    standing = {database->is_standby() ? 0 : database->epoch(), database->has_standby(),
                 database->clock_difference()};
   }
   database_metrics_.Write(standing, writer);

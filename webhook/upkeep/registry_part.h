@@ -83,7 +83,7 @@ class RegistryPart final {
   // The server for whose sake this one answers nothing, though the registry is open: it makes other
   // keys, and has taken the registry over or is about to. One line, for readiness; empty: it
   // answers.
-  std::string StandsAside() const;
+  std::string StandbyReason() const;
   // Why the registry is no longer this server's; nothing: it is.
   std::optional<Error> Lost() const;
 

@@ -240,12 +240,12 @@ void Accounts::Brought(const AccountMap& moved) {
   for (const auto& [config, account] : moved) brought_[config] = account;
 }
 
-MovingAccounts AwaitedOf(const AccountMap& moving, std::string_view cluster) {
-  MovingAccounts awaited;
+MovingAccounts ProvisionalAccountsOf(const AccountMap& moving, std::string_view cluster) {
+  MovingAccounts provisional;
   for (const auto& [config, account] : moving) {
-    awaited[account].push_back(ProvisionalAccountFor(config, cluster));
+    provisional[account].push_back(ProvisionalAccountFor(config, cluster));
   }
-  return awaited;
+  return provisional;
 }
 
 AccountMap Accounts::Effective() const {

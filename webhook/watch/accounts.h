@@ -105,7 +105,7 @@ class Accounts final {
 };
 
 // `moving` as IdentityRules::moving.
-MovingAccounts AwaitedOf(const AccountMap& moving, std::string_view cluster);
+MovingAccounts ProvisionalAccountsOf(const AccountMap& moving, std::string_view cluster);
 
 // Gives resources under provisional accounts their names in the accounts that became known or
 // changed, records too: one pass over the resources of the registry, a portion at a time, since

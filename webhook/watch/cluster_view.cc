@@ -9,10 +9,11 @@ namespace {
 
 using Sort = WatchGap::Sort;
 
-constexpr NameTable<Sort::kObjectInDoubt> kSorts("recovery", "definitions-unknown",
-                                                 "moving-account", "unlisted-type", "given-up-type",
-                                                 "unwatched-kind", "unmapped-kind", "unseen-kind",
-                                                 "kind-in-doubt", "object-in-doubt");
+constexpr NameTable<Sort::kObjectUnresolved> kSorts("recovery", "definitions-unknown",
+                                                    "moving-account", "unlisted-type",
+                                                    "given-up-type", "unwatched-kind",
+                                                    "unmapped-kind", "unseen-kind",
+                                                    "kind-unresolved", "object-unresolved");
 
 std::vector<WatchGap> GapsOf(const PublishedView& published) {
   const ClusterView& view = published.view;
@@ -36,11 +37,11 @@ std::vector<WatchGap> GapsOf(const PublishedView& published) {
   for (const auto& [kind, since] : published.unseen) {
     gaps.push_back({Sort::kUnseenKind, "", kind, "", since});
   }
-  for (const auto& [kind, doubt] : published.doubts.kinds) {
-    gaps.push_back({Sort::kKindInDoubt, "", kind, doubt, {}});
+  for (const auto& [kind, reason] : published.unresolved.kinds) {
+    gaps.push_back({Sort::kKindUnresolved, "", kind, reason, {}});
   }
-  for (const auto& [slot, doubt] : published.doubts.slots) {
-    gaps.push_back({Sort::kObjectInDoubt, ToText(slot), {}, doubt, {}});
+  for (const auto& [slot, reason] : published.unresolved.slots) {
+    gaps.push_back({Sort::kObjectUnresolved, ToText(slot), {}, reason, {}});
   }
   return gaps;
 }
@@ -57,11 +58,11 @@ void Add(WatchGap gap, PublishedView& published) {
     case Sort::kUnwatchedKind: view.unwatched.insert(std::move(gap.kind)); return;
     case Sort::kUnmappedKind: view.unmapped[gap.kind] = since; return;
     case Sort::kUnseenKind: published.unseen[gap.kind] = since; return;
-    case Sort::kKindInDoubt: published.doubts.kinds[gap.kind] = std::move(gap.text); return;
-    case Sort::kObjectInDoubt: break;
+    case Sort::kKindUnresolved: published.unresolved.kinds[gap.kind] = std::move(gap.text); return;
+    case Sort::kObjectUnresolved: break;
   }
   if (const auto slot = SlotFromText(gap.subject)) {
-    published.doubts.slots[*slot] = std::move(gap.text);
+    published.unresolved.slots[*slot] = std::move(gap.text);
   }
 }
 

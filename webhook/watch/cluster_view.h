@@ -19,7 +19,7 @@
 #include "registry/identity/values.h"
 #include "registry/ownership/table.h"
 #include "registry/store/published.h"
-#include "webhook/watch/doubts.h"
+#include "webhook/watch/unresolved_holders.h"
 #include "webhook/watch/watcher.h"
 
 namespace truce {
@@ -106,8 +106,8 @@ struct WatchGap {
     kUnwatchedKind,       // its objects cannot be read
     kUnmappedKind,        // no mapping rule names it, since
     kUnseenKind,          // Crossplane does not see its new objects, since
-    kKindInDoubt,         // whether its objects live is in doubt; text: why
-    kObjectInDoubt,       // the same of one object
+    kKindUnresolved,      // whether its objects live is not known; text: why
+    kObjectUnresolved,    // the same of one object
   };
   Sort sort = Sort::kRecovery;
   std::string subject;  // a type, a slot's text, a provisional account
@@ -133,7 +133,7 @@ inline constexpr auto kWatchGapsTable = MakeTable<WatchGap>(
 struct PublishedView {
   ClusterView view;  // ready, its own
   std::map<GroupKind, Timestamp> unseen;
-  DoubtBoard::Board doubts;
+  UnresolvedHolders::Holders unresolved;
 
   bool operator==(const PublishedView&) const = default;
 };

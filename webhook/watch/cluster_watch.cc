@@ -271,7 +271,7 @@ void ClusterWatch::SetUnseen(std::map<GroupKind, Timestamp> unseen) {
 // May be repeated until it succeeds.
 Result<void> ClusterWatch::BeginLeading() {
   TRUCE_RETURN_IF_ERROR(CompareWithMemory(*api_));
-  ports_.doubts.Take({});
+  ports_.unresolved.Replace({});
   TRUCE_RETURN_IF_ERROR(
       Ask([](Watcher& watcher, Moment now) { watcher.BeginRecording(now); }, In(kOpenedStoreTime)));
   const std::lock_guard<std::mutex> lock(mutex_);
@@ -355,7 +355,7 @@ Result<void> ClusterWatch::Watch() {
   options.tells_others = ports_.has_others;
   options.seed = std::hash<std::string>()(session_->settings().origin + ports_.cluster);
   WatcherPorts ports{{ports_.watch_store, ports_.clock, ids_, [] { return In(kOpenedStoreTime); },
-                      observer_, &ports_.doubts},
+                      observer_, &ports_.unresolved},
                      &inbox_,
                      [this](const LearnedIdentity& learned) { Learn(learned); }};
   const std::lock_guard<std::mutex> lock(mutex_);
@@ -399,7 +399,7 @@ void ClusterWatch::TellView() {
       Ask([report](Watcher& watcher, Moment now) { *report = ReportOf(watcher, now); },
           In(kOpenedStoreTime));
   if (!asked.ok()) return;
-  // Until all is listed what the server told that led before is good for a while.
+  // Until all is listed, the view of the server that led before is good for a while.
   if (!report->ready && ports_.has_others) {
     TakeView();
     if (!reader_.latest()) Report(Progress(report->status));
@@ -441,14 +441,14 @@ void ClusterWatch::TellView() {
   }
   const bool is_ready = view.ready;
   Hand(std::move(view));
-  // Nobody is told before reviews are answered.
+  // Published once reviews are answered.
   if (is_ready) Report({});
 }
 
 void ClusterWatch::Hand(ClusterView view) {
-  if (view_told_ && view == view_) return;
+  if (view_published_ && view == view_) return;
   view_ = std::move(view);
-  view_told_ = true;
+  view_published_ = true;
   ports_.on_view(view_);
   {
     const std::lock_guard<std::mutex> lock(mutex_);
@@ -463,7 +463,7 @@ bool ClusterWatch::TellOthers(const ClusterView& view) {
   const Deadline now = std::chrono::steady_clock::now();
   PublishedView published;
   published.view = view;
-  published.doubts = ports_.doubts.Told();
+  published.unresolved = ports_.unresolved.All();
   {
     const std::lock_guard<std::mutex> lock(mutex_);
     published.unseen = unseen_;
@@ -482,11 +482,11 @@ bool ClusterWatch::TellOthers(const ClusterView& view) {
   // By that its reviews go at once when it leads no more.
   static_cast<void>(reader_.Read(ports_.store, now, now + kFollowTime).ok());
   view_age_.store(0, std::memory_order_relaxed);
-  // Not waited for: it is told again each second.
-  static_cast<void>(
-      Ask([learned = view.learned](Watcher& watcher, Moment at) { watcher.ViewTold(at, learned); },
-          In(std::chrono::milliseconds(0)))
-          .ok());
+  // Not waited for: it is published again each second.
+  static_cast<void>(Ask([learned = view.learned](Watcher& watcher,
+                                                 Moment at) { watcher.ViewStored(at, learned); },
+                        In(std::chrono::milliseconds(0)))
+                        .ok());
   return true;
 }
 
@@ -514,7 +514,7 @@ void ClusterWatch::TakeView() {
     if (!is_attempted) return Report("listing the objects of Truce");
   }
   if (!leads_.load()) {
-    ports_.doubts.Take(latest->doubts);
+    ports_.unresolved.Replace(latest->unresolved);
     ports_.on_unseen(latest->unseen);
   }
   Hand(latest->view);
@@ -543,7 +543,7 @@ void ClusterWatch::WriteMetrics(MetricWriter& writer) const {
 
 void ClusterWatch::NoteRecovery(bool resynced) {
   // The others wait for a sign meanwhile.
-  const auto time = ports_.has_others && view_told_ ? kOthersTime : kOpenedStoreTime;
+  const auto time = ports_.has_others && view_published_ ? kOthersTime : kOpenedStoreTime;
   recovery_ = RecoveryReason(ports_.store, recovery_, time);
   if (recovery_.empty() || !resynced) return;
   const Result<void> noted =
@@ -551,7 +551,7 @@ void ClusterWatch::NoteRecovery(bool resynced) {
   if (noted.ok()) recovery_ = RecoveryReason(ports_.store, recovery_, time);
 }
 
-// Each problem is told once.
+// Each problem is logged once.
 void ClusterWatch::Report(const std::string& problem) {
   if (problem.empty()) {
     ports_.health.SetReady("cluster");
@@ -601,7 +601,7 @@ Result<void> ClusterWatch::AwaitRecovery(bool on, std::chrono::seconds time) {
 
 Result<RecoveryView> ClusterWatch::StartRecovery(const OperatorWord& word) {
   TRUCE_RETURN_IF_ERROR(EnterRecoveryMode(word));
-  // The registry has it; obstacles to its use by reviews here are told elsewhere.
+  // The registry has it; obstacles to its use by reviews here are shown elsewhere.
   static_cast<void>(AwaitRecovery(true, kOthersTime).ok());
   return Recovery();
 }

@@ -49,7 +49,7 @@ struct ClusterWatchPorts {
   const Clock& clock;
   Logger& logger;
   Health& health;  // its part "cluster"
-  DoubtBoard& doubts;
+  UnresolvedHolders& unresolved;
   // On the keeper's thread, whenever the view differs from the last one passed.
   std::function<void(const ClusterView&)> on_view;
   // Kinds whose new objects Crossplane does not see, as the server that leads found.
@@ -112,7 +112,7 @@ class ClusterWatch final : public WatchControls {
   ClusterApi* reached_api() const { return Reached(api_); }
 
   // truce_brake_held_objects, truce_brake_frozen_kinds, truce_unlisted_kinds,
-  // truce_watch_stale_seconds, as last told; with others:
+  // truce_watch_stale_seconds, as last set; with others:
   // truce_watcher_leader, truce_view_age_seconds.
   void WriteMetrics(MetricWriter& writer) const;
 
@@ -183,9 +183,9 @@ class ClusterWatch final : public WatchControls {
   std::string problem_;
   std::string recovery_;
   ClusterView view_;
-  bool view_told_ = false;
+  bool view_published_ = false;
   bool is_followed_ = false;    // logged once
-  std::uint64_t breaches_ = 0;  // that were told of
+  std::uint64_t breaches_ = 0;  // that were logged
   std::atomic<bool> leads_{false};
   std::atomic<std::int64_t> view_age_{0};  // ms
   std::atomic<std::uint64_t> held_back_{0};

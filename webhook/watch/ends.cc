@@ -454,13 +454,13 @@ Result<void> Reconciler::CloseList(KindHistory& kind) {
   const bool commanded = std::exchange(frozen.believe_empty_list, false);
   // All at once they rarely end: more likely a definition was made anew, or the list is wrong.
   frozen.by_empty_list = kind.versions.empty() && any_seen && !commanded;
-  doubts().DoubtKind(name, FrozenFor(name));
+  unresolved().SetKind(name, FrozenFor(name));
   for (const UnlistedObject& one : unlisted) {
     const bool looks = one.step == LifeStep::kLookFor || one.step == LifeStep::kLoseAndLookFor;
     if (looks && !frozen.by_empty_list) LookFor(one.object, kind.list_began, commanded);
   }
   kind.Close();
-  kind.told.reset();
+  kind.stored.reset();
   kind.Break();
   kind.gap = false;
   kind.marked = false;
@@ -473,8 +473,8 @@ void Reconciler::LookFor(const Object& object, Timestamp list_began, bool comman
   if (added) {
     missing.slot = object.slot;
     missing.first_absent = list_began;
-    doubts().Doubt(object.slot,
-                   ForPeople(object.slot) + " was not in the last list and is being looked for");
+    unresolved().Add(object.slot,
+                     ForPeople(object.slot) + " was not in the last list and is being looked for");
   } else {
     ++missing.lists;
   }
@@ -524,7 +524,7 @@ void Reconciler::NotMissing(const Uid& uid) {
   const auto found = missing_.find(uid);
   if (found == missing_.end()) return;
   const Slot& slot = found->second.slot;
-  doubts().Settle(slot);
+  unresolved().Remove(slot);
   if (QuorumRead* read = reads_.Find(slot)) read->missing.erase(uid);
   missing_.erase(found);
 }
@@ -583,8 +583,8 @@ Result<void> Reconciler::Release(const Uid& uid) {
   const std::string_view how = verdict == BrakeVerdict::kNeedsSecondList
                                    ? "a second list in ten minutes decides, or "
                                    : "they are released only by ";
-  doubts().Doubt(slot, ForPeople(slot) + " is gone, and so are many others: " + std::string(how) +
-                           ReleaseCommand(GroupKindOf(slot)));
+  unresolved().Add(slot, ForPeople(slot) + " is gone, and so are many others: " + std::string(how) +
+                             ReleaseCommand(GroupKindOf(slot)));
   return {};
 }
 
@@ -592,7 +592,7 @@ Result<void> Reconciler::Release(const Uid& uid) {
 
 void Reconciler::Freeze(const GroupKind& kind, std::string reason) {
   frozen_[kind].reason = std::move(reason);
-  doubts().DoubtKind(kind, FrozenFor(kind));
+  unresolved().SetKind(kind, FrozenFor(kind));
 }
 
 std::string Reconciler::FrozenFor(const GroupKind& kind) const {

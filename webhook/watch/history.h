@@ -112,7 +112,7 @@ class ConfigHistory final {
 // Takes the words of the ProviderConfig of `facts` at that time. Where they were others when
 // `facts` were read, `facts` tell no end by it.
 inline void TakeFields(std::string fields, ObjectFacts& facts) {
-  if (facts.is_end_by_config && facts.account_fields != fields) facts.is_end_untold = true;
+  if (facts.is_end_by_config && facts.account_fields != fields) facts.is_end_unknown = true;
   facts.account_fields = std::move(fields);
 }
 
@@ -154,14 +154,14 @@ struct KindHistory {
   // this version or later, or is younger. Nothing: not known.
   std::optional<ClusterVersion> settled;
   // The watch before has stored everything up to here. Nothing: not known.
-  std::optional<ClusterVersion> told;
+  std::optional<ClusterVersion> stored;
   std::vector<std::shared_ptr<const ObservedVersion>> collected;  // of the list that runs
   // The list that runs is one for which nothing is lost: its watch goes on from here.
   std::optional<ClusterVersion> goes_on;
   std::uint64_t list = 0;  // number of the list that runs or ran last
   Timestamp list_began{};
   bool complete = false;     // its list waits to be applied
-  bool unbroken = false;     // its watch lost nothing since that list was compared with `told`
+  bool unbroken = false;     // its watch lost nothing since that list was compared with `stored`
   bool whole = false;        // nothing of the kind came and went unseen before that list
   bool gap = true;           // history lost since the last complete list
   bool marked = false;       // this gap is marked: everything stored counts as out of sight

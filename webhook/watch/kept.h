@@ -15,7 +15,7 @@
 #include "webhook/watch/accounts.h"
 #include "webhook/watch/history.h"
 #include "webhook/watch/reconcile_store.h"
-#include "webhook/watch/replays.h"
+#include "webhook/watch/replayed_events.h"
 #include "webhook/watch/unmapped.h"
 
 namespace truce {

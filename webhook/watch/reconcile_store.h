@@ -18,9 +18,9 @@
 #include "registry/base/result.h"
 #include "registry/identity/identity.h"
 #include "registry/ownership/terms.h"
-#include "webhook/watch/doubts.h"
 #include "webhook/watch/history.h"
 #include "webhook/watch/observed_version.h"
+#include "webhook/watch/unresolved_holders.h"
 
 namespace truce {
 
@@ -42,9 +42,9 @@ struct ReconcilePorts {
   Store& store;
   const Clock& clock;
   IdSource ids;
-  std::function<Deadline()> deadline;  // by when the next call of the store must have answered
-  SightObserver* observer = nullptr;   // may be null
-  DoubtBoard* doubts = nullptr;        // null: nothing is reconciled
+  std::function<Deadline()> deadline;       // by when the next call of the store must have answered
+  SightObserver* observer = nullptr;        // may be null
+  UnresolvedHolders* unresolved = nullptr;  // null: nothing is reconciled
 };
 
 struct ReconcileRules {

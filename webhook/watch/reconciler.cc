@@ -80,7 +80,7 @@ Life Reconciler::LifeOf(const ObjectFacts& object, const KindHistory::Version* k
   life.version = object.version;
   if (known != nullptr) life.newest = known->number;
   life.goes_on = kind.goes_on;
-  life.stored = kind.told;
+  life.stored = kind.stored;
   return life;
 }
 
@@ -111,13 +111,13 @@ void Reconciler::Reread(const GroupKind& kind, ClusterVersion version) {
   if (KindHistory* history = HistoryOf(kind, kinds_)) history->goes_on = version;
 }
 
-void Reconciler::SetPosition(const GroupKind& kind, std::optional<ClusterVersion> told,
+void Reconciler::SetPosition(const GroupKind& kind, std::optional<ClusterVersion> stored,
                              std::optional<ClusterVersion> settled) {
   KindHistory* history = HistoryOf(kind, kinds_);
   if (history == nullptr) return;
-  history->told = told;
+  history->stored = stored;
   history->settled = settled;
-  history->unbroken = told.has_value();
+  history->unbroken = stored.has_value();
 }
 
 std::optional<ClusterVersion> Reconciler::SettledAt(const GroupKind& kind,
@@ -129,7 +129,8 @@ std::optional<ClusterVersion> Reconciler::SettledAt(const GroupKind& kind,
 
 // Versions, from JSON.
 
-// Nothing: `passes_over` says so of its metadata, or it cannot be read, which is counted and told.
+// Nothing: `passes_over` says so of its metadata, or it cannot be read, which is counted and
+// reported.
 std::optional<ObservedVersion> Reconciler::ReadVersion(
     std::string_view json, bool gone, const KindHistory& kind,
     const std::function<bool(Value metadata)>& passes_over) {
@@ -335,14 +336,14 @@ bool Reconciler::AreListed(const std::vector<Sight>& sights, const KindHistory& 
   });
 }
 
-void Reconciler::Replay(const Replays::Told& told) {
-  KindHistory* history = HistoryOf(told.kind, kinds_);
+void Reconciler::Replay(const ReplayedEvents::Events& shown) {
+  KindHistory* history = HistoryOf(shown.kind, kinds_);
   if (history == nullptr) return;
-  std::vector<Sight> sights = ReadEvents(told.events, *history);
+  std::vector<Sight> sights = ReadEvents(shown.of_asked, *history);
   const std::map<Uid, bool> left_out = ChangedOrLive(sights);
-  std::vector<Sight> others = ReadEvents(told.others, *history);
+  std::vector<Sight> others = ReadEvents(shown.others, *history);
   LeaveOutEnded(others);
-  history->whole = told.whole && history->unbroken &&
+  history->whole = shown.whole && history->unbroken &&
                    std::none_of(left_out.begin(), left_out.end(),
                                 [](const auto& object) { return object.second; }) &&
                    AreListed(others, *history);

@@ -30,7 +30,7 @@
 #include "webhook/watch/observed_version.h"
 #include "webhook/watch/quorum_reads.h"
 #include "webhook/watch/reconcile_store.h"
-#include "webhook/watch/replays.h"
+#include "webhook/watch/replayed_events.h"
 #include "webhook/wire/json_reader.h"
 
 namespace truce {
@@ -66,7 +66,7 @@ struct MissingObject {
 // the store's; malformed objects of the API server are passed over.
 class Reconciler final {
  public:
-  // `ports.doubts` is not null; `configs` must outlive it.
+  // `ports.unresolved` is not null; `configs` must outlive it.
   Reconciler(ReconcilePorts ports, const ConfigHistory& configs, ReconcileRules rules)
       : store_(std::move(ports), std::move(rules)), configs_(configs) {}
   Reconciler(const Reconciler&) = delete;
@@ -108,8 +108,9 @@ class Reconciler final {
   // sight, so that quorum reads can go on without it.
   Result<void> ListFailed(const GroupKind& kind);
 
-  // The position of the watch before: KindHistory::told and settled; before Replay and FinishStart.
-  void SetPosition(const GroupKind& kind, std::optional<ClusterVersion> told,
+  // The position of the watch before: KindHistory::stored and settled; before Replay and
+  // FinishStart.
+  void SetPosition(const GroupKind& kind, std::optional<ClusterVersion> stored,
                    std::optional<ClusterVersion> settled);
   // KindHistory::settled for the next watch.
   std::optional<ClusterVersion> SettledAt(const GroupKind& kind,
@@ -122,7 +123,7 @@ class Reconciler final {
   // Events of before the kind's first list, in order, of objects that it did not hold: their ends
   // are applied by FinishStart as if they had been watched. Not of an object whose declarations
   // changed meanwhile: nobody knows what else it did. Once for each kind.
-  void Replay(const Replays::Told& told);
+  void Replay(const ReplayedEvents::Events& events);
   // All kinds were attempted: applies all finished lists together, so that a claim, its composite
   // and its managed resources are one chain, and the oldest of all is the incumbent.
   Result<void> FinishStart();
@@ -130,7 +131,7 @@ class Reconciler final {
 
   // Events of the kind's watch, in order. Objects in them are JSON.
   Result<void> Events(const GroupKind& kind, std::span<const WatchEvent> events);
-  // The watch of the kind has told everything up to `version`. Settles what waited for it.
+  // The watch of the kind has shown everything up to `version`. Settles what waited for it.
   Result<void> Passed(Moment now, const GroupKind& kind, const std::string& version);
 
   // Asks for the object in a slot: if there is one, it is seen.
@@ -245,7 +246,7 @@ class Reconciler final {
   void Gone(const Uid& uid, const Slot& slot);
   Result<void> CountSeenRows();
   Result<void> Release(const Uid& uid);
-  DoubtBoard& doubts() { return *store_.ports().doubts; }
+  UnresolvedHolders& unresolved() { return *store_.ports().unresolved; }
 
   JsonReader reader_;
   ReconcileStore store_;

@@ -62,7 +62,7 @@ struct ReflectorNews {
   std::vector<WatchEvent> events;    // in order, none twice, no bookmarks
   bool finished = false;             // the list is complete
   std::optional<ApiError> failed;    // the list failed: it counts as attempted
-  std::string passed;                // everything up to here was told; empty: nothing new
+  std::string passed;                // everything up to here was shown; empty: nothing new
 };
 
 // External synchronization. Deterministic for a seed.
@@ -72,7 +72,7 @@ class Reflector final {
 
   // The orders that are due at `now`.
   ReflectorOrders Tick(Moment now);
-  // When Tick has something to do at the latest; nothing while an answer is awaited.
+  // When Tick has something to do at the latest; nothing while an answer is outstanding.
   std::optional<Moment> Due() const;
   // Whether what is due is a list or poll: the driver may put it off.
   bool WantsList() const;

@@ -99,14 +99,15 @@ Watcher::Followed* Watcher::FindKind(const GroupKind& kind) {
 bool Watcher::PrerequisitesKnown() const {
   if (!discovery_) return false;
   return std::none_of(by_role_.begin(), by_role_.end(), [](const Followed* followed) {
-    return !IsRecorded(followed->role()) && followed->role() != Role::kOther && followed->awaited;
+    return !IsRecorded(followed->role()) && followed->role() != Role::kOther &&
+           followed->unattempted;
   });
 }
 
 bool Watcher::attempted() const {
   return discovery_ && !kinds_stale_ &&
          std::none_of(by_role_.begin(), by_role_.end(),
-                      [](const Followed* followed) { return followed->awaited; });
+                      [](const Followed* followed) { return followed->unattempted; });
 }
 
 // Before the first lists are applied no watch of a recorded kind begins: its events would wait.
@@ -119,14 +120,14 @@ bool Watcher::MayTick(const Followed& followed) const {
 void Watcher::TellGap(Followed& followed) {
   Touch(followed);
   const bool gap = followed.reflector.gap();
-  if (gap && !followed.gap_told && IsRecorded(followed.role())) {
+  if (gap && !followed.gap_reported && IsRecorded(followed.role())) {
     const GroupKind kind = followed.reflector.kind().group_kind();
     Enqueue([this, kind]() -> Result<void> {
       reconciler_.BeginGap(kind);
       return {};
     });
   }
-  followed.gap_told = gap;
+  followed.gap_reported = gap;
 }
 
 void Watcher::Follow(Moment now, const FollowedKind& kind) {
@@ -134,7 +135,7 @@ void Watcher::Follow(Moment now, const FollowedKind& kind) {
   if (at == nullptr) {
     at = std::make_unique<Followed>(kind, options_.times, options_.seed + ++last_id_, now);
     by_role_.push_back(at.get());
-    at->gap_told = true;  // the reconciler begins with one
+    at->gap_reported = true;  // the reconciler begins with one
   } else {
     // By another rule than before, perhaps.
     if (kind.role == Role::kMapped && !at->served()) reconciler_.Forget(kind.group_kind());
@@ -170,7 +171,7 @@ void Watcher::UpdateKinds(Moment now) {
     const bool unknown = std::find(failed.begin(), failed.end(), name.group) != failed.end();
     if (names.contains(name) || unknown || !followed->served()) continue;
     followed->reflector.Unserved();
-    followed->awaited = false;
+    followed->unattempted = false;
     TellGap(*followed);
   }
   std::stable_sort(by_role_.begin(), by_role_.end(),
@@ -349,8 +350,8 @@ Wishes Watcher::Tick(Moment now) {
     KeepPositions(now);
   }
   HurryWaiting(now);
-  wishes.watches = replays_.TakeWatches(now, last_id_);
-  wishes.stops = replays_.TakeStops();
+  wishes.watches = replayed_.TakeWatches(now, last_id_);
+  wishes.stops = replayed_.TakeStops();
   TickReflectors(now, wishes);
   if (tasks_.empty() && gets_under_way_ < options_.gets_max) {
     wishes.gets = reconciler_.Gets(now, options_.gets_max - gets_under_way_);
@@ -376,7 +377,7 @@ std::optional<Moment> Watcher::Due() const {
     add(proofs_due_);
     add(second_lists_due_);
   }
-  if (const auto replay = replays_.Due()) add(*replay);
+  if (const auto replay = replayed_.Due()) add(*replay);
   if (reread_wanted_ || reread_in_namespaces_) add(reread_due_);
   for (const Followed* followed : by_role_) {
     const auto one = followed->reflector.Due();
@@ -429,7 +430,7 @@ bool Watcher::room() const { return queued_ < options_.queue_max; }
 
 bool Watcher::Events(Moment now, WatchId id, std::vector<WatchEvent>& events) {
   now_ = now;
-  if (replays_.Events(id, events)) {
+  if (replayed_.TakeEvents(id, events)) {
     events.clear();
     return true;
   }
@@ -446,7 +447,7 @@ bool Watcher::Events(Moment now, WatchId id, std::vector<WatchEvent>& events) {
 
 void Watcher::Ended(Moment now, WatchId id, std::optional<ApiError> error) {
   now_ = now;
-  if (replays_.Ended(now, id, error)) return;
+  if (replayed_.Ended(now, id, error)) return;
   const auto found = watch_ids_.find(id);
   if (found == watch_ids_.end()) return;
   Followed* followed = FindKind(found->second);
@@ -466,7 +467,7 @@ void Watcher::Got(Moment now, const GetWanted& get, const ApiResult<ListPage>& a
   if (gets_under_way_ > 0) --gets_under_way_;
   Enqueue([this, get, answer]() -> Result<void> {
     TRUCE_RETURN_IF_ERROR(reconciler_.Got(now_, get, answer));
-    // An empty kind is not empty: its end must be told.
+    // An empty kind is not empty: its end must be shown.
     Followed* followed = FindKind(GroupKindOf(get.slot));
     if (answer.ok() && followed != nullptr) followed->reflector.Wanted(now_);
     return {};
@@ -481,7 +482,7 @@ void Watcher::ListAgain(Moment now, Followed& followed) {
   if (!IsRecorded(followed.role()) || !followed.served()) return;
   const GroupKind kind = followed.reflector.kind().group_kind();
   followed.resync = true;
-  followed.awaited = !ready();
+  followed.unattempted = !ready();
   followed.reflector.Relist(now);
   TellGap(followed);
   const bool collected = !ready();

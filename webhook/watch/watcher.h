@@ -20,11 +20,11 @@
 #include "webhook/kube/backoff.h"
 #include "webhook/kube/cluster_api.h"
 #include "webhook/watch/accounts.h"
-#include "webhook/watch/doubts.h"
 #include "webhook/watch/history.h"
 #include "webhook/watch/reconciler.h"
 #include "webhook/watch/reflector.h"
-#include "webhook/watch/replays.h"
+#include "webhook/watch/replayed_events.h"
+#include "webhook/watch/review_inbox.h"
 #include "webhook/watch/unmapped.h"
 
 namespace truce {
@@ -64,7 +64,7 @@ struct WatcherOptions {
   // False: only `others` are followed, and nothing is written, until BeginRecording: another server
   // watches the cluster.
   bool records = true;
-  // Other servers judge by the view that ViewTold confirms: a pass waits until none of them can
+  // Other servers judge by the view that ViewStored confirms: a pass waits until none of them can
   // judge by an earlier one.
   bool tells_others = false;
   std::uint64_t seed = 1;  // of all jitter
@@ -130,7 +130,7 @@ class Watcher final {
   // If the store fails, it keeps the last position.
   void Leave(Moment now);
   // The registry has the view that other servers judge by: everything that the listener got last.
-  void ViewTold(Moment now, const LearnedIdentity& learned);
+  void ViewStored(Moment now, const LearnedIdentity& learned);
 
   // Configuration changed: mappings, catalogue, accounts, parties. Everything recorded is listed
   // again and applied whole.
@@ -172,11 +172,11 @@ class Watcher final {
     bool served() const { return reflector.state() != KindState::kUnserved; }
 
     Reflector reflector;
-    Moment since;           // known since
-    bool awaited = true;    // not attempted since the start, or since rules changed before it
-    bool resync = true;     // no complete list was applied since the start or the last resync
-    bool dirty = true;      // its status is to be reported
-    bool gap_told = false;  // the reconciler knows of the gap
+    Moment since;               // known since
+    bool unattempted = true;    // not attempted since the start, or since rules changed before it
+    bool resync = true;         // no complete list was applied since the start or the last resync
+    bool dirty = true;          // its status is to be reported
+    bool gap_reported = false;  // the reconciler knows of the gap
     std::optional<WatchId> watch;
     std::optional<Timestamp> problem_since;
     std::optional<KindStatus> reported;
@@ -208,7 +208,7 @@ class Watcher final {
   void Pump(Moment now);
   Result<void> FinishStart(Moment now);
   std::string SpaceOf(const GroupKind& kind) const;
-  Result<void> BeginReplays(Moment now);
+  Result<void> BeginReplay(Moment now);
   void KeepPositions(Moment now);
   void Enqueue(std::function<Result<void>()> run, std::size_t events = 0);
   void TakeNews(Followed& followed, ReflectorNews news);
@@ -264,8 +264,8 @@ class Watcher final {
   bool reread_wanted_ = false;          // and what they moved is brought
   bool reread_in_namespaces_ = false;   // of kinds that namespaces say something to
   Moment reread_due_{};                 // not before
-  LearnedIdentity learned_;             // as the listener was told last
-  std::optional<Moment> others_told_;   // since when the registry has it for other servers
+  LearnedIdentity learned_;             // as the listener last got it
+  std::optional<Moment> view_stored_;   // since when the registry has it for other servers
   std::optional<Moment> others_wait_;   // since when a pass waits for that
   Unmapped unmapped_;
   bool unmapped_known_ = false;  // it was read from the store
@@ -277,8 +277,8 @@ class Watcher final {
   WatchPositions positions_;  // as the registry has them
   KnownSpecs specs_;          // the same
   Moment positions_due_{};
-  Replays replays_;
-  bool replays_begun_ = false;
+  ReplayedEvents replayed_;
+  bool replay_begun_ = false;
   std::deque<Task> tasks_;
   std::size_t queued_ = 0;
   std::optional<Discovery> discovery_;
@@ -287,7 +287,7 @@ class Watcher final {
   DefaultsMap defaults_;          // the same, until the next list of namespaces
   bool configs_changed_ = false;  // the registry has other ones
   std::map<std::string, CompositeKinds> composites_;  // by name of the XRD
-  bool definitions_known_ = false;                    // as was told last
+  bool definitions_known_ = false;                    // as the listener last got it
   std::set<std::string> terminating_;                 // names of CRDs
   std::uint64_t last_id_ = 0;
   bool any_dirty_ = false;

@@ -63,18 +63,18 @@ std::string Watcher::SpaceOf(const GroupKind& kind) const {
   return entry == nullptr ? std::string() : entry->type->space;
 }
 
-// Replays the watch since the position that the registry has: objects may have ended since.
-Result<void> Watcher::BeginReplays(Moment now) {
-  if (replays_begun_) return {};
+// ReplayedEvents the watch since the position that the registry has: objects may have ended since.
+Result<void> Watcher::BeginReplay(Moment now) {
+  if (replay_begun_) return {};
   std::map<GroupKind, UnlistedObjects> unlisted;
-  std::set<std::string> spaces;  // of which an end may be told, or was witnessed before
+  std::set<std::string> spaces;  // of which an end may be shown, or was witnessed before
   for (const auto& [kind, position] : positions_) {
     const Followed* followed = FindKind(kind);
     if (followed == nullptr || !followed->served() || !followed->reflector.listed()) continue;
     // A cluster that went back in time had another history.
     const auto list = VersionNumber(followed->reflector.version());
-    const auto told = VersionNumber(position.version);
-    reconciler_.SetPosition(kind, told <= list ? told : std::nullopt,
+    const auto stored = VersionNumber(position.version);
+    reconciler_.SetPosition(kind, stored <= list ? stored : std::nullopt,
                             position.settled <= list ? position.settled : std::nullopt);
     TRUCE_ASSIGN_OR_RETURN(unlisted[kind], reconciler_.Unlisted(kind));
     TRUCE_ASSIGN_OR_RETURN(const bool gone, reconciler_.HasGone(kind));
@@ -87,16 +87,16 @@ Result<void> Watcher::BeginReplays(Moment now) {
     const Reflector& reflector = FindKind(kind)->reflector;
     const WatchQuery query{.selection = reflector.kind().selection,
                            .resource_version = positions_.at(kind).version};
-    replays_.Begin(now, query, objects, VersionNumber(reflector.version()));
+    replayed_.Begin(now, query, objects, VersionNumber(reflector.version()));
   }
-  replays_begun_ = true;
+  replay_begun_ = true;
   return {};
 }
 
 Result<void> Watcher::FinishStart(Moment now) {
-  TRUCE_RETURN_IF_ERROR(BeginReplays(now));
-  if (!replays_.IsOver(now)) return {};
-  for (const Replays::Told& told : replays_.Take()) reconciler_.Replay(told);
+  TRUCE_RETURN_IF_ERROR(BeginReplay(now));
+  if (!replayed_.IsOver(now)) return {};
+  for (const ReplayedEvents::Events& events : replayed_.Take()) reconciler_.Replay(events);
   TRUCE_RETURN_IF_ERROR(reconciler_.FinishStart());
   for (Followed* followed : by_role_) Touch(*followed);
   return {};
@@ -110,13 +110,13 @@ void Watcher::StoreFailed(Moment now, const Error& error) {
 void Watcher::TakeNews(Followed& followed, ReflectorNews news) {
   const GroupKind kind = followed.reflector.kind().group_kind();
   Touch(followed);
-  if (news.finished || news.failed) followed.awaited = false;
+  if (news.finished || news.failed) followed.unattempted = false;
   if (IsRecorded(followed.role())) {
     TakeRecorded(kind, std::move(news));
   } else {
     SawObjects(followed, news);
   }
-  followed.gap_told = followed.reflector.gap();
+  followed.gap_reported = followed.reflector.gap();
 }
 
 void Watcher::TakeRecorded(const GroupKind& kind, ReflectorNews news) {
@@ -313,12 +313,12 @@ Moment Watcher::BringDue() const {
   const Moment due = seen ? bring_due_ : std::max(bring_due_, *bring_wanted_ + options_.kind_grace);
   if (!options_.tells_others) return due;
   const Moment latest = others_wait_.value_or(*bring_wanted_) + kOthersSeeMax;
-  return std::max(due, others_told_ ? std::min(*others_told_ + kOthersSee, latest) : latest);
+  return std::max(due, view_stored_ ? std::min(*view_stored_ + kOthersSee, latest) : latest);
 }
 
-void Watcher::ViewTold(Moment now, const LearnedIdentity& learned) {
+void Watcher::ViewStored(Moment now, const LearnedIdentity& learned) {
   now_ = now;
-  if (!others_told_ && learned == learned_) others_told_ = now;
+  if (!view_stored_ && learned == learned_) view_stored_ = now;
 }
 
 // From now on every version tells what is declared now.
@@ -400,13 +400,14 @@ bool Watcher::AreKnown(Role role) const {
 }
 
 void Watcher::UseLearned() {
-  LearnedIdentity learned{accounts_.Effective(),
-                          AwaitedOf(accounts_.Moving(), reconciler_.rules().identity.cluster),
-                          outside_,
-                          defaults_,
-                          CompositesDefined(),
-                          ClaimsDefined(),
-                          AreKnown(Role::kCompositeDefinition)};
+  LearnedIdentity learned{
+      accounts_.Effective(),
+      ProvisionalAccountsOf(accounts_.Moving(), reconciler_.rules().identity.cluster),
+      outside_,
+      defaults_,
+      CompositesDefined(),
+      ClaimsDefined(),
+      AreKnown(Role::kCompositeDefinition)};
   definitions_known_ = learned.definitions_known;
   AccountMap accounts = accounts_.Followed();
   ReconcileRules rules = reconciler_.rules();
@@ -432,7 +433,7 @@ void Watcher::UseLearned() {
     if (Followed* followed = FindKind(kind)) ListAgain(now_, *followed);
   }
   if (learned != learned_) {
-    others_told_.reset();
+    view_stored_.reset();
     if (!others_wait_) others_wait_ = now_;
   }
   learned_ = learned;

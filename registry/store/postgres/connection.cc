@@ -162,11 +162,11 @@ Result<PGresult*> PgLink::Next(Deadline deadline) {
   return answer;
 }
 
-Result<void> PgLink::DropTold(Deadline deadline) {
-  while (told_ > 0) {
+Result<void> PgLink::DropUnread(Deadline deadline) {
+  while (unread_ > 0) {
     TRUCE_ASSIGN_OR_RETURN(PGresult * answer, Next(deadline));
     if (answer == nullptr) continue;
-    if (Pq().result_status(answer) == PGRES_PIPELINE_SYNC) --told_;
+    if (Pq().result_status(answer) == PGRES_PIPELINE_SYNC) --unread_;
     Pq().clear(answer);
   }
   return {};
@@ -184,7 +184,7 @@ Result<std::vector<PgAnswer>> PgLink::RoundTrip(const std::vector<PgStatement>& 
                                                 Deadline deadline) {
   TRUCE_RETURN_IF_ERROR(Send(statements));
   TRUCE_RETURN_IF_ERROR(Flush(deadline));
-  TRUCE_RETURN_IF_ERROR(DropTold(deadline));
+  TRUCE_RETURN_IF_ERROR(DropUnread(deadline));
   std::vector<PgAnswer> answers;
   std::optional<Error> failed;
   bool after_null = false;
@@ -224,7 +224,7 @@ Result<std::vector<PgAnswer>> PgLink::RoundTrip(const std::vector<PgStatement>& 
 
 // The pipeline takes single statements only: it rests meanwhile.
 Result<void> PgLink::RunScript(const std::string& sql, Deadline deadline) {
-  TRUCE_RETURN_IF_ERROR(DropTold(deadline));
+  TRUCE_RETURN_IF_ERROR(DropUnread(deadline));
   PGconn* connection = connection_.get();
   if (Pq().exit_pipeline_mode(connection) != 1 || Pq().send_query(connection, sql.c_str()) != 1) {
     return Lost("asking PostgreSQL");
@@ -249,7 +249,7 @@ void PgLink::Tell(const PgStatement& statement) {
   if (!usable_) return;
   const Result<void> sent = Send({statement});
   if (!sent.ok()) return;
-  ++told_;
+  ++unread_;
   // Bytes that the socket does not take now go with the next Ask.
   if (Pq().flush(connection_.get()) < 0) static_cast<void>(Lost("asking PostgreSQL"));
 }

@@ -127,7 +127,7 @@ class PgLink {
   // The next answer of the pipeline; null: the end of one statement's answers.
   Result<PGresult*> Next(Deadline deadline);
   // Drops the answers to statements of Tell.
-  Result<void> DropTold(Deadline deadline);
+  Result<void> DropUnread(Deadline deadline);
 
   std::unique_ptr<PGconn, Finish> connection_;
   PgObserver observer_;
@@ -136,8 +136,8 @@ class PgLink {
   bool usable_ = true;
   bool lost_ = false;
   bool warned_ = false;
-  std::string state_;     // SQLSTATE of the last failure; empty: not the server's
-  std::size_t told_ = 0;  // statements whose answers nobody waited for
+  std::string state_;       // SQLSTATE of the last failure; empty: not the server's
+  std::size_t unread_ = 0;  // statements whose answers nobody waited for
 };
 
 }  // namespace truce

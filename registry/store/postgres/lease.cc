@@ -100,7 +100,7 @@ Result<PgLease::Standing> PgLease::Extend(std::chrono::seconds time, Deadline de
   clock_difference_.store(least > 0 ? least : std::min<std::int64_t>(most, 0));
   beside_.store(row.Integer(3));
   if (row.Integer(1) != 0) return Standing::kLost;
-  return row.Integer(0) != 0 ? Standing::kHeld : Standing::kAside;
+  return row.Integer(0) != 0 ? Standing::kHeld : Standing::kStandby;
 }
 
 bool PgLease::IsUnwanted(Deadline deadline) {
@@ -118,11 +118,11 @@ Worker::Rest PgLease::Keep() {
   const std::chrono::milliseconds third = std::chrono::milliseconds(time_) / 3;
   const std::chrono::milliseconds look = word_ ? std::min(third, kLookEvery) : third;
   if (word_) {
-    const bool was_aside = standing() == Standing::kAside;
+    const bool was_standby = standing() == Standing::kStandby;
     const bool unwanted = IsUnwanted(In(third));
     // Before the database knows: nothing is answered once the lease may be another's.
-    if (unwanted) standing_.store(Standing::kAside);
-    if (unwanted == was_aside && std::chrono::steady_clock::now() < due_) return {In(look)};
+    if (unwanted) standing_.store(Standing::kStandby);
+    if (unwanted == was_standby && std::chrono::steady_clock::now() < due_) return {In(look)};
   }
   const Result<Standing> extended = Extend(time_, In(third));
   if (!extended.ok()) return {In(std::min<std::chrono::milliseconds>(look, kBetweenTries))};

@@ -53,8 +53,8 @@ class PgLease final {
   std::int64_t epoch() const { return epoch_; }
   enum class Standing : std::uint8_t {
     kHeld,
-    kAside,  // a server that says another word has it, or will
-    kLost,   // another server has it: decisions under this one's epoch are refused
+    kStandby,  // a server that says another word has it, or will
+    kLost,     // another server has it: decisions under this one's epoch are refused
   };
   Standing standing() const { return standing_.load(); }
   bool lost() const { return standing() == Standing::kLost; }
@@ -72,7 +72,7 @@ class PgLease final {
   Worker::Rest Keep();
   // Renews it until `time` from now, and returns its standing. Errors: as Take.
   Result<Standing> Extend(std::chrono::seconds time, Deadline deadline);
-  // Whether another server wants to say another word, as far as can be told.
+  // Whether another server wants to say another word, as far as this one knows.
   bool IsUnwanted(Deadline deadline);
   void GiveBack();
 

@@ -62,8 +62,8 @@ struct Attempt {
   Result<void> result;
   bool again = false;       // nothing was written, and another try may work: `why`
   bool in_doubt = false;    // it is not known what was written
-  bool repeatable = false;  // deciding anew tells what that would have told
-  bool told = false;        // the caller knows the result
+  bool repeatable = false;  // deciding anew answers the same
+  bool reported = false;    // the caller knows the result
   PgRepeat why = PgRepeat::kContention;
 
   // Of one behind a commit in doubt: whether the next one may find out what became of that.
@@ -147,8 +147,8 @@ class PostgresStore::Impl {
     const auto given_back = watch_.With([](auto& lease) { return std::move(lease); });
   }
 
-  bool StandsAside() const {
-    return lease_ != nullptr && lease_->standing() == PgLease::Standing::kAside;
+  bool IsStandby() const {
+    return lease_ != nullptr && lease_->standing() == PgLease::Standing::kStandby;
   }
 
   bool WatchLost() const {
@@ -196,7 +196,7 @@ class PostgresStore::Impl {
   }
 
   Result<void> Read(const Locks& hints, const ReadFn& read, Deadline deadline) {
-    if (StandsAside()) return Aside();
+    if (IsStandby()) return Standby();
     const auto on_link = [&](PgLink& link) {
       PgTransaction transaction(link, PgTransaction::Sort::kRead, deadline,
                                 *EpochsOf(PgWriter::kReview));
@@ -230,9 +230,9 @@ class PostgresStore::Impl {
  private:
   friend class PostgresStore;
 
-  static Error Aside() {
+  static Error Standby() {
     return {ErrorCode::kUnavailable,
-            "a server of another version takes over this registry, and this one stands aside"};
+            "a server of another version takes over this registry, and this one is on standby"};
   }
 
   void Count() {
@@ -268,7 +268,7 @@ class PostgresStore::Impl {
       Attempt attempt = Try(asked, done);
       if (attempt.result.ok()) {
         if (doubt) CountDoubt(true);
-        if (!attempt.told) done({});
+        if (!attempt.reported) done({});
         return;
       }
       if (attempt.in_doubt) doubt = attempt.result.error();
@@ -286,7 +286,7 @@ class PostgresStore::Impl {
   }
 
   Attempt Try(const Asked& asked, const OnDone& done) {
-    if (StandsAside()) return {.result = Aside()};
+    if (IsStandby()) return {.result = Standby()};
     const Deadline deadline = asked.deadline;
     const std::optional<PgEpochs> epochs = EpochsOf(asked.writer);
     if (!epochs) {
@@ -317,7 +317,7 @@ class PostgresStore::Impl {
     // not wait until the transaction is ended.
     if (changes.empty() && !changes.repeatable) {
       done({});
-      return {.told = true};
+      return {.reported = true};
     }
     Attempt attempt{.result = changes.empty() ? transaction.Confirm() : transaction.Write(changes),
                     .in_doubt = transaction.in_doubt(),
@@ -473,7 +473,7 @@ Result<std::optional<OtherServer>> PostgresStore::BecomeActive(
   return impl_->BecomeActive(holder, shared, deadline);
 }
 
-bool PostgresStore::stands_aside() const { return impl_->StandsAside(); }
+bool PostgresStore::is_standby() const { return impl_->IsStandby(); }
 
 Result<std::optional<OtherServer>> PostgresStore::TakeWatch(const std::string& holder,
                                                             Deadline deadline) {

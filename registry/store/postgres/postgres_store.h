@@ -61,7 +61,7 @@ class PostgresStore final : public Store {
   // A server that says another word than this one has become active, or wants to: until that one
   // is gone this store gave its lease back, and decides and reads nothing (kUnavailable).
   // Thread-safe once it is active.
-  bool stands_aside() const;
+  bool is_standby() const;
   // Makes this server, which is active, the one that watches the cluster; nothing: it is. From then
   // on `watch_store` decides, until another one has taken the watch over or it is given back. Waits
   // for decisions of the former one's watch that run, not for its reviews. Errors: kUnavailable,

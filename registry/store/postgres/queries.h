@@ -81,7 +81,8 @@ inline constexpr const char* kRowColumns =
     "d.identity, d.review, d.digest, d.base, d.\"user\", d.at, d.created, d.account_fields";
 inline constexpr const char* kObjectColumns =
     "b.uid, b.kind, b.namespace, b.name, b.parent, b.parent_uid, b.root, b.link, b.names, "
-    "b.service, b.contact, b.composes::integer, b.own_party::integer, b.transfer_to, b.told, "
+    "b.service, b.contact, b.composes::integer, b.own_party::integer, b.transfer_to, "
+    "b.unproven_marks, "
     "b.stripped, b.at";
 inline constexpr const char* kAgreementColumns =
     "g.id, g.kind, r.public_id, g.party, g.level, g.accepted::integer, g.successor, g.reason, "

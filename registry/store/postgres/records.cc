@@ -94,7 +94,7 @@ void Add(TextArray& array, const Object& object) {
   Flag(array, object.composes);
   Flag(array, object.own_party);
   array.Text(object.transfer_to);
-  array.Text(object.told);
+  array.Text(object.unproven_marks);
   OptionalNumber(array, AsBits(object.stripped));
   array.Number(Milliseconds(object.at));
 }

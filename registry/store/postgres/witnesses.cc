@@ -57,7 +57,7 @@ Result<void> Witnesses::Check(PgLink& link, Deadline deadline) {
           deadline));
   const std::int64_t missing = answers[0].row_count() == 1 ? answers[0].Row(0).Integer(0) : 0;
   state_.With([&](State& state) {
-    if (state.place == place) return;  // told by another connection
+    if (state.place == place) return;  // another connection told it
     state.place = place;
     state.missing += static_cast<std::uint64_t>(missing);
     // Lost changes are not missed again elsewhere.

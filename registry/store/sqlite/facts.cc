@@ -23,7 +23,7 @@ namespace {
   "d.review, d.digest, d.base, d.user, d.at, d.created, d.account_fields"
 #define TRUCE_OBJECT_COLUMNS                                                              \
   "uid, kind, namespace, name, parent, parent_uid, root, link, names, service, contact, " \
-  "composes, own_party, transfer_to, told, stripped, at"
+  "composes, own_party, transfer_to, unproven_marks, stripped, at"
 #define TRUCE_NAME_COLUMNS "n.name, r.public_id, n.sort, n.observed, n.at, n.spelling"
 #define TRUCE_AGREEMENT_COLUMNS                                                               \
   "a.id, a.kind, r.public_id, a.party, a.level, a.accepted, a.successor, a.reason, a.actor, " \

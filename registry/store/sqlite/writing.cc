@@ -236,20 +236,22 @@ Result<void> PutObject(Connection& writer, const Object& object) {
   if (found.number) {
     return writer.Run(
         "UPDATE OR ROLLBACK objects SET (parent_uid, root, link, names, service, contact, "
-        "composes, own_party, transfer_to, told, stripped, at) = (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, "
+        "composes, own_party, transfer_to, unproven_marks, stripped, at) = (?1, ?2, ?3, ?4, ?5, "
+        "?6, ?7, ?8, "
         "?9, ?10, ?11, ?12) WHERE id = ?13",
         object.parent_uid.text, RootBeside(object.slot, object.root), object.link, names,
         object.service, object.contact, object.composes, object.own_party, object.transfer_to,
-        object.told, AsBits(object.stripped), Milliseconds(object.at), *found.number);
+        object.unproven_marks, AsBits(object.stripped), Milliseconds(object.at), *found.number);
   }
   return writer.Run(
       "INSERT OR ROLLBACK INTO objects (uid, kind, namespace, name, parent, parent_uid, root, "
-      "link, names, service, contact, composes, own_party, transfer_to, told, stripped, at) VALUES "
+      "link, names, service, contact, composes, own_party, transfer_to, unproven_marks, stripped, "
+      "at) VALUES "
       "(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17)",
       object.uid.text, kind, object.slot.ns, object.slot.name, parent, object.parent_uid.text,
       RootBeside(object.slot, object.root), object.link, names, object.service, object.contact,
-      object.composes, object.own_party, object.transfer_to, object.told, AsBits(object.stripped),
-      Milliseconds(object.at));
+      object.composes, object.own_party, object.transfer_to, object.unproven_marks,
+      AsBits(object.stripped), Milliseconds(object.at));
 }
 
 Result<void> PutAgreement(Connection& writer, const Agreement& agreement) {

@@ -83,7 +83,7 @@ class Reader {
     if (word.find('|') != std::string::npos) return ReadKey(word);
     if (word.find('/') != std::string::npos) return ReadPath(word);
     if (IsId(word)) out_.id = ResourceId{word};
-    AddTold(word);
+    AddNamesIn(word);
     out_.named.push_back({word, {}, {}});
     AddWithinZones(word, nullptr);
     return std::nullopt;
@@ -117,10 +117,10 @@ class Reader {
     if (!LooksLikeAddress(text)) return NotUnderstood(InQuotes(text) + " is not an ARN");
     out_.arn = text;
     if (words_.known_arn && text.starts_with("arn:")) return std::nullopt;
-    const ToldNames told = AddTold(text);
-    if (told.recognised) return std::nullopt;
+    const TextNames found = AddNamesIn(text);
+    if (found.recognised) return std::nullopt;
     out_.if_nothing = NotUnderstood(
-        told.lacks_region
+        found.lacks_region
             ? InQuotes(text) + " tells no region; add the region"
             : InQuotes(text) + " is neither an ARN nor a URL of a resource that Truce knows");
     return std::nullopt;
@@ -160,7 +160,7 @@ class Reader {
       AddWithinZones(std::string_view(word).substr(second + 1), type);
       return std::nullopt;
     }
-    AddTold(word);
+    AddNamesIn(word);
     const bool is_object = first > 0 && second == std::string::npos && first + 1 < word.size();
     if (is_object && AddObjects(word.substr(0, first), word.substr(first + 1))) {
       // A secret may be called so.
@@ -217,10 +217,10 @@ class Reader {
     return true;
   }
 
-  ToldNames AddTold(const std::string& text) {
-    ToldNames told = NamesTold(text, place_, *policy_.catalogue);
-    out_.told = told.names;
-    return told;
+  TextNames AddNamesIn(const std::string& text) {
+    TextNames found = NamesInText(text, place_, *policy_.catalogue);
+    out_.text_names = found.names;
+    return found;
   }
 
   // Whatever the case.
@@ -248,7 +248,7 @@ class Finder {
     for (const KeyText& key : facts_.KeysWithArn(lookup_.arn, kFoundMax)) {
       Add(OwnerByName(key, facts_));
     }
-    for (const ToldName& told : lookup_.told) FindTold(told);
+    for (const TextName& name : lookup_.text_names) FindTextName(name);
     for (const Lookup::Named& named : lookup_.named) FindNamed(named);
     if (lookup_.objects) FindObjects(*lookup_.objects);
     FoundResources out;
@@ -260,14 +260,14 @@ class Finder {
  private:
   // The resource that has the name; where nobody has it, those of equal parts whose account is not
   // known. Without account: those of all accounts.
-  void FindTold(const ToldName& told) {
-    const bool any_account = told.account.empty() && AccountIn(told.name) == kAnyAccount;
+  void FindTextName(const TextName& name) {
+    const bool any_account = name.account.empty() && AccountIn(name.name) == kAnyAccount;
     if (!any_account) {
-      if (auto owner = OwnerByName(told.name, facts_)) return Add(std::move(owner));
+      if (auto owner = OwnerByName(name.name, facts_)) return Add(std::move(owner));
       // Nothing else is asked for: the name itself says that there is no account in it.
-      if (told.account.empty()) return;
+      if (name.account.empty()) return;
     }
-    const std::string shape = ShapeOf(told.name);
+    const std::string shape = ShapeOf(name.name);
     if (shape.empty()) return;
     std::vector<Owner> owners = facts_.OwnersOfShape(shape, kFoundMax);
     for (Owner& owner : owners) {

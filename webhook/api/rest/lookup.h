@@ -11,7 +11,7 @@
 
 #include "policies/policy.h"
 #include "registry/base/result.h"
-#include "registry/identity/told_names.h"
+#include "registry/identity/text_names.h"
 #include "registry/ownership/rows.h"
 #include "registry/store/store.h"
 #include "webhook/api/problem.h"
@@ -53,7 +53,7 @@ struct Lookup {
   std::shared_ptr<const Catalogue> catalogue;
   std::optional<ResourceId> id;
   std::vector<KeyText> keys;
-  std::vector<ToldName> told;
+  std::vector<TextName> text_names;
   std::string arn;
   std::vector<Named> named;
   std::optional<Objects> objects;

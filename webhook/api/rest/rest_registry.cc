@@ -55,7 +55,8 @@ void WriteKnownObject(const Object& object, JsonWriter& json) {
       .Given("parent", object.parent ? ToText(*object.parent) : "", "parentUid",
              object.parent_uid.text, "link", object.link, "names", object.names, "service",
              object.service, "contact", object.contact, "composes", object.composes, "ownParty",
-             object.own_party, "transferTo", object.transfer_to, "told", object.told, "stripped",
+             object.own_party, "transferTo", object.transfer_to, "unprovenMarks",
+             object.unproven_marks, "stripped",
              object.stripped ? std::to_string(*object.stripped) : "")
       .Fields("at", Millis(object.at))
       .EndObject();

@@ -203,9 +203,9 @@ Result<HttpResponse> RestApi::GetResource(RestCall& call) const {
   std::vector<const Row*> consumers;
   for (const Row& row : view.rows) (Manages(row) ? declarations : consumers).push_back(&row);
   WriteMembers(owner, json);
-  json.Fields("redacted", false, "whyNotFree", WhyNotFree(owner, view.rows, call.policy->doubt_of),
-              "declarations", declarations, "consumers", consumers, "names",
-              NamesShown(owner, view.names));
+  json.Fields("redacted", false, "whyNotFree",
+              WhyNotFree(owner, view.rows, call.policy->unresolved_reason), "declarations",
+              declarations, "consumers", consumers, "names", NamesShown(owner, view.names));
   json.ListField("formerIds", view.names, [](const ResourceName& name, JsonWriter& out) {
     if (const auto former = FormerIdOf(name)) out.Text(former->text);
   });
@@ -328,7 +328,7 @@ Result<HttpResponse> RestApi::Release(RestCall& call, const ResourceId& id) cons
     Problem why = WhyNotReleased(now.owner, outcome);
     // It may be gone while the brake holds it.
     if (outcome.living) {
-      const std::string doubt = call.policy->doubt_of(outcome.living->slot);
+      const std::string doubt = call.policy->unresolved_reason(outcome.living->slot);
       if (!doubt.empty()) why.detail += "; " + doubt;
     }
     return why;

@@ -1,11 +1,11 @@
-// Replays: ends while nobody watched, if the API server still has their history. Every few seconds
-// the registry keeps how far the watch of each kind has come. Where the first list after a start
-// lacks a stored object, or a resource that is still declared had a witnessed end, the events since
-// then are asked for: an end among them was witnessed, only later; and the witnessed end holds if
-// nothing else came and went. A watch that ends before it came as far as the list is asked for
-// again. An object that no event has shown by then is absent (Absence).
-#ifndef TRUCE_WEBHOOK_WATCH_REPLAYS_H_
-#define TRUCE_WEBHOOK_WATCH_REPLAYS_H_
+// ReplayedEvents: ends while nobody watched, if the API server still has their history. Every few
+// seconds the registry stores how far the watch of each kind has come. Where the first list after a
+// start lacks a stored object, or a resource that is still declared had a witnessed end, Truce asks
+// for the events since then: an end among them was witnessed, only later; and the witnessed end
+// holds if nothing else came and went. A watch that ends before it came as far as the list is asked
+// for again. An object that no event has shown by then is absent.
+#ifndef TRUCE_WEBHOOK_WATCH_REPLAYED_EVENTS_H_
+#define TRUCE_WEBHOOK_WATCH_REPLAYED_EVENTS_H_
 
 #include <chrono>
 #include <functional>
@@ -37,7 +37,7 @@ using WatchPositions = std::map<GroupKind, WatchPosition>;
 using UnlistedObjects = std::map<Uid, bool>;
 
 // External synchronization.
-class Replays final {
+class ReplayedEvents final {
  public:
   // The history of some seconds comes at once, so a watch for it is a short one; of such a watch an
   // API server says how far it has come (Reflector::kHurryWatch).
@@ -49,11 +49,11 @@ class Replays final {
   // Where there are more changes of other objects the history does not count as whole.
   static constexpr std::size_t kOthersMax = 1000;
 
-  struct Told {
+  struct Events {
     GroupKind kind;
-    std::vector<WatchEvent> events;  // of the objects asked for, in order
-    std::vector<WatchEvent> others;  // of other objects
-    bool whole = false;              // everything up to the version of the list was shown
+    std::vector<WatchEvent> of_asked;  // of the objects asked for, in order
+    std::vector<WatchEvent> others;    // of other objects
+    bool whole = false;                // everything up to the version of the list was shown
   };
 
   // Asks by `query`, whose id is given later, for what became of `objects`, and of all others, up
@@ -65,7 +65,7 @@ class Replays final {
   std::vector<WatchQuery> TakeWatches(Moment now, WatchId& last_id);
   std::vector<WatchId> TakeStops() { return std::exchange(stops_, {}); }
   // False: the watch is none of these.
-  bool Events(WatchId id, const std::vector<WatchEvent>& events);
+  bool TakeEvents(WatchId id, const std::vector<WatchEvent>& events);
   bool Ended(Moment now, WatchId id, const std::optional<ApiError>& error);
 
   // Nothing more will be shown.
@@ -73,14 +73,14 @@ class Replays final {
   // When there is something to start, or it is over at the latest; nothing: it is over.
   std::optional<Moment> Due() const;
   // Hands over the shown events, once.
-  std::vector<Told> Take() { return std::exchange(told_, {}); }
+  std::vector<Events> Take() { return std::exchange(shown_, {}); }
 
  private:
   struct Running {
-    WatchQuery query;  // after the last version that was told; its id while it is watched
+    WatchQuery query;  // after the last version that was shown; its id while it is watched
     std::map<std::string, bool, std::less<>> objects;  // as UnlistedObjects, by metadata.uid
     std::optional<ClusterVersion> list;
-    Told told;
+    Events events;
     bool unreadable = false;    // an event of an unknown object
     std::optional<Moment> due;  // to be watched from then on
   };
@@ -91,10 +91,10 @@ class Replays final {
   std::vector<Running> running_;
   Moment patience_end_{};
   std::vector<WatchId> stops_;
-  std::vector<Told> told_;
+  std::vector<Events> shown_;
   JsonReader reader_;
 };
 
 }  // namespace truce
 
-#endif  // TRUCE_WEBHOOK_WATCH_REPLAYS_H_
+#endif  // TRUCE_WEBHOOK_WATCH_REPLAYED_EVENTS_H_

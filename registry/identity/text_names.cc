@@ -1,4 +1,4 @@
-#include "registry/identity/told_names.h"
+#include "registry/identity/text_names.h"
 
 #include <algorithm>
 #include <optional>
@@ -23,7 +23,7 @@ std::string_view ServiceOfArn(std::string_view arn) {
 
 class Teller {
  public:
-  Teller(std::string_view text, const ResourceIdentity& place, ToldNames& out)
+  Teller(std::string_view text, const ResourceIdentity& place, TextNames& out)
       : text_(text),
         place_(place),
         out_(out),
@@ -89,41 +89,41 @@ class Teller {
   static bool AddParts(const TypeSpec& type, const NameReading& reading,
                        ResourceIdentity& identity) {
     for (const KeyPart& part : type.parts) {
-      std::optional<std::string> told = ToldOf(part, reading);
-      if (!told) return false;
-      identity.parts.emplace_back(part.name, *std::move(told));
+      std::optional<std::string> value = PartValue(part, reading);
+      if (!value) return false;
+      identity.parts.emplace_back(part.name, *std::move(value));
     }
     return !reading.parts.empty();
   }
 
   // The text's value, else the asker's; false where they differ.
-  static bool Choose(std::string_view told, const std::string& said, std::string& chosen) {
-    if (!told.empty() && !said.empty() && told != said) return false;
-    chosen = told.empty() ? said : std::string(told);
+  static bool Choose(std::string_view read, const std::string& said, std::string& chosen) {
+    if (!read.empty() && !said.empty() && read != said) return false;
+    chosen = read.empty() ? said : std::string(read);
     return true;
   }
 
   template <typename NameOf>
   void InEachPartition(ResourceIdentity identity, bool has_account, const NameOf& name_of) {
-    const bool told = !identity.partition.empty();
+    const bool has_partition = !identity.partition.empty();
     const std::string account = has_account ? identity.account : std::string();
     if (has_account && account.empty()) identity.account = kAnyAccount;
     for (const Partition& partition : kPartitions) {
       // Nobody said in which: the wrong ones name nothing that anybody owns.
-      if (!told) identity.partition = partition.name;
+      if (!has_partition) identity.partition = partition.name;
       if (auto name = name_of(identity)) {
         out_.recognised = out_.recognised || !guess_;
-        ToldName told_name{*std::move(name), account};
-        const auto at = std::find(out_.names.begin(), out_.names.end(), told_name);
-        if (at == out_.names.end()) out_.names.push_back(std::move(told_name));
+        TextName name_in_text{*std::move(name), account};
+        const auto at = std::find(out_.names.begin(), out_.names.end(), name_in_text);
+        if (at == out_.names.end()) out_.names.push_back(std::move(name_in_text));
       }
-      if (told) return;
+      if (has_partition) return;
     }
   }
 
   const std::string_view text_;
   const ResourceIdentity& place_;
-  ToldNames& out_;
+  TextNames& out_;
   const bool is_arn_;
   const std::string_view service_;
   bool guess_ = false;  // of what is being taken
@@ -131,9 +131,9 @@ class Teller {
 
 }  // namespace
 
-ToldNames NamesTold(std::string_view text, const ResourceIdentity& place,
-                    const Catalogue& catalogue) {
-  ToldNames out;
+TextNames NamesInText(std::string_view text, const ResourceIdentity& place,
+                      const Catalogue& catalogue) {
+  TextNames out;
   Teller teller(text, place, out);
   for (const TypeSpec& type : catalogue.types()) teller.Ask(type);
   return out;
@@ -146,8 +146,8 @@ bool IsNameOfRegistry(std::string_view key, const Catalogue& catalogue) {
   if (!account.empty() && !account.starts_with('?') && !IsAccount(account)) return false;
   const bool is_id = name.parts.size() == 1 && name.parts.front().first == "@id";
   return std::ranges::any_of(catalogue.types(), [&](const TypeSpec& type) {
-    const auto is_named = [](const KeyPart& part, const auto& told) {
-      return part.name == told.first;
+    const auto is_named = [](const KeyPart& part, const auto& read) {
+      return part.name == read.first;
     };
     return type.space == name.type &&
            (is_id || std::ranges::equal(type.parts, name.parts, is_named));

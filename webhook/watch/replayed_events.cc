@@ -1,4 +1,4 @@
-#include "webhook/watch/replays.h"
+#include "webhook/watch/replayed_events.h"
 
 #include <algorithm>
 #include <functional>
@@ -22,26 +22,29 @@ bool IsLost(ApiErrorKind kind) {
 
 }  // namespace
 
-void Replays::Begin(Moment now, WatchQuery query, const UnlistedObjects& objects,
-                    std::optional<ClusterVersion> list) {
+void ReplayedEvents::Begin(Moment now, WatchQuery query, const UnlistedObjects& objects,
+                           std::optional<ClusterVersion> list) {
   const ServedKind& kind = query.selection.kind;
-  Told told{.kind = {kind.group, kind.kind}, .events = {}};
+  Events events{.kind = {kind.group, kind.kind}, .of_asked = {}};
   const auto position = VersionNumber(query.resource_version);
   if (list && position && *list <= *position) {
     // Nothing happened since; a list from before the position is of another history.
-    told.whole = list == position;
-    told_.push_back(std::move(told));
+    events.whole = list == position;
+    shown_.push_back(std::move(events));
     return;
   }
   patience_end_ = std::max(patience_end_, now + kPatience);
   query.timeout = kWatch;
-  Running running{
-      .query = std::move(query), .objects = {}, .list = list, .told = std::move(told), .due = now};
+  Running running{.query = std::move(query),
+                  .objects = {},
+                  .list = list,
+                  .events = std::move(events),
+                  .due = now};
   for (const auto& [uid, waits] : objects) running.objects.emplace(MetadataUid(uid), waits);
   running_.push_back(std::move(running));
 }
 
-std::vector<WatchQuery> Replays::TakeWatches(Moment now, WatchId& last_id) {
+std::vector<WatchQuery> ReplayedEvents::TakeWatches(Moment now, WatchId& last_id) {
   std::vector<WatchQuery> watches;
   for (Running& running : running_) {
     if (!running.due || now < *running.due) continue;
@@ -52,13 +55,13 @@ std::vector<WatchQuery> Replays::TakeWatches(Moment now, WatchId& last_id) {
   return watches;
 }
 
-Replays::RunningAt Replays::Find(WatchId id) {
+ReplayedEvents::RunningAt ReplayedEvents::Find(WatchId id) {
   return std::find_if(running_.begin(), running_.end(), [&](const Running& running) {
     return !running.due && running.query.id == id;
   });
 }
 
-bool Replays::Events(WatchId id, const std::vector<WatchEvent>& events) {
+bool ReplayedEvents::TakeEvents(WatchId id, const std::vector<WatchEvent>& events) {
   const RunningAt running = Find(id);
   if (running == running_.end()) return false;
   for (const WatchEvent& event : events) {
@@ -74,25 +77,25 @@ bool Replays::Events(WatchId id, const std::vector<WatchEvent>& events) {
     const auto object = running->objects.find(StringOf(metadata.Child("uid")));
     if (object == running->objects.end()) {
       // One more than is kept says that there were too many.
-      if (running->told.others.size() <= kOthersMax) running->told.others.push_back(event);
+      if (running->events.others.size() <= kOthersMax) running->events.others.push_back(event);
       continue;
     }
-    running->told.events.push_back(event);
+    running->events.of_asked.push_back(event);
     if (event.type == WatchEvent::Type::kDeleted) object->second = false;
   }
   const bool waits = std::any_of(running->objects.begin(), running->objects.end(),
                                  [](const auto& object) { return object.second; });
   // Objects that the list lacks ended before it.
-  const bool told = running->list <= VersionNumber(running->query.resource_version);
-  if (running->list ? !told : waits) return true;
-  running->told.whole =
-      running->list && !running->unreadable && running->told.others.size() <= kOthersMax;
+  const bool is_shown = running->list <= VersionNumber(running->query.resource_version);
+  if (running->list ? !is_shown : waits) return true;
+  running->events.whole =
+      running->list && !running->unreadable && running->events.others.size() <= kOthersMax;
   stops_.push_back(id);
   End(running);
   return true;
 }
 
-bool Replays::Ended(Moment now, WatchId id, const std::optional<ApiError>& error) {
+bool ReplayedEvents::Ended(Moment now, WatchId id, const std::optional<ApiError>& error) {
   const RunningAt running = Find(id);
   if (running == running_.end()) return false;
   const bool whole = !error && !running->list;
@@ -105,12 +108,12 @@ bool Replays::Ended(Moment now, WatchId id, const std::optional<ApiError>& error
   return true;
 }
 
-void Replays::End(RunningAt at) {
-  told_.push_back(std::move(at->told));
+void ReplayedEvents::End(RunningAt at) {
+  shown_.push_back(std::move(at->events));
   running_.erase(at);
 }
 
-bool Replays::IsOver(Moment now) {
+bool ReplayedEvents::IsOver(Moment now) {
   if (now < patience_end_) return running_.empty();
   while (!running_.empty()) {
     if (!running_.front().due) stops_.push_back(running_.front().query.id);
@@ -119,7 +122,7 @@ bool Replays::IsOver(Moment now) {
   return true;
 }
 
-std::optional<Moment> Replays::Due() const {
+std::optional<Moment> ReplayedEvents::Due() const {
   if (running_.empty()) return std::nullopt;
   Moment due = patience_end_;
   for (const Running& running : running_) due = std::min(due, running.due.value_or(due));

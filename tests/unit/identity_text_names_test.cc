@@ -4,21 +4,21 @@
 #include <algorithm>
 #include <string>
 
-#include "registry/identity/told_names.h"
+#include "registry/identity/text_names.h"
 
 namespace truce {
-namespace identity_told_test {
+namespace identity_text_names_test {
 
-ToldNames Told(const std::string& text, const ResourceIdentity& place = {}) {
-  return NamesTold(text, place, Catalogue::BuiltIn());
+TextNames Told(const std::string& text, const ResourceIdentity& place = {}) {
+  return NamesInText(text, place, Catalogue::BuiltIn());
 }
 
-bool Has(const ToldNames& told, const std::string& name, const std::string& account = "") {
-  return std::find(told.names.begin(), told.names.end(), ToldName{{name}, account}) !=
+bool Has(const TextNames& told, const std::string& name, const std::string& account = "") {
+  return std::find(told.names.begin(), told.names.end(), TextName{{name}, account}) !=
          told.names.end();
 }
 
-TEST(ToldNamesTest, AddressesTellWhatTheyHold) {
+TEST(TextNamesTest, AddressesTellWhatTheyHold) {
   EXPECT_TRUE(Has(Told("arn:aws:s3:::logs"), "s3/Bucket|aws|||name=logs"));
   const std::string one = "111111111111";
   const std::string queue = "sqs/Queue|aws|" + one + "|us-east-1|name=jobs";
@@ -34,7 +34,7 @@ TEST(ToldNamesTest, AddressesTellWhatTheyHold) {
   EXPECT_FALSE(Told("arn:aws:nosuchservice" + place + "x").recognised);
 }
 
-TEST(ToldNamesTest, AFunctionIsToldByEachOfItsForms) {
+TEST(TextNamesTest, AFunctionIsToldByEachOfItsForms) {
   const std::string one = "111111111111";
   const std::string name = "lambda/Function|aws|" + one + "|us-east-1|name=orders";
   ResourceIdentity place;
@@ -47,28 +47,28 @@ TEST(ToldNamesTest, AFunctionIsToldByEachOfItsForms) {
   }
 }
 
-TEST(ToldNamesTest, APolicyOfAwsIsOneInNoAccount) {
+TEST(TextNamesTest, APolicyOfAwsIsOneInNoAccount) {
   const std::string arn = "arn:aws:iam::aws:policy/service-role/AWSLambdaRole";
-  const ToldNames told = Told(arn);
+  const TextNames told = Told(arn);
   EXPECT_TRUE(told.recognised);
   EXPECT_TRUE(Has(told, "iam/Policy|aws|||@id=" + arn));
   EXPECT_EQ(told.names.size(), 1U);
 }
 
-TEST(ToldNamesTest, IdsAreNamesInEachPartitionUntilTheRegionTellsIt) {
-  const ToldNames anywhere = Told("sg-0a1b2c3d");
+TEST(TextNamesTest, IdsAreNamesInEachPartitionUntilTheRegionTellsIt) {
+  const TextNames anywhere = Told("sg-0a1b2c3d");
   EXPECT_TRUE(Has(anywhere, "ec2/security-group|aws|||@id=sg-0a1b2c3d"));
   EXPECT_TRUE(Has(anywhere, "ec2/security-group|aws-cn|||@id=sg-0a1b2c3d"));
   ResourceIdentity place;
   place.region = "cn-north-1";
-  const ToldNames there = Told("sg-0a1b2c3d", place);
+  const TextNames there = Told("sg-0a1b2c3d", place);
   EXPECT_FALSE(Has(there, "ec2/security-group|aws|||@id=sg-0a1b2c3d"));
   EXPECT_TRUE(Has(there, "ec2/security-group|aws-cn|||@id=sg-0a1b2c3d"));
 }
 
-TEST(ToldNamesTest, WhatIsMissingIsSaid) {
+TEST(TextNamesTest, WhatIsMissingIsSaid) {
   const std::string legacy = "https://queue.amazonaws.com/111111111111/jobs";
-  const ToldNames nowhere = Told(legacy);
+  const TextNames nowhere = Told(legacy);
   EXPECT_TRUE(nowhere.names.empty());
   EXPECT_TRUE(nowhere.lacks_region);
   ResourceIdentity place;
@@ -79,14 +79,14 @@ TEST(ToldNamesTest, WhatIsMissingIsSaid) {
   EXPECT_TRUE(Told(legacy, place).names.empty()) << "of another account than is asked for";
 }
 
-TEST(ToldNamesTest, OtherTextsTellNothing) {
+TEST(TextNamesTest, OtherTextsTellNothing) {
   for (const char* text : {"", "arn:", "arn:aws:nosuchservice:::x", "https://example.org/x",
                            "arn:aws:s3:::", "jobs jobs"}) {
     EXPECT_TRUE(Told(text).names.empty()) << text;
   }
 }
 
-TEST(ToldNamesTest, NamesOfTheRegistryAreToldByTheirShape) {
+TEST(TextNamesTest, NamesOfTheRegistryAreToldByTheirShape) {
   const Catalogue& types = Catalogue::BuiltIn();
   for (const char* name :
        {"s3/Bucket|aws|||name=logs", "ec2/security-group|aws|||@id=sg-1",
@@ -102,5 +102,5 @@ TEST(ToldNamesTest, NamesOfTheRegistryAreToldByTheirShape) {
   EXPECT_FALSE(IsRegion("us-east1") || IsRegion("") || IsRegion("everywhere"));
 }
 
-}  // namespace identity_told_test
+}  // namespace identity_text_names_test
 }  // namespace truce
