@@ -182,7 +182,6 @@ TEST(HttpFloods, WithoutADescriptorNoProvenCallerGoes) {
 // Whoever was accepted is heard before all are that wait to be.
 TEST(HttpFloods, WhoIsAcceptedDoesNotWaitForTheWholeQueue) {
   HttpServerOptions options = LoopbackOptions();
-  options.handler_kind = HandlerKind::kQuick;
   options.limits.connections_max = 40;
   options.limits.connections_per_source_max = 40;
   std::atomic<bool> is_held = false;
@@ -261,7 +260,6 @@ std::vector<HttpRoute> TurnstileRoutes(Turnstile& turnstile) {
 TEST(HttpFloods, LargeBodiesAreHandledAFewAtATimeAndDelayNobody) {
   Turnstile turnstile;
   HttpServerOptions options = LoopbackOptions();
-  options.handler_kind = HandlerKind::kQuick;
   options.limits.large_bodies_max = 2;
   auto server = StartServer(options, TurnstileRoutes(turnstile));
   const std::string large(HttpLimits::kSmallBodyBytes + 1, 'x');

@@ -1,9 +1,9 @@
 #include "webhook/http/connection.h"
 
 #include <algorithm>
-#include <array>
 #include <exception>
 #include <mutex>
+#include <span>
 #include <utility>
 
 #include "registry/base/threads.h"
@@ -14,8 +14,6 @@ namespace {
 // After a refusal the peer may still be sending; closing at once would reset the connection and
 // take the reply with it. So its bytes are thrown away for at most this long.
 constexpr std::chrono::milliseconds kLingerTime{1000};
-// One read; a TLS record has no more.
-constexpr std::size_t kReadBytes = 16 * 1024;
 // Reads of a body, or to throw away, before others have their turn.
 constexpr int kReadsPerTurn = 16;
 
@@ -156,10 +154,9 @@ HttpConnection::Step HttpConnection::ReadHead() {
       if (const auto refusal = CheckPartialHead(input_, shared_.options.limits))
         return Refuse(*refusal);
     }
-    std::array<char, kReadBytes> piece;
-    const IoResult got = stream_.Read(piece);
+    const IoResult got = stream_.Read(shared_.piece);
     if (got.status == IoStatus::kDone) {
-      input_.append(piece.data(), got.bytes);
+      input_.append(shared_.piece.data(), got.bytes);
       continue;
     }
     const bool is_over = phase_ == Phase::kIdle && shared_.stopping;
@@ -213,9 +210,9 @@ bool HttpConnection::AddToBody(std::string_view bytes) {
 HttpConnection::Step HttpConnection::ReadBody() {
   for (int reads = 0; request_.body.size() < head_.content_length; ++reads) {
     if (reads == kReadsPerTurn) return BehindOthers();
-    std::array<char, kReadBytes> piece;
     const std::size_t left = head_.content_length - request_.body.size();
-    const IoResult got = stream_.Read({piece.data(), std::min(piece.size(), left)});
+    const std::span<char> piece(shared_.piece.data(), std::min(shared_.piece.size(), left));
+    const IoResult got = stream_.Read(piece);
     if (got.status == IoStatus::kWouldBlock) return Step::kWait;
     if (got.status != IoStatus::kDone) return Step::kClose;
     if (!AddToBody({piece.data(), got.bytes})) return Refuse(kTooManyLarge);
@@ -269,12 +266,14 @@ HttpConnection::Step HttpConnection::AnswerRequest() {
   request_.headers = std::move(head_.fields);
   request_.client_name = client_name_;
   request_.remote_address = address_;
-  return Handle(in_gate_ || options.handler_kind == HandlerKind::kBlocking, [this] {
-    const HttpDefer defer = [this](Deadline deadline, HttpContinuation at_deadline,
-                                   WhenHungUp hung_up) {
-      return Defer(deadline, std::move(at_deadline), hung_up);
-    };
-    auto answer = Answer(match_, head_, request_, defer);
+  request_.defer = [this](Deadline deadline, HttpContinuation at_deadline, WhenHungUp hung_up) {
+    return Defer(deadline, std::move(at_deadline), hung_up);
+  };
+  return Handle([this] {
+    // Reading a large body takes long: another thread leads meanwhile.
+    std::optional<BlockingRegion> blocking;
+    if (in_gate_) blocking.emplace();
+    auto answer = Answer(match_, head_, request_);
     if (!answer) return deferred_ != nullptr;
     Forget();
     reply_ = *std::move(answer);
@@ -284,14 +283,12 @@ HttpConnection::Step HttpConnection::AnswerRequest() {
 
 // Runs `work`, which may wait: then another thread leads on return, and goes on when the work is
 // done. This one touches nothing from then on. False of it ends the connection.
-HttpConnection::Step HttpConnection::Handle(bool waits, const std::function<bool()>& work) {
+HttpConnection::Step HttpConnection::Handle(const std::function<bool()>& work) {
   EventLoop& loop = *shared_.loop;
   const std::uint64_t id = id_;
   phase_ = Phase::kHandling;
   deadline_ = Deadline::max();
   try {
-    std::optional<BlockingRegion> blocking;
-    if (waits) blocking.emplace();
     is_broken_ = !work();
   } catch (const std::exception&) {  // out of memory
     is_broken_ = true;
@@ -345,7 +342,7 @@ HttpConnection::Step HttpConnection::TakeAnswer(bool at_deadline) {
     return leaves ? Step::kClose : Step::kWait;
   }
   SettleKeepAlive();
-  return Handle(false, [this, &answer] {
+  return Handle([this, &answer] {
     reply_ = Answer(answer, head_);
     Forget();
     return true;
@@ -430,7 +427,7 @@ HttpConnection::Step HttpConnection::SendReply() {
 
 // Each piece has the time of a whole reply.
 HttpConnection::Step HttpConnection::TakeNextPiece() {
-  return Handle(false, [this] {
+  return Handle([this] {
     std::optional<std::string> piece = reply_.pieces->Next();
     if (!piece || piece->empty() || piece->size() > reply_.pieces_left) return false;
     reply_.pieces_left -= piece->size();
@@ -446,9 +443,8 @@ void HttpConnection::DropBody() {
 }
 
 HttpConnection::Step HttpConnection::Linger() {
-  std::array<char, kReadBytes> piece;
   for (int i = 0; i < kReadsPerTurn; ++i) {
-    const IoResult got = stream_.Read(piece);
+    const IoResult got = stream_.Read(shared_.piece);
     if (got.status == IoStatus::kWouldBlock) return Step::kWait;
     if (got.status != IoStatus::kDone) return Step::kClose;
   }

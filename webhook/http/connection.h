@@ -39,6 +39,7 @@ struct HttpShared {
   std::atomic<std::uint64_t> in_flight = 0;
   std::array<std::atomic<std::uint64_t>, kHttpRejectionCount> rejections{};
 
+  std::array<char, 16 * 1024> piece{};        // for one read; a TLS record has no more
   std::size_t body_bytes = 0;                 // arrived, of bodies over kSmallBodyBytes
   int large_inside = 0;                       // such bodies inside handlers
   std::deque<HttpConnection*> large_waiting;  // for a place there
@@ -105,7 +106,7 @@ class HttpConnection final {
   Step ReadBody();
   Step EnterGate();
   Step AnswerRequest();
-  Step Handle(bool waits, const std::function<bool()>& work);
+  Step Handle(const std::function<bool()>& work);
   Step AfterHandler();
   Step TakeAnswer(bool at_deadline);
   Step Reply();

@@ -113,9 +113,7 @@ std::optional<WrittenReply> ReplyOf(const Handler& handler, const RequestHead& h
 
 Result<Router> Router::Make(std::vector<HttpRoute> routes) {
   for (const HttpRoute& route : routes) {
-    const bool has_one_handler = bool(route.handler) != bool(route.deferring);
-    if (!has_one_handler || route.method.empty() || route.path.empty() ||
-        route.path.front() != '/') {
+    if (!route.handler || route.method.empty() || route.path.empty() || route.path.front() != '/') {
       return Error{ErrorCode::kInvalidArgument, "malformed route \"" + route.path + "\""};
     }
   }
@@ -157,18 +155,14 @@ Router::Match Router::Find(const RequestHead& head, HttpRequest& request) const 
 }
 
 std::optional<WrittenReply> Answer(const Router::Match& match, const RequestHead& head,
-                                   HttpRequest& request, const HttpDefer& defer) {
+                                   HttpRequest& request) {
   if (const auto refusal = Refusal(match, request)) {
     WrittenReply reply = Written(*refusal, head);
     const bool is_media = refusal->status == 415;
     reply.rejection = is_media ? HttpRejection::kMediaType : HttpRejection::kNotFound;
     return reply;
   }
-  const auto handler = [&]() -> std::optional<HttpResponse> {
-    if (match.route->handler) return match.route->handler(request);
-    return match.route->deferring(request, defer);
-  };
-  return ReplyOf(handler, head);
+  return ReplyOf([&] { return match.route->handler(request); }, head);
 }
 
 WrittenReply Answer(const HttpContinuation& answer, const RequestHead& head) {

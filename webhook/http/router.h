@@ -29,8 +29,7 @@ struct WrittenReply {
 // codes; it sees neither header fields nor bodies nor sockets.
 class Router final {
  public:
-  // Errors: kInvalidArgument (a route without handler or with both kinds, without method or leading
-  // '/', or given twice).
+  // Errors: kInvalidArgument (a route without handler, method or leading '/', or given twice).
   static Result<Router> Make(std::vector<HttpRoute> routes);
 
   struct Match {
@@ -50,7 +49,7 @@ class Router final {
 // Lets the route's handler answer, or says why none does. Nothing: the handler returned without an
 // answer. A field that could not be sent (a line end in it) is left out.
 std::optional<WrittenReply> Answer(const Router::Match& match, const RequestHead& head,
-                                   HttpRequest& request, const HttpDefer& defer);
+                                   HttpRequest& request);
 
 // The same for an answer that was left for later.
 WrittenReply Answer(const HttpContinuation& answer, const RequestHead& head);

@@ -52,12 +52,6 @@ enum class ClientAuth {
   kRequired,  // no handshake without a verified one; a name that is not allowed is answered 403
 };
 
-// A handler's use of its thread.
-enum class HandlerKind {
-  kQuick,     // computes; waits are marked by a BlockingRegion (registry/base/threads.h)
-  kBlocking,  // may wait at any time
-};
-
 struct HttpServerOptions {
   // Where to listen: "HOST:PORT", "[::1]:8443", ":8080" (all addresses), port 0 for any free one;
   // or "unix:PATH" for a socket of mode 0600.
@@ -65,7 +59,6 @@ struct HttpServerOptions {
   std::string name;  // for messages and thread names: "admission"; at most 10 characters
   const CertificateStore* certificates = nullptr;  // null: plain HTTP; else must outlive the server
   ClientAuth client_auth = ClientAuth::kNone;  // other than kNone needs a client CA in the store
-  HandlerKind handler_kind = HandlerKind::kBlocking;
   HttpLimits limits;
 };
 
