@@ -6,6 +6,7 @@
 #include <mutex>
 #include <thread>
 
+#include "registry/base/threads.h"
 #include "tests/support/http_fixture.h"
 
 namespace truce {
@@ -73,6 +74,7 @@ TEST(HttpDrain, StopWaitsForHandlersAndHalfSentRequests) {
   bool entered = false;
   bool open = false;
   auto server = StartServer(LoopbackOptions(), {MakeRoute("POST", "/slow", [&](HttpRequest&) {
+                              const BlockingRegion blocking;
                               std::unique_lock<std::mutex> lock(mutex);
                               entered = true;
                               changed.notify_all();

@@ -44,7 +44,6 @@ TEST(HttpFloods, ASourceHasAShareAndItsOldestUnfinishedGoesFirst) {
   HttpServerOptions options = LoopbackOptions();
   options.limits.connections_max = 40;
   options.limits.connections_per_source_max = 8;
-  options.limits.unfinished_time_min = milliseconds(0);
   auto server = StartServer(options, ProvingRoutes());
   auto other = HttpClient::ConnectFrom("127.0.0.2", server->port());
   Clients flood;
@@ -82,7 +81,6 @@ TEST(HttpFloods, WhenAllIsFullTheOldestUnfinishedOfAnySourceGoes) {
   HttpServerOptions options = LoopbackOptions();
   options.limits.connections_max = 12;
   options.limits.connections_per_source_max = 4;
-  options.limits.unfinished_time_min = milliseconds(0);
   auto server = StartServer(options, ProvingRoutes());
   Clients flood;
   for (const char* source : {"127.0.0.2", "127.0.0.3", "127.0.0.4"}) {
@@ -140,7 +138,6 @@ class NoDescriptorLeft {
 TEST(HttpFloods, WithoutADescriptorForANewOneTheOldestUnfinishedGoes) {
   StopServersWithConnections();
   HttpServerOptions options = LoopbackOptions();
-  options.limits.unfinished_time_min = milliseconds(0);
   options.limits.request_timeout = 2 * HttpClient::kPatience;
   auto server = StartServer(options, ProvingRoutes());
   auto proven = HttpClient::Connect(server->port());
@@ -182,58 +179,11 @@ TEST(HttpFloods, WithoutADescriptorNoProvenCallerGoes) {
   EXPECT_TRUE(Eventually([&] { return server->Counters().connections_accepted == 3; }));
 }
 
-TEST(HttpFloods, TheOlderHalfOfTheUnfinishedMayGoOn) {
-  HttpServerOptions options = LoopbackOptions();
-  options.limits.connections_max = 40;
-  options.limits.connections_per_source_max = 8;
-  options.limits.unfinished_time_min = HttpClient::kPatience;
-  auto server = StartServer(options, ProvingRoutes());
-  const std::string request = Request("GET", "/prove");
-  Clients begun;
-  for (int i = 0; i < 8; ++i) {
-    begun.push_back(ConnectInTurn(*server));
-    ASSERT_TRUE(begun.back()->Send(request.substr(0, 10)));
-  }
-  Clients flood;
-  for (int i = 0; i < 30; ++i) flood.push_back(ConnectInTurn(*server));
-  for (size_t i = 0; i < 4; ++i) {
-    const auto reply = begun[i]->Ask(request.substr(10));
-    ASSERT_TRUE(reply.has_value()) << i;
-    EXPECT_EQ(reply->status, 200);
-  }
-  for (size_t i = 4; i < 8; ++i) EXPECT_TRUE(begun[i]->WaitForEnd()) << i;
-  for (size_t i = 0; i < 26; ++i) EXPECT_TRUE(flood[i]->WaitForEnd()) << i;
-  // Their places are taken by the next in age.
-  for (int i = 0; i < 30; ++i) flood.push_back(ConnectInTurn(*server));
-  for (size_t i = 26; i < 30; ++i) EXPECT_EQ(flood[i]->Ask(request)->status, 200) << i;
-}
-
-TEST(HttpFloods, ButNotForLong) {
-  HttpServerOptions options = LoopbackOptions();
-  options.limits.connections_max = 4;
-  options.limits.unfinished_time_min = milliseconds(20);
-  auto server = StartServer(options, ProvingRoutes());
-  Clients slow;
-  for (int i = 0; i < 4; ++i) {
-    slow.push_back(ConnectInTurn(*server));
-    ASSERT_TRUE(slow.back()->Send("GET /o"));
-  }
-  Clients flood;
-  ASSERT_TRUE(Eventually([&] {
-    flood.push_back(HttpClient::Connect(server->port()));
-    return HasEnded(*slow[0]);
-  }));
-  auto caller = HttpClient::Connect(server->port());
-  EXPECT_EQ(caller->Ask(Request("GET", "/ok"))->status, 200);
-}
-
 // Whoever was accepted is heard before all are that wait to be.
 TEST(HttpFloods, WhoIsAcceptedDoesNotWaitForTheWholeQueue) {
   HttpServerOptions options = LoopbackOptions();
-  options.handler_kind = HandlerKind::kQuick;
   options.limits.connections_max = 40;
   options.limits.connections_per_source_max = 40;
-  options.limits.unfinished_time_min = HttpClient::kPatience;
   std::atomic<bool> is_held = false;
   std::atomic<bool> may_go = false;
   const HttpServer* listener = nullptr;
@@ -258,7 +208,7 @@ TEST(HttpFloods, WhoIsAcceptedDoesNotWaitForTheWholeQueue) {
   may_go = true;
   const auto reply = first->Receive();
   ASSERT_TRUE(reply.has_value());
-  EXPECT_LT(std::stoi(reply->body), 400);
+  EXPECT_LT(std::stoi(reply->body), 40);
   EXPECT_TRUE(Eventually([&] { return server->Counters().connections_accepted == 802; }));
 }
 
@@ -310,7 +260,6 @@ std::vector<HttpRoute> TurnstileRoutes(Turnstile& turnstile) {
 TEST(HttpFloods, LargeBodiesAreHandledAFewAtATimeAndDelayNobody) {
   Turnstile turnstile;
   HttpServerOptions options = LoopbackOptions();
-  options.handler_kind = HandlerKind::kQuick;
   options.limits.large_bodies_max = 2;
   auto server = StartServer(options, TurnstileRoutes(turnstile));
   const std::string large(HttpLimits::kSmallBodyBytes + 1, 'x');
@@ -410,7 +359,8 @@ TEST_F(HttpKeyUpdates, MoreThanSomeWithoutARequestEndTheConnection) {
 TEST_F(HttpKeyUpdates, WhatTheyCallForIsBounded) {
   ASSERT_NE(client_, nullptr);
   ASSERT_TRUE(client_->Send("POST /echo HTTP/1.1\r\nHost: a\r\nContent-Length: 60000\r\n\r\n"));
-  // 64 KiB of the server's own records, 27 bytes each, are 2,427: none is sent before the reply.
+  // Each of them is answered by a record, which nobody reads: the socket holds them, never the
+  // server.
   bool alive = true;
   for (int i = 0; alive && i < 200; ++i)
     alive = client_->UpdateKeys(30, true) && client_->Send("x");

@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include <csignal>
 #include <memory>
 #include <string>
 #include <utility>
@@ -24,6 +25,7 @@ inline HttpServerOptions LoopbackOptions() {
 
 inline std::unique_ptr<HttpServer> StartServer(HttpServerOptions options,
                                                std::vector<HttpRoute> routes) {
+  std::signal(SIGPIPE, SIG_IGN);
   auto server = HttpServer::Start(std::move(options), std::move(routes));
   if (!server.ok()) {
     ADD_FAILURE() << server.error().message;

@@ -61,7 +61,7 @@ class OperatorCalls final {
  private:
   HttpResponse Call(HttpRequest request) {
     request.remote_address = "unix";
-    return router_.Find(request.method, request.path).route->handler(request);
+    return *router_.Find(request.method, request.path).route->handler(request);
   }
 
   const Clock& clock_;

@@ -52,7 +52,7 @@ class RestTest : public AdmissionFixture {
     request.remote_address = user_.empty() ? "unix" : "192.0.2.7";
     const std::string authorization = "Bearer " + user_;
     if (!user_.empty()) request.headers.push_back({"authorization", authorization});
-    return match.route->handler(request);
+    return *match.route->handler(request);
   }
   HttpResponse Call(const std::string& method, const std::string& path,
                     const std::string& body = "", const std::string& if_match = "") {

@@ -192,8 +192,8 @@ class AccessRoutes : public AdmissionFixture {
       request.path = path;
       request.body = BodyOf(Bucket("one", "prod-artifacts"));
       TestDeferral deferral;
-      if (route.handler) return route.handler(request);
-      auto response = route.deferring(request, deferral);
+      request.defer = deferral;
+      auto response = route.handler(request);
       return response ? *std::move(response) : deferral.Wait();
     }
     return PlainText(404, "no route");

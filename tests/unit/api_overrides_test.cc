@@ -28,7 +28,7 @@ class OverridesTest : public AdmissionFixture {
     request.remote_address = token.empty() ? "unix" : "192.0.2.7";
     const std::string authorization = "Bearer " + token;
     if (!token.empty()) request.headers.push_back({"authorization", authorization});
-    return match.route->handler(request);
+    return *match.route->handler(request);
   }
   HttpResponse Make(const std::string& body) { return Call("POST", "/api/v1/overrides", body); }
   std::string InHours(int hours) const {

@@ -20,21 +20,13 @@ namespace http_deferral_test {
 
 constexpr std::chrono::seconds kPatience{20};
 
-HttpRoute Deferring(HttpDeferringHandler handler) {
-  HttpRoute route;
-  route.method = "POST";
-  route.path = "/later";
-  route.deferring = std::move(handler);
-  return route;
-}
-
 HttpContinuation Says(int status, std::string line) {
   return [status, line = std::move(line)] { return PlainText(status, line); };
 }
 
-std::vector<HttpRoute> With(HttpDeferringHandler handler) {
+std::vector<HttpRoute> With(HttpHandler handler) {
   std::vector<HttpRoute> routes = EchoRoutes();
-  routes.push_back(Deferring(std::move(handler)));
+  routes.push_back(MakeRoute("POST", "/later", std::move(handler)));
   return routes;
 }
 
@@ -60,9 +52,9 @@ class Kept {
 };
 
 // Leaves every answer to the test.
-HttpDeferringHandler KeepIn(Kept& kept) {
-  return [&kept](HttpRequest&, const HttpDefer& defer) {
-    kept.Add(defer(In(kPatience), Says(503, "too late"), WhenHungUp::kAnswer));
+HttpHandler KeepIn(Kept& kept) {
+  return [&kept](HttpRequest& request) {
+    kept.Add(request.defer(In(kPatience), Says(503, "too late"), WhenHungUp::kAnswer));
     return std::optional<HttpResponse>();
   };
 }
@@ -87,9 +79,9 @@ TEST(HttpDeferral, AnAnswerComesFromAnotherThreadAndTheConnectionGoesOn) {
 }
 
 TEST(HttpDeferral, AnAnswerBeforeTheHandlerReturnsCounts) {
-  auto server = StartServer(LoopbackOptions(), With([](HttpRequest&, const HttpDefer& defer) {
-                              defer(In(kPatience), Says(503, "too late"),
-                                    WhenHungUp::kAnswer)(Says(200, "at once"));
+  auto server = StartServer(LoopbackOptions(), With([](HttpRequest& request) {
+                              request.defer(In(kPatience), Says(503, "too late"),
+                                            WhenHungUp::kAnswer)(Says(200, "at once"));
                               return std::optional<HttpResponse>();
                             }));
   auto client = HttpClient::Connect(server->port());
@@ -98,12 +90,12 @@ TEST(HttpDeferral, AnAnswerBeforeTheHandlerReturnsCounts) {
 
 TEST(HttpDeferral, AHandlerThatDefersMayStillAnswerItself) {
   Kept kept;
-  auto server =
-      StartServer(LoopbackOptions(), With([&](HttpRequest& request, const HttpDefer& defer) {
-                    kept.Add(defer(In(kPatience), Says(503, "too late"), WhenHungUp::kAnswer));
-                    if (request.body == "throw") throw std::runtime_error("broken");
-                    return std::optional(PlainText(200, "itself"));
-                  }));
+  auto server = StartServer(
+      LoopbackOptions(), With([&](HttpRequest& request) {
+        kept.Add(request.defer(In(kPatience), Says(503, "too late"), WhenHungUp::kAnswer));
+        if (request.body == "throw") throw std::runtime_error("broken");
+        return std::optional(PlainText(200, "itself"));
+      }));
   auto client = HttpClient::Connect(server->port());
   EXPECT_EQ(client->Ask(Request("POST", "/later", ""))->body, "itself\n");
   EXPECT_EQ(client->Ask(Request("POST", "/later", "throw"))->status, 503);
@@ -118,9 +110,9 @@ TEST(HttpDeferral, AHandlerThatDefersMayStillAnswerItself) {
 
 TEST(HttpDeferral, AtTheDeadlineTheOtherAnswerIsSent) {
   Kept kept;
-  auto server = StartServer(LoopbackOptions(), With([&](HttpRequest&, const HttpDefer& defer) {
-                              kept.Add(defer(In(std::chrono::milliseconds(30)),
-                                             Says(503, "too late"), WhenHungUp::kAnswer));
+  auto server = StartServer(LoopbackOptions(), With([&](HttpRequest& request) {
+                              kept.Add(request.defer(In(std::chrono::milliseconds(30)),
+                                                     Says(503, "too late"), WhenHungUp::kAnswer));
                               return std::optional<HttpResponse>();
                             }));
   auto client = HttpClient::Connect(server->port());
@@ -133,11 +125,12 @@ TEST(HttpDeferral, AtTheDeadlineTheOtherAnswerIsSent) {
 }
 
 TEST(HttpDeferral, AnAnswerThatThrowsIsA503) {
-  auto server = StartServer(LoopbackOptions(), With([](HttpRequest&, const HttpDefer& defer) {
-                              defer(In(kPatience), Says(503, "too late"), WhenHungUp::kAnswer)(
-                                  []() -> HttpResponse { throw std::runtime_error("a secret"); });
-                              return std::optional<HttpResponse>();
-                            }));
+  auto server =
+      StartServer(LoopbackOptions(), With([](HttpRequest& request) {
+                    request.defer(In(kPatience), Says(503, "too late"), WhenHungUp::kAnswer)(
+                        []() -> HttpResponse { throw std::runtime_error("a secret"); });
+                    return std::optional<HttpResponse>();
+                  }));
   auto client = HttpClient::Connect(server->port());
   const auto reply = client->Ask(Request("POST", "/later", ""));
   ASSERT_TRUE(reply.has_value());
@@ -165,8 +158,8 @@ TEST(HttpDeferral, AServerThatIsGoneHasForgottenItsRequests) {
   Kept kept;
   const auto life = std::make_shared<int>();
   auto server = StartServer(
-      LoopbackOptions(), With([&](HttpRequest&, const HttpDefer& defer) {
-        kept.Add(defer(
+      LoopbackOptions(), With([&](HttpRequest& request) {
+        kept.Add(request.defer(
             In(kPatience), [life] { return PlainText(503, "too late"); }, WhenHungUp::kAnswer));
         return std::optional<HttpResponse>();
       }));
@@ -188,8 +181,8 @@ TEST(HttpDeferral, WhoHangsUpIsForgottenWhereTheAnswerIsWorthNothingByItself) {
       ended.set_value();
     });
     auto server = StartServer(
-        LoopbackOptions(), With([&](HttpRequest&, const HttpDefer& defer) {
-          kept.Add(defer(
+        LoopbackOptions(), With([&](HttpRequest& request) {
+          kept.Add(request.defer(
               In(kPatience), [held = std::exchange(life, nullptr)] { return PlainText(200, ""); },
               hung_up));
           return std::optional<HttpResponse>();
@@ -216,7 +209,6 @@ TEST(HttpDeferral, ManyWaitWithoutAThreadEach) {
   constexpr std::size_t kClients = 100;
   Kept kept;
   HttpServerOptions options = LoopbackOptions();
-  options.handler_kind = HandlerKind::kQuick;
   auto server = StartServer(std::move(options), With(KeepIn(kept)));
   std::vector<std::unique_ptr<HttpClient>> clients;
   for (std::size_t i = 0; i < kClients; ++i) {

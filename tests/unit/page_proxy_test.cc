@@ -60,7 +60,7 @@ class PageProxyTest : public ::testing::Test {
       request.headers.push_back({name, value});
     }
     if (!has_host) request.headers.push_back({"host", "127.0.0.1:8123"});
-    return router_.Find(method, path).route->handler(request);
+    return *router_.Find(method, path).route->handler(request);
   }
   static std::string HeaderOf(const HttpResponse& response, std::string_view name) {
     for (const auto& [key, value] : response.headers) {

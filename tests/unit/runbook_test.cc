@@ -38,7 +38,7 @@ TEST(Runbook, PagesAreTextWithoutScripts) {
   const auto get = [&](const std::string& path) {
     HttpRequest request;
     request.path = path;
-    return routes[1].handler(request);
+    return *routes[1].handler(request);
   };
   const HttpResponse page = get("/runbook/TruceDown");
   EXPECT_EQ(page.status, 200);

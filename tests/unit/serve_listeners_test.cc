@@ -43,7 +43,7 @@ TEST(Readiness, SaysWhatTheServerLacksAndWithVerboseWhatSuspendsRefusals) {
       if (route.path != "/readyz") continue;
       HttpRequest request;
       request.query = std::move(query);
-      return route.handler(request);
+      return *route.handler(request);
     }
     return HttpResponse{};
   };

@@ -193,14 +193,14 @@ std::vector<HttpRoute> AdmissionRoutes(AdmissionService& service,
     route.method = "POST";
     route.media_type = "application/json";
     route.path = PathOf(endpoint);
-    route.deferring = [&service, &access, refused, endpoint, path_size = route.path.size()](
-                          HttpRequest& request, const HttpDefer& defer) {
+    route.handler = [&service, &access, refused, endpoint,
+                     path_size = route.path.size()](HttpRequest& request) {
       std::string_view secret = std::string_view(request.path).substr(path_size);
       if (secret.starts_with('/')) secret.remove_prefix(1);
       const auto allowed = access.Current();
       auto refusal = Refusal(*allowed, request, endpoint, secret);
       if (refusal && refused != nullptr) ++refused->counts[CauseOf(*allowed, request, *refusal)];
-      return refusal ? std::move(refusal) : AnswerReview(service, endpoint, request, defer);
+      return refusal ? std::move(refusal) : AnswerReview(service, endpoint, request, request.defer);
     };
     routes.push_back(route);
     route.path += "/";

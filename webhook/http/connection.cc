@@ -1,12 +1,11 @@
 #include "webhook/http/connection.h"
 
 #include <algorithm>
-#include <cstring>
 #include <exception>
 #include <mutex>
+#include <span>
 #include <utility>
 
-#include "registry/base/assert.h"
 #include "registry/base/threads.h"
 
 namespace truce {
@@ -15,11 +14,8 @@ namespace {
 // After a refusal the peer may still be sending; closing at once would reset the connection and
 // take the reply with it. So its bytes are thrown away for at most this long.
 constexpr std::chrono::milliseconds kLingerTime{1000};
-// Bytes of a body, and reads to throw away, before others have their turn.
-constexpr std::size_t kBodyBytesPerTurn = 256 * 1024;
-constexpr int kLingerReadsMax = 64;
-// Buffers larger than this are given back between requests.
-constexpr std::size_t kIdleBufferBytesMax = 32 * 1024;
+// Reads of a body, or to throw away, before others have their turn.
+constexpr int kReadsPerTurn = 16;
 
 Deadline Now() { return std::chrono::steady_clock::now(); }
 
@@ -31,44 +27,12 @@ constexpr HeadRefusal kTooManyLarge = {503, "too many large requests at once",
 
 }  // namespace
 
-// Shared by a connection and the thread that will answer. Resume is thread-safe; the rest is for
-// the connection.
-class HttpConnection::Deferred final {
- public:
-  Deferred(std::uint64_t id, EventLoop& loop, HttpContinuation at_deadline)
-      : id_(id), loop_(&loop), at_deadline_(std::move(at_deadline)) {}
-
-  void Resume(HttpContinuation answer) {
-    const std::lock_guard lock(mutex_);
-    if (loop_ == nullptr || answer_) return;
-    answer_.swap(answer);
-    loop_->Post(id_, Report::kNothing);
-  }
-
-  // Empty as long as there is no answer; at the deadline, the one for that case.
-  HttpContinuation Take(bool at_deadline) {
-    const std::lock_guard lock(mutex_);
-    if (answer_ || !at_deadline) return std::exchange(answer_, nullptr);
-    return at_deadline_;
-  }
-  // The connection goes on to something else. The continuations may own the object that would have
-  // answered, so they end here.
-  void Abandon() {
-    HttpContinuation answer;
-    {
-      const std::lock_guard lock(mutex_);
-      loop_ = nullptr;
-      answer.swap(answer_);
-    }
-    at_deadline_ = nullptr;
-  }
-
- private:
-  const std::uint64_t id_;
-  std::mutex mutex_;
-  EventLoop* loop_;          // guarded by mutex_; null: nobody waits
-  HttpContinuation answer_;  // guarded by mutex_
-  HttpContinuation at_deadline_;
+// Shared by a connection and the thread that will answer.
+struct HttpConnection::Deferred {
+  HttpContinuation at_deadline;  // the connection's
+  std::mutex mutex;
+  EventLoop* loop;          // guarded by mutex; null: nobody waits
+  HttpContinuation answer;  // guarded by mutex
 };
 
 // ---- Life
@@ -88,9 +52,7 @@ HttpConnection::HttpConnection(std::uint64_t id, HttpShared& shared, Peer peer)
 }
 
 HttpConnection::~HttpConnection() {
-  // Best effort: an alert, or the notice that nothing follows.
-  if (phase_ != Phase::kLinger) stream_.Close();
-  static_cast<void>(stream_.Flush());
+  if (phase_ != Phase::kLinger) stream_.EndWriting();
   if (in_flight_) shared_.in_flight.fetch_sub(1);
   Forget();
   LeaveGate();
@@ -99,17 +61,13 @@ HttpConnection::~HttpConnection() {
 }
 
 bool HttpConnection::OnEvent(Report report) {
-  // The poll is edge-triggered: an event comes once, so the socket keeps it.
-  if (report == Report::kReadable || report == Report::kHungUp) {
-    stream_.MarkReadable(report == Report::kHungUp);
-  }
+  hung_up_ = hung_up_ || report == Report::kHungUp;
   if (phase_ == Phase::kHandling) {
     if (report != Report::kHandled) return true;
-    phase_ = after_;
+    phase_ = Phase::kHandled;
   }
   try {
-    Step step = Step::kGoOn;
-    if (report == Report::kTime && deadline_ <= Now()) step = Expire();
+    Step step = deadline_ <= Now() ? Expire() : Step::kGoOn;
     while (step == Step::kGoOn) step = Advance();
     return step != Step::kClose;
   } catch (const std::exception&) {  // out of memory
@@ -118,7 +76,6 @@ bool HttpConnection::OnEvent(Report report) {
 }
 
 HttpConnection::Step HttpConnection::Advance() {
-  if (is_broken_) return Step::kClose;
   switch (phase_) {
     case Phase::kHandshake: return DoHandshake();
     case Phase::kIdle:
@@ -128,7 +85,6 @@ HttpConnection::Step HttpConnection::Advance() {
     case Phase::kHandling: return Step::kWait;
     case Phase::kHandled: return AfterHandler();
     case Phase::kDeferred: return TakeAnswer(false);
-    case Phase::kPiece: BeginReply(); return BehindOthers();
     case Phase::kReply: return SendReply();
     case Phase::kLinger: return Linger();
   }
@@ -139,7 +95,6 @@ HttpConnection::Step HttpConnection::Expire() {
   switch (phase_) {
     case Phase::kHandshake:
     // Nothing can be said before there is a session, nor within a reply.
-    case Phase::kPiece:
     case Phase::kReply: shared_.Count(HttpRejection::kSlow); return Step::kClose;
     case Phase::kIdle:
     case Phase::kLinger: return Step::kClose;
@@ -160,15 +115,12 @@ void HttpConnection::EndAt(Deadline time) {
 
 void HttpConnection::EnterIdle() {
   phase_ = Phase::kIdle;
-  const Deadline now = Now();
-  // Before its first head a connection is as old as it is: a handshake makes nobody younger.
-  if (request_count_ > 0) since_ = now;
-  EndAt(now + shared_.options.limits.idle_timeout);
+  EndAt(Now() + shared_.options.limits.idle_timeout);
 }
 
 Precedence HttpConnection::precedence() const {
   if (proven_) return Precedence::kProven;
-  if (phase_ == Phase::kIdle && request_count_ > 0) return Precedence::kIdle;
+  if (phase_ == Phase::kIdle && was_answered_) return Precedence::kIdle;
   const bool is_unfinished = phase_ < Phase::kGate || phase_ == Phase::kLinger;
   return is_unfinished ? Precedence::kUnfinished : Precedence::kBusy;
 }
@@ -176,28 +128,6 @@ Precedence HttpConnection::precedence() const {
 HttpConnection::Step HttpConnection::BehindOthers() {
   shared_.loop->Again(id_);
   return Step::kWait;
-}
-
-// Runs `work`, which may wait: then another thread leads on return, and goes on when the work is
-// done. This one touches nothing from then on.
-HttpConnection::Step HttpConnection::Handle(bool waits, const std::function<Phase()>& work) {
-  EventLoop& loop = *shared_.loop;
-  const std::uint64_t id = id_;
-  phase_ = Phase::kHandling;
-  deadline_ = Deadline::max();
-  try {
-    std::optional<BlockingRegion> blocking;
-    if (waits) blocking.emplace();
-    after_ = work();
-  } catch (const std::exception&) {  // out of memory
-    is_broken_ = true;
-  }
-  if (!loop.IsLed()) {
-    loop.Post(id, Report::kHandled);
-    return Step::kWait;
-  }
-  phase_ = after_;
-  return Step::kGoOn;
 }
 
 // ---- A request arrives
@@ -215,90 +145,79 @@ HttpConnection::Step HttpConnection::DoHandshake() {
 }
 
 HttpConnection::Step HttpConnection::ReadHead() {
-  const HttpLimits& limits = shared_.options.limits;
-  if (input_ == nullptr) input_ = std::move(shared_.spare_input);
-  if (input_ == nullptr) input_ = std::make_unique_for_overwrite<char[]>(limits.head_bytes_max);
   for (;;) {
-    const std::string_view text(input_.get(), input_size_);
-    if (!text.empty()) {
+    if (!input_.empty()) {
       if (phase_ == Phase::kIdle) BeginRequest();
-      const std::size_t head_size = FindHeadEnd(text, scanned_);
-      if (head_size != kNoHeadEnd) return UseHead(head_size);
-      scanned_ = input_size_;
-      const auto verdict = CheckPartialHead(text, limits);
-      if (const auto* refusal = std::get_if<HeadRefusal>(&verdict)) return Refuse(*refusal);
+      constexpr std::string_view kEnd = "\r\n\r\n";
+      const std::size_t end = input_.find(kEnd);
+      if (end != input_.npos) return UseHead(end + kEnd.size());
+      if (const auto refusal = CheckPartialHead(input_, shared_.options.limits))
+        return Refuse(*refusal);
     }
-    const IoResult got =
-        stream_.Read({input_.get() + input_size_, limits.head_bytes_max - input_size_});
+    const IoResult got = stream_.Read(shared_.piece);
     if (got.status == IoStatus::kDone) {
-      input_size_ += got.bytes;
+      input_.append(shared_.piece.data(), got.bytes);
       continue;
     }
-    if (got.status != IoStatus::kWouldBlock) return Step::kClose;
-    if (phase_ == Phase::kIdle && shared_.stopping) return Step::kClose;
-    if (input_size_ == 0) shared_.spare_input = std::move(input_);
-    return Step::kWait;
+    const bool is_over = phase_ == Phase::kIdle && shared_.stopping;
+    return got.status != IoStatus::kWouldBlock || is_over ? Step::kClose : Step::kWait;
   }
 }
 
 void HttpConnection::BeginRequest() {
   phase_ = Phase::kHead;
+  request_ = {};
   request_.arrival = Now();
   request_.deadline = request_.arrival + shared_.options.limits.handler_timeout;
-  if (request_count_ > 0) since_ = request_.arrival;
   EndAt(request_.arrival + shared_.options.limits.request_timeout);
 }
 
 HttpConnection::Step HttpConnection::UseHead(std::size_t head_size) {
-  auto parsed = ParseHead({input_.get(), input_size_}, head_size, shared_.options.limits);
+  auto parsed = ParseHead({input_.data(), head_size}, shared_.options.limits);
   if (const auto* refusal = std::get_if<HeadRefusal>(&parsed)) return Refuse(*refusal);
   head_ = std::move(std::get<RequestHead>(parsed));
   phase_ = Phase::kBody;
-  if (head_.content_length > HttpLimits::kSmallBodyBytes &&
-      head_.content_length > shared_.router.BodyBytesMax(head_)) {
+  match_ = shared_.router.Find(head_, request_);
+  const std::size_t most = match_.route != nullptr ? match_.route->body_bytes_max : 0;
+  if (most > 0 && head_.content_length > most) {
     return Refuse({413, "body too large", HttpRejection::kBodyTooLarge});
   }
-  body_size_ = std::min<std::size_t>(input_size_ - head_size, head_.content_length);
-  head_size_ = head_size + body_size_;
-  const std::size_t usual = std::min(head_.content_length, HttpLimits::kSmallBodyBytes);
-  request_.body.reserve(usual + HttpRequest::kBodyPadding);
-  request_.body.assign(input_.get() + head_size, body_size_);
-  if (head_.expects_continue && body_size_ < head_.content_length) {
-    std::string bytes("HTTP/1.1 100 Continue\r\n\r\n");
-    if (!stream_.Write(bytes) || stream_.Flush() == IoStatus::kFailed) return Step::kClose;
+  const std::size_t come = std::min(input_.size() - head_size, head_.content_length);
+  head_size_ = head_size + come;
+  if (!AddToBody(std::string_view(input_).substr(head_size, come))) return Refuse(kTooManyLarge);
+  if (head_.expects_continue && come < head_.content_length) {
+    constexpr std::string_view kContinue = "HTTP/1.1 100 Continue\r\n\r\n";
+    if (stream_.Write(kContinue).bytes != kContinue.size()) return Step::kClose;
   }
   return Step::kGoOn;
 }
 
-// Makes room for more of the body: not for all that was announced, but for twice what has come, so
-// that announcing much costs the sender as much as it costs us.
-bool HttpConnection::GrowBody() {
-  const std::size_t room = std::max(HttpLimits::kSmallBodyBytes, 2 * body_size_);
-  const std::size_t size = std::min<std::size_t>(head_.content_length, room);
-  if (size > HttpLimits::kSmallBodyBytes) {
-    const std::size_t more = size - body_reserved_;
-    if (shared_.body_bytes + more > shared_.options.limits.body_bytes_in_flight_max) return false;
-    shared_.body_bytes += more;
-    body_reserved_ = size;
-    // All at once: pages that nothing is written to cost nothing, and growing would copy.
-    request_.body.reserve(head_.content_length + HttpRequest::kBodyPadding);
+// Not what was announced is counted, but what has come: so announcing much costs nobody. False:
+// there is no room for more.
+bool HttpConnection::AddToBody(std::string_view bytes) {
+  if (head_.content_length > HttpLimits::kSmallBodyBytes) {
+    const std::size_t room = shared_.options.limits.body_bytes_in_flight_max - shared_.body_bytes;
+    if (bytes.size() > room) return false;
+    shared_.body_bytes += bytes.size();
+    body_counted_ += bytes.size();
   }
-  request_.body.resize(size);
+  // All at once: pages that nothing is written to cost nothing, and growing would copy.
+  request_.body.reserve(head_.content_length + HttpRequest::kBodyPadding);
+  request_.body.append(bytes);
   return true;
 }
 
 HttpConnection::Step HttpConnection::ReadBody() {
-  const std::size_t pause = body_size_ + kBodyBytesPerTurn;
-  while (body_size_ < head_.content_length) {
-    if (body_size_ >= pause) return BehindOthers();
-    if (body_size_ == request_.body.size() && !GrowBody()) return Refuse(kTooManyLarge);
-    const IoResult got =
-        stream_.Read({request_.body.data() + body_size_, request_.body.size() - body_size_});
+  for (int reads = 0; request_.body.size() < head_.content_length; ++reads) {
+    if (reads == kReadsPerTurn) return BehindOthers();
+    const std::size_t left = head_.content_length - request_.body.size();
+    const std::span<char> piece(shared_.piece.data(), std::min(shared_.piece.size(), left));
+    const IoResult got = stream_.Read(piece);
     if (got.status == IoStatus::kWouldBlock) return Step::kWait;
     if (got.status != IoStatus::kDone) return Step::kClose;
-    body_size_ += got.bytes;
+    if (!AddToBody({piece.data(), got.bytes})) return Refuse(kTooManyLarge);
   }
-  return body_size_ > HttpLimits::kSmallBodyBytes ? EnterGate() : AnswerRequest();
+  return head_.content_length > HttpLimits::kSmallBodyBytes ? EnterGate() : AnswerRequest();
 }
 
 // ---- It is answered
@@ -334,41 +253,57 @@ void HttpConnection::LeaveGate() {
 
 HttpConnection::Step HttpConnection::AnswerRequest() {
   const HttpServerOptions& options = shared_.options;
-  ++request_count_;
   in_flight_ = true;
-  reply_.rejection.reset();
   SettleKeepAlive();
   if (shared_.in_flight.fetch_add(1) >= static_cast<std::uint64_t>(options.limits.in_flight_max)) {
-    reply_.bytes = ShortReply(503, "too many requests at once", reply_.keep_alive);
-    reply_.rejection = HttpRejection::kInFlight;
-    return Reply();
+    reply_ = Answer({503, "too many requests at once", HttpRejection::kInFlight}, head_);
+    return AfterHandler();
   }
   if (options.client_auth == ClientAuth::kRequired && !client_name_.has_value()) {
-    reply_.bytes = ShortReply(403, "client certificate is not allowed", reply_.keep_alive);
-    reply_.rejection = HttpRejection::kClientName;
-    return Reply();
+    reply_ = Answer({403, "client certificate is not allowed", HttpRejection::kClientName}, head_);
+    return AfterHandler();
   }
   request_.headers = std::move(head_.fields);
   request_.client_name = client_name_;
   request_.remote_address = address_;
-  request_.caller_proven = false;
-  return Handle(in_gate_ || options.handler_kind == HandlerKind::kBlocking, [this] {
-    const HttpDefer defer = [this](Deadline deadline, HttpContinuation at_deadline,
-                                   WhenHungUp hung_up) {
-      return Defer(deadline, std::move(at_deadline), hung_up);
-    };
-    const bool answered = shared_.router.Answer(head_, request_, defer, reply_);
-    if (answered) Forget();
-    if (!answered && TRUCE_NEVER(deferred_ == nullptr)) {
-      reply_.bytes = ShortReply(503, "internal error", reply_.keep_alive);
-      reply_.rejection = HttpRejection::kHandlerFailed;
-    }
-    return Phase::kHandled;
+  request_.defer = [this](Deadline deadline, HttpContinuation at_deadline, WhenHungUp hung_up) {
+    return Defer(deadline, std::move(at_deadline), hung_up);
+  };
+  return Handle([this] {
+    // Reading a large body takes long: another thread leads meanwhile.
+    std::optional<BlockingRegion> blocking;
+    if (in_gate_) blocking.emplace();
+    auto answer = Answer(match_, head_, request_);
+    if (!answer) return deferred_ != nullptr;
+    Forget();
+    reply_ = *std::move(answer);
+    return true;
   });
 }
 
-// Once for the handler, and for a deferred answer once more.
+// Runs `work`, which may wait: then another thread leads on return, and goes on when the work is
+// done. This one touches nothing from then on. False of it ends the connection.
+HttpConnection::Step HttpConnection::Handle(const std::function<bool()>& work) {
+  EventLoop& loop = *shared_.loop;
+  const std::uint64_t id = id_;
+  phase_ = Phase::kHandling;
+  deadline_ = Deadline::max();
+  try {
+    is_broken_ = !work();
+  } catch (const std::exception&) {  // out of memory
+    is_broken_ = true;
+  }
+  if (!loop.IsLed()) {
+    loop.Post(id, Report::kHandled);
+    return Step::kWait;
+  }
+  phase_ = Phase::kHandled;
+  return Step::kGoOn;
+}
+
+// Once for the handler, and once more for a deferred answer and for each piece.
 HttpConnection::Step HttpConnection::AfterHandler() {
+  if (is_broken_) return Step::kClose;
   // From then on it gives way to nobody.
   proven_ = proven_ || request_.caller_proven;
   DropBody();
@@ -384,123 +319,132 @@ HttpResume HttpConnection::Defer(Deadline deadline, HttpContinuation at_deadline
   Forget();
   when_hung_up_ = hung_up;
   deferred_until_ = deadline;
-  deferred_ = std::make_shared<Deferred>(id_, *shared_.loop, std::move(at_deadline));
-  return [deferred = deferred_](HttpContinuation answer) { deferred->Resume(std::move(answer)); };
+  deferred_ = std::make_shared<Deferred>();
+  deferred_->at_deadline = std::move(at_deadline);
+  deferred_->loop = shared_.loop;
+  return [deferred = deferred_, id = id_](HttpContinuation answer) {
+    const std::lock_guard lock(deferred->mutex);
+    if (deferred->loop == nullptr || deferred->answer) return;
+    deferred->answer.swap(answer);
+    deferred->loop->Post(id, Report::kNothing);
+  };
 }
 
 HttpConnection::Step HttpConnection::TakeAnswer(bool at_deadline) {
-  HttpContinuation answer = deferred_->Take(at_deadline);
+  HttpContinuation answer;
+  {
+    const std::lock_guard lock(deferred_->mutex);
+    answer.swap(deferred_->answer);
+  }
+  if (!answer && at_deadline) answer = deferred_->at_deadline;
   if (!answer) {
-    const bool leaves = when_hung_up_ == WhenHungUp::kForget && stream_.hung_up();
+    const bool leaves = when_hung_up_ == WhenHungUp::kForget && hung_up_;
     return leaves ? Step::kClose : Step::kWait;
   }
   SettleKeepAlive();
-  return Handle(false, [this, &answer] {
-    Router::Resume(answer, head_, reply_);
+  return Handle([this, &answer] {
+    reply_ = Answer(answer, head_);
     Forget();
-    return Phase::kHandled;
+    return true;
   });
 }
 
+// The connection goes on to something else. The continuations may own the object that would have
+// answered, so they end here.
 void HttpConnection::Forget() {
-  if (deferred_ != nullptr) std::exchange(deferred_, nullptr)->Abandon();
+  if (deferred_ == nullptr) return;
+  HttpContinuation answer;
+  {
+    const std::lock_guard lock(deferred_->mutex);
+    deferred_->loop = nullptr;
+    answer.swap(deferred_->answer);
+  }
+  deferred_->at_deadline = nullptr;
+  deferred_.reset();
 }
 
 // Whether another request may follow this one.
 void HttpConnection::SettleKeepAlive() {
-  close_after_reply_ = shared_.draining.load() || shared_.stopping || !head_.keep_alive;
-  reply_.keep_alive = !close_after_reply_;
+  head_.keep_alive = head_.keep_alive && !shared_.draining.load() && !shared_.stopping;
 }
 
 // ---- The reply leaves
 
-// Sends reply_: behind the replies that others are about to make, when they wait for their turn.
-// One after the other the replies find in the caches what encrypting and sending needs.
+// Sends reply_, or a piece of it, behind others that wait for their turn. One after the other the
+// replies find in the caches what encrypting and sending needs.
 HttpConnection::Step HttpConnection::Reply() {
-  // At once, not when the reply has left: others may come before that.
-  DropInput();
-  DropBody();
-  LeaveGate();
-  in_flight_ = false;
-  shared_.in_flight.fetch_sub(1);
-  if (reply_.rejection.has_value()) {
-    shared_.Count(*reply_.rejection);
-  } else {
-    shared_.requests.fetch_add(1, std::memory_order_relaxed);
+  if (std::exchange(in_flight_, false)) {
+    // At once, not when the reply has left: others may come before that.
+    shared_.in_flight.fetch_sub(1);
+    if (reply_.rejection.has_value()) {
+      shared_.Count(*reply_.rejection);
+    } else {
+      shared_.requests.fetch_add(1, std::memory_order_relaxed);
+    }
   }
-  BeginReply();
-  return shared_.loop->HasMore() ? BehindOthers() : Step::kGoOn;
-}
-
-void HttpConnection::BeginReply() {
   phase_ = Phase::kReply;
   EndAt(Now() + shared_.options.limits.write_timeout);
+  return BehindOthers();
 }
 
 HttpConnection::Step HttpConnection::Refuse(const HeadRefusal& refusal) {
+  head_ = {};
+  head_.keep_alive = false;
+  linger_after_reply_ = true;
   shared_.Count(refusal.rejection);
   DropBody();
   LeaveGate();
-  close_after_reply_ = linger_after_reply_ = true;
-  BeginReply();
-  reply_.bytes = ShortReply(refusal.status, refusal.reason, false);
-  return Step::kGoOn;
+  reply_ = Answer(refusal, head_);
+  return Reply();
 }
 
 HttpConnection::Step HttpConnection::SendReply() {
-  if (!reply_.bytes.empty()) {
-    if (!stream_.Write(reply_.bytes)) return Step::kClose;
-    if (close_after_reply_ && reply_.pieces == nullptr) stream_.Close();
+  while (sent_ < reply_.bytes.size()) {
+    const IoResult sent = stream_.Write(std::string_view(reply_.bytes).substr(sent_));
+    if (sent.status == IoStatus::kWouldBlock) return Step::kWait;
+    if (sent.status != IoStatus::kDone) return Step::kClose;
+    sent_ += sent.bytes;
   }
-  const IoStatus sent = stream_.Flush();
-  if (sent == IoStatus::kWouldBlock) return Step::kWait;
-  if (sent != IoStatus::kDone) return Step::kClose;
+  sent_ = 0;
   if (reply_.pieces != nullptr) return TakeNextPiece();
-  request_.query.clear();
-  request_.headers.clear();
-  stream_.Shrink(kIdleBufferBytesMax);
-  if (reply_.bytes.capacity() > kIdleBufferBytesMax) GiveBack(reply_.bytes);
+  GiveBack(reply_.bytes);
   if (linger_after_reply_) {
-    stream_.ShutDownWriting();
+    stream_.EndWriting();
     phase_ = Phase::kLinger;
     EndAt(Now() + kLingerTime);
     return Step::kGoOn;
   }
-  if (close_after_reply_) return Step::kClose;
+  if (!head_.keep_alive) return Step::kClose;
+  // Where the request ended, the next one may begin.
+  input_.erase(0, head_size_);
+  input_.shrink_to_fit();
+  head_size_ = 0;
+  was_answered_ = true;
+  since_ = Now();
   EnterIdle();
-  return input_size_ == 0 ? Step::kGoOn : BehindOthers();
+  return input_.empty() ? Step::kGoOn : BehindOthers();
 }
 
-// Each piece has the time of a whole reply, and others come between two of them.
+// Each piece has the time of a whole reply.
 HttpConnection::Step HttpConnection::TakeNextPiece() {
-  return Handle(false, [this] {
+  return Handle([this] {
     std::optional<std::string> piece = reply_.pieces->Next();
-    is_broken_ = !piece || piece->empty() || piece->size() > reply_.pieces_left;
-    if (is_broken_) return Phase::kPiece;
+    if (!piece || piece->empty() || piece->size() > reply_.pieces_left) return false;
     reply_.pieces_left -= piece->size();
     if (reply_.pieces_left == 0) reply_.pieces.reset();
     reply_.bytes = *std::move(piece);
-    return Phase::kPiece;
+    return true;
   });
-}
-
-// Where the request ended, the next one may begin.
-void HttpConnection::DropInput() {
-  std::memmove(input_.get(), input_.get() + head_size_, input_size_ - head_size_);
-  input_size_ -= head_size_;
-  head_size_ = scanned_ = 0;
-  if (input_size_ == 0) shared_.spare_input = std::move(input_);
 }
 
 void HttpConnection::DropBody() {
   GiveBack(request_.body);
-  shared_.body_bytes -= body_reserved_;
-  body_reserved_ = body_size_ = 0;
+  shared_.body_bytes -= std::exchange(body_counted_, 0);
 }
 
 HttpConnection::Step HttpConnection::Linger() {
-  for (int i = 0; i < kLingerReadsMax; ++i) {
-    const IoResult got = stream_.ReadRaw({input_.get(), shared_.options.limits.head_bytes_max});
+  for (int i = 0; i < kReadsPerTurn; ++i) {
+    const IoResult got = stream_.Read(shared_.piece);
     if (got.status == IoStatus::kWouldBlock) return Step::kWait;
     if (got.status != IoStatus::kDone) return Step::kClose;
   }

@@ -9,8 +9,8 @@
 #include <functional>
 #include <memory>
 #include <optional>
-#include <span>
 #include <string>
+#include <string_view>
 
 #include "registry/base/clock.h"
 #include "webhook/http/event_loop.h"
@@ -39,10 +39,10 @@ struct HttpShared {
   std::atomic<std::uint64_t> in_flight = 0;
   std::array<std::atomic<std::uint64_t>, kHttpRejectionCount> rejections{};
 
-  std::size_t body_bytes = 0;                 // of bodies over HttpLimits::kSmallBodyBytes
+  std::array<char, 16 * 1024> piece{};        // for one read; a TLS record has no more
+  std::size_t body_bytes = 0;                 // arrived, of bodies over kSmallBodyBytes
   int large_inside = 0;                       // such bodies inside handlers
   std::deque<HttpConnection*> large_waiting;  // for a place there
-  std::unique_ptr<char[]> spare_input;        // HttpLimits::head_bytes_max bytes, or null
 
   void Count(HttpRejection rejection) {
     rejections[static_cast<std::size_t>(rejection)].fetch_add(1, std::memory_order_relaxed);
@@ -81,8 +81,7 @@ class HttpConnection final {
   bool has_request() const { return phase_ > Phase::kIdle && phase_ < Phase::kLinger; }
 
   Precedence precedence() const;
-  Deadline since() const { return since_; }  // its precedence, or its first request's wait
-  bool HasInput() const { return stream_.HasInput(); }
+  Deadline since() const { return since_; }  // when it was accepted, or answered last
 
  private:
   enum class Phase : std::uint8_t {
@@ -94,7 +93,6 @@ class HttpConnection final {
     kHandling,  // a handler, or who answers later, is at work, perhaps without the lead
     kHandled,   // it has answered, or deferred
     kDeferred,  // the answer comes later
-    kPiece,     // one more piece of the body is there
     kReply,
     kLinger,
   };
@@ -108,6 +106,7 @@ class HttpConnection final {
   Step ReadBody();
   Step EnterGate();
   Step AnswerRequest();
+  Step Handle(const std::function<bool()>& work);
   Step AfterHandler();
   Step TakeAnswer(bool at_deadline);
   Step Reply();
@@ -115,54 +114,48 @@ class HttpConnection final {
   Step TakeNextPiece();
   Step Linger();
   Step Refuse(const HeadRefusal& refusal);
-  Step Handle(bool waits, const std::function<Phase()>& work);
+  Step BehindOthers();
 
   HttpResume Defer(Deadline deadline, HttpContinuation at_deadline, WhenHungUp hung_up);
-  bool Queue(std::string& bytes);
   void BeginRequest();
-  bool GrowBody();
-  void DropInput();
+  bool AddToBody(std::string_view bytes);
   void DropBody();
   void LeaveGate();
   void Forget();
   void EnterIdle();
   void SettleKeepAlive();
-  void BeginReply();
   void EndAt(Deadline time);
-  Step BehindOthers();
 
-  class Deferred;
+  struct Deferred;
 
   const std::uint64_t id_;
   HttpShared& shared_;
   const std::string address_;
   Phase phase_ = Phase::kIdle;
-  Phase after_ = Phase::kIdle;  // of kHandling
-  bool is_broken_ = false;      // the handler's call ran out of memory
+  bool hung_up_ = false;
   bool proven_ = false;
+  bool was_answered_ = false;
   Deadline deadline_;
-  Deadline since_;  // of precedence()
+  Deadline since_;
 
   HttpStream stream_;
   std::optional<std::string> client_name_;
 
-  std::unique_ptr<char[]> input_;  // head_bytes_max bytes; null while nothing has come
-  std::size_t input_size_ = 0;
-  std::size_t scanned_ = 0;    // bytes of input_ known not to hold the head's end
-  std::size_t head_size_ = 0;  // bytes of input_ that belong to the request at hand
+  std::string input_;          // from the request's first byte on, but for most of its body
+  std::size_t head_size_ = 0;  // bytes of it that belong to the request at hand
   RequestHead head_;
+  Router::Match match_;
   HttpRequest request_;
-  std::uint64_t request_count_ = 0;
-  std::size_t body_size_ = 0;      // bytes of request_.body received
-  std::size_t body_reserved_ = 0;  // bytes counted in shared_.body_bytes
-  bool in_gate_ = false;           // counted in shared_.large_inside
-  bool in_flight_ = false;         // counted in shared_.in_flight
+  std::size_t body_counted_ = 0;  // bytes of it in shared_.body_bytes
+  bool in_gate_ = false;          // counted in shared_.large_inside
+  bool in_flight_ = false;        // counted in shared_.in_flight
 
+  bool is_broken_ = false;  // a handler's call ran out of memory, or a piece does not fit
   std::shared_ptr<Deferred> deferred_;
   Deadline deferred_until_;                        // while there is a deferred_
   WhenHungUp when_hung_up_ = WhenHungUp::kAnswer;  // likewise
   WrittenReply reply_;
-  bool close_after_reply_ = false;
+  std::size_t sent_ = 0;  // bytes of reply_.bytes
   bool linger_after_reply_ = false;
 };
 

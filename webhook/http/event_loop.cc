@@ -1,9 +1,10 @@
 #include "webhook/http/event_loop.h"
 
 #include <pthread.h>
+#include <sys/epoll.h>
 #include <sys/eventfd.h>
 
-#include <algorithm>
+#include <array>
 #include <cerrno>
 #include <chrono>
 #include <system_error>
@@ -12,11 +13,10 @@
 namespace truce {
 namespace {
 
-// Posted events that are taken before somebody polls again: as many as a batch leads to, one for
-// each event and one for its reply.
-constexpr int kTakenMax = 64;
-constexpr std::size_t kThreadNameBytesMax = 15;  // of the kernel
-constexpr std::uint64_t kWakeId = 0;
+// Events that are taken from one poll, and those that are called before the next one: as many as
+// that leads to, one for each event and one for its reply.
+constexpr int kBatchMax = 32;
+constexpr int kTakenMax = 2 * kBatchMax;
 
 thread_local const EventLoop* led_by_thread = nullptr;
 
@@ -37,11 +37,10 @@ Report ReportOf(std::uint32_t events) {
 
 }  // namespace
 
-EventLoop::EventLoop(std::string name, int threads_max, OnEvent on_event, OnTime on_time)
+EventLoop::EventLoop(std::string name, int threads_max, OnEvent on_event)
     : name_(std::move(name)),
       threads_max_(static_cast<std::size_t>(threads_max)),
       on_event_(std::move(on_event)),
-      on_time_(std::move(on_time)),
       observer_([this](bool enters) {
         if (enters && IsLed()) HandOver();
       }),
@@ -53,11 +52,10 @@ EventLoop::EventLoop(std::string name, int threads_max, OnEvent on_event, OnTime
       })) {}
 
 Result<std::unique_ptr<EventLoop>> EventLoop::Start(std::string name, int threads_max,
-                                                    OnEvent on_event, OnTime on_time) {
-  std::unique_ptr<EventLoop> loop(
-      new EventLoop(std::move(name), threads_max, std::move(on_event), std::move(on_time)));
+                                                    OnEvent on_event) {
+  std::unique_ptr<EventLoop> loop(new EventLoop(std::move(name), threads_max, std::move(on_event)));
   // Edge-triggered: each write is reported, and nobody need read.
-  if (!loop->Watch(loop->wake_->get(), kWakeId)) {
+  if (!loop->Watch(loop->wake_->get(), kTimeId)) {
     return Error{ErrorCode::kUnavailable,
                  "set up polling: " + std::generic_category().message(errno)};
   }
@@ -113,7 +111,7 @@ bool EventLoop::AddThread() {
 }
 
 void EventLoop::Run() {
-  ::pthread_setname_np(::pthread_self(), name_.substr(0, kThreadNameBytesMax).c_str());
+  ::pthread_setname_np(::pthread_self(), name_.c_str());
   ObserveBlocking(&observer_);
   std::unique_lock lock(mutex_);
   for (;;) {
@@ -145,23 +143,16 @@ void EventLoop::HandOver() noexcept {
 
 // Makes one call, or polls. False when the loop stops.
 bool EventLoop::Turn() {
-  if (next_ < count_) {
-    const epoll_event& event = events_[static_cast<std::size_t>(next_++)];
-    if (event.data.u64 != kWakeId) on_event_(event.data.u64, ReportOf(event.events));
-    return true;
-  }
-  if (!ready_.empty() && taken_ < kTakenMax) {
-    ++taken_;
-    const Event event = ready_.front();
-    ready_.pop_front();
-    on_event_(event.id, event.report);
-    return true;
-  }
-  taken_ = 0;
-  return Poll();
+  if (ready_.empty() || taken_ == kTakenMax) return Poll();
+  ++taken_;
+  const Event event = ready_.front();
+  ready_.pop_front();
+  on_event_(event.id, event.report);
+  return true;
 }
 
 bool EventLoop::Poll() {
+  taken_ = 0;
   {
     const std::lock_guard lock(mutex_);
     if (stopping_) return false;
@@ -170,13 +161,16 @@ bool EventLoop::Poll() {
     asleep_.store(ready_.empty());  // under the lock: a later post sees it
   }
   const int timeout = ready_.empty() ? MillisecondsUntil(wake_at_) : 0;
-  count_ = std::max(0, ::epoll_wait(epoll_.get(), events_.data(), kBatchMax, timeout));
-  next_ = 0;
+  std::array<epoll_event, kBatchMax> events{};
+  const int count = ::epoll_wait(epoll_.get(), events.data(), kBatchMax, timeout);
   asleep_.store(false);
-  if (wake_at_ == Deadline::max()) return true;
-  if (const Deadline now = std::chrono::steady_clock::now(); now >= wake_at_) {
+  for (int i = 0; i < count; ++i) {
+    const epoll_event& event = events[static_cast<std::size_t>(i)];
+    if (event.data.u64 != kTimeId) ready_.push_back({event.data.u64, ReportOf(event.events)});
+  }
+  if (wake_at_ != Deadline::max() && wake_at_ <= std::chrono::steady_clock::now()) {
     wake_at_ = Deadline::max();
-    on_time_(now);
+    Again(kTimeId);
   }
   return true;
 }

@@ -39,13 +39,13 @@ std::string RequestIdOf(const HttpRequest& request) {
 
 std::vector<HttpRoute> WithRequestIds(std::vector<HttpRoute> routes) {
   for (HttpRoute& route : routes) {
-    if (!route.handler) continue;
     route.handler = [handler = std::move(route.handler)](HttpRequest& request) {
-      HttpResponse response = handler(request);
+      auto response = handler(request);
+      if (!response) return response;
       const bool has_one =
-          std::any_of(response.headers.begin(), response.headers.end(),
+          std::any_of(response->headers.begin(), response->headers.end(),
                       [](const auto& field) { return field.first == kRequestIdField; });
-      if (!has_one) response.headers.emplace_back(kRequestIdField, RequestIdOf(request));
+      if (!has_one) response->headers.emplace_back(kRequestIdField, RequestIdOf(request));
       return response;
     };
   }

@@ -27,34 +27,6 @@ struct HttpField {
   bool operator==(const HttpField&) const = default;
 };
 
-// A whole request: head and body have arrived and were checked (DESIGN.md, "Bad requests").
-// Belongs to one handler call: views in it end with that call. External synchronization.
-struct HttpRequest {
-  std::string method;  // upper-case; one of the methods of RFC 9110, or PATCH
-  std::string path;    // percent-decoded, without query; begins with '/'
-  std::vector<std::pair<std::string, std::string>> query;  // decoded; equal names in their order
-  std::vector<HttpField> headers;                          // in order of arrival
-  // The body may be moved away. Its capacity exceeds its size by at least kBodyPadding bytes, so a
-  // parser that reads past the end (simdjson) needs no copy.
-  std::string body;
-  // The name by which a verified client certificate was allowed (a DNS or URI name of the SAN, or
-  // the common name); nothing when the client showed none or none of its names is allowed.
-  std::optional<std::string> client_name;
-  std::string remote_address;  // "192.0.2.7", "2001:db8::7"; "unix" on a Unix socket
-  // Set by handlers to whom the caller has shown the right secret or token: its connection gives
-  // way to no other from then on.
-  bool caller_proven = false;
-  Deadline arrival{};   // when the first byte of the request was read
-  Deadline deadline{};  // when the answer is worthless: arrival + HttpLimits::handler_timeout
-
-  static constexpr size_t kBodyPadding = 64;  // SIMDJSON_PADDING
-
-  // The value of the first field of that (lower-case) name, or an empty view.
-  std::string_view Header(std::string_view name) const;
-  // The value of the first query parameter of that name, or nothing.
-  std::optional<std::string_view> Query(std::string_view name) const;
-};
-
 // A body that is sent piece by piece, for what is too large for memory. One thread at a time.
 class HttpBody {
  public:
@@ -79,10 +51,6 @@ struct HttpResponse {
   bool operator==(const HttpResponse&) const = default;
 };
 
-// Answers one request. Called by several threads at once; may block (see blocking.h in
-// registry/base). An exception becomes 503 with Retry-After: 1, and its text is not sent.
-using HttpHandler = std::function<HttpResponse(HttpRequest&)>;
-
 // The work that is left for an answer.
 using HttpContinuation = std::function<HttpResponse()>;
 
@@ -97,15 +65,45 @@ enum class WhenHungUp {
   kForget,  // the connection ends at once
 };
 
-// Offered to handlers that may answer later, for the time of the call: at most once. Of
-// `at_deadline` and the continuation that the result gets exactly one is called, after the handler
-// has returned; none when the connection ends before. Exceptions: as of handlers.
+// Leaves the answer of a request for later, at most once. Of `at_deadline` and the continuation
+// that the result gets exactly one is called, after the handler has returned; none when the
+// connection ends before. Exceptions: as of handlers.
 using HttpDefer =
     std::function<HttpResume(Deadline deadline, HttpContinuation at_deadline, WhenHungUp hung_up)>;
 
-// As HttpHandler, and may leave the answer for later: it then returns nothing, having deferred.
-using HttpDeferringHandler =
-    std::function<std::optional<HttpResponse>(HttpRequest&, const HttpDefer&)>;
+// A whole request: head and body have arrived and were checked (DESIGN.md, "Bad requests").
+// Belongs to one handler call: views in it end with that call. External synchronization.
+struct HttpRequest {
+  std::string method;  // upper-case; one of the methods of RFC 9110, or PATCH
+  std::string path;    // percent-decoded, without query; begins with '/'
+  std::vector<std::pair<std::string, std::string>> query;  // decoded; equal names in their order
+  std::vector<HttpField> headers;                          // in order of arrival
+  // The body may be moved away. Its capacity exceeds its size by at least kBodyPadding bytes, so a
+  // parser that reads past the end (simdjson) needs no copy.
+  std::string body;
+  // The name by which a verified client certificate was allowed (a DNS or URI name of the SAN, or
+  // the common name); nothing when the client showed none or none of its names is allowed.
+  std::optional<std::string> client_name;
+  std::string remote_address;  // "192.0.2.7", "2001:db8::7"; "unix" on a Unix socket
+  // Set by handlers to whom the caller has shown the right secret or token: its connection gives
+  // way to no other from then on.
+  bool caller_proven = false;
+  Deadline arrival{};   // when the first byte of the request was read
+  Deadline deadline{};  // when the answer is worthless: arrival + HttpLimits::handler_timeout
+  HttpDefer defer;      // for the time of the call
+
+  static constexpr size_t kBodyPadding = 64;  // SIMDJSON_PADDING
+
+  // The value of the first field of that (lower-case) name, or an empty view.
+  std::string_view Header(std::string_view name) const;
+  // The value of the first query parameter of that name, or nothing.
+  std::optional<std::string_view> Query(std::string_view name) const;
+};
+
+// Answers one request; or nothing, having deferred the answer. Called by several threads at once;
+// computes, and marks its waits by a BlockingRegion (registry/base/threads.h). An exception becomes
+// 503 with Retry-After: 1, and its text is not sent.
+using HttpHandler = std::function<std::optional<HttpResponse>(HttpRequest&)>;
 
 enum class RouteMatch {
   kExact,   // the path is `path`
@@ -121,7 +119,6 @@ struct HttpRoute {
   // When set, a request whose Content-Type is not this media type (parameters ignored) is 415.
   std::string media_type;
   HttpHandler handler;
-  HttpDeferringHandler deferring = {};  // instead of `handler`
   // Body bytes; beyond: 413, refused from the header. 0: the listener's limit, which holds anyway.
   size_t body_bytes_max = 0;
 };
@@ -129,7 +126,7 @@ struct HttpRoute {
 // X-Request-Id of an answer: the caller's own, when it fits in a header and a log, at most 64
 // letters, digits, '-', '_' and '.'; else a fresh one.
 std::string RequestIdOf(const HttpRequest& request);
-// The routes with that field in each answer that has none yet. Deferring ones stay as they are.
+// The routes with that field in each answer that has none yet and is not deferred.
 std::vector<HttpRoute> WithRequestIds(std::vector<HttpRoute> routes);
 
 // The answer to a request that no route takes (404, 405, 415), as application/problem+json, in the

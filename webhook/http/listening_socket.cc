@@ -73,9 +73,7 @@ int BindAndListen(int descriptor, const addrinfo& target, bool all_addresses) {
   if (target.ai_family == AF_INET6) {
     SetOption(descriptor, IPPROTO_IPV6, IPV6_V6ONLY, all_addresses ? 0 : 1);
   }
-  // Accepted sockets inherit these two: replies leave at once, and dead peers are noticed.
-  SetOption(descriptor, IPPROTO_TCP, TCP_NODELAY, 1);
-  SetOption(descriptor, SOL_SOCKET, SO_KEEPALIVE, 1);
+  SetOption(descriptor, IPPROTO_TCP, TCP_NODELAY, 1);  // accepted sockets inherit it
   if (::bind(descriptor, target.ai_addr, target.ai_addrlen) != 0) return errno;
   if (::listen(descriptor, kBacklog) != 0) return errno;
   return 0;
@@ -156,7 +154,6 @@ Result<std::unique_ptr<ListeningSocket>> OpenUnix(std::string_view path) {
   }
   if (bound != 0) return SystemError(shown, errno);
   auto socket = Made(made.Release(), 0, std::string(path));
-  if (::chmod(address.sun_path, 0600) != 0) return SystemError(shown, errno);
   if (::listen(socket->descriptor.get(), kBacklog) != 0) return SystemError(shown, errno);
   return socket;
 }
@@ -175,9 +172,8 @@ ListeningSocket::~ListeningSocket() {
 std::string AddressText(const sockaddr_storage& address) {
   std::array<char, NI_MAXHOST> text{};
   const auto* generic = reinterpret_cast<const sockaddr*>(&address);
-  const socklen_t size = address.ss_family == AF_INET ? sizeof(sockaddr_in) : sizeof(sockaddr_in6);
-  if (address.ss_family == AF_UNIX ||
-      ::getnameinfo(generic, size, text.data(), text.size(), nullptr, 0, NI_NUMERICHOST) != 0) {
+  if (address.ss_family == AF_UNIX || ::getnameinfo(generic, sizeof address, text.data(),
+                                                    text.size(), nullptr, 0, NI_NUMERICHOST) != 0) {
     return "unix";
   }
   std::string_view shown(text.data());

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <optional>
 
 #include "registry/base/text.h"
 
@@ -11,32 +10,9 @@ namespace {
 
 using Refusal = std::optional<HeadRefusal>;
 
-constexpr std::string_view kTokenMarks = "!#$%&'*+-.^_`|~";
+constexpr ByteSet kToken = AlnumAnd("!#$%&'*+-.^_`|~");
 constexpr size_t kContentLengthDigitsMax = 18;  // always fits 64 bits
-constexpr size_t kChunkSizeDigitsMax = 8;
 constexpr size_t kMethodBytesMax = 16;  // longer than any registered method that a web server meets
-
-constexpr size_t Index(char c) { return static_cast<unsigned char>(c); }
-
-constexpr std::array<bool, 256> kIsToken = [] {
-  std::array<bool, 256> table{};
-  for (size_t i = 0; i < 128; ++i) {
-    const char c = static_cast<char>(i);
-    table[i] = IsDigit(c) || IsUpper(c) || IsLower(c) || kTokenMarks.find(c) != kTokenMarks.npos;
-  }
-  return table;
-}();
-
-// field-value: visible characters, blanks, and bytes over 127 (obs-text).
-constexpr std::array<bool, 256> kIsValue = [] {
-  std::array<bool, 256> table{};
-  for (size_t i = 0; i < 256; ++i) table[i] = (i >= 0x20 && i != 0x7f) || i == '\t';
-  return table;
-}();
-
-bool AreAll(const std::array<bool, 256>& table, std::string_view text) {
-  return std::all_of(text.begin(), text.end(), [&](char c) { return table[Index(c)]; });
-}
 
 constexpr HeadRefusal Bad(std::string_view reason) {
   return {400, reason, HttpRejection::kBadRequest};
@@ -65,10 +41,8 @@ bool IsKnownMethod(std::string_view method) {
 
 Refusal CheckTarget(std::string_view target) {
   if (target.empty() || target.front() != '/') return Bad("request target is not a path");
-  for (char c : target) {
-    if (c <= 0x20 || c >= 0x7f || c == '#') return Bad("malformed request target");
-  }
-  if (HasBadEscape(target, true)) return Bad("malformed request target");
+  const bool is_plain = IsAllVisible(target) && target.find('#') == target.npos;
+  if (!is_plain || HasBadEscape(target, true)) return Bad("malformed request target");
   return std::nullopt;
 }
 
@@ -130,30 +104,18 @@ Refusal ReadFields(std::span<char> block, const HttpLimits& limits, RequestHead&
 
 void ReadConnection(std::string_view value, RequestHead& head) {
   while (!value.empty()) {
-    const size_t comma = std::min(value.find(','), value.size());
-    const std::string_view option = Trimmed(value.substr(0, comma));
+    const std::string_view option = Trimmed(TakeUntil(value, ','));
     if (EqualsIgnoringCase(option, "close")) head.keep_alive = false;
     if (head.minor_version_0 && EqualsIgnoringCase(option, "keep-alive")) head.keep_alive = true;
-    value.remove_prefix(std::min(comma + 1, value.size()));
   }
 }
 
-// A chunked body has no length that could be checked before it is read, so it is refused: 411, or
-// 400 when even its first chunk size, if it came along, is none (1 to 8 hexadecimal digits).
-HeadRefusal RefuseTransferEncoding(std::string_view value, bool has_length, bool minor_version_0,
-                                   std::string_view after) {
+// A chunked body has no length that could be checked before it is read, so it is refused.
+HeadRefusal RefuseTransferEncoding(std::string_view value, bool has_length, bool minor_version_0) {
   if (has_length) return Bad("both Content-Length and Transfer-Encoding");
   if (minor_version_0) return Bad("Transfer-Encoding in HTTP/1.0");
   if (!EqualsIgnoringCase(value, "chunked")) {
     return {501, "transfer coding not implemented", HttpRejection::kBadRequest};
-  }
-  const size_t end = after.find('\n');
-  if (end != after.npos) {
-    std::string_view size = after.substr(0, std::min(end, after.find(';')));
-    if (!size.empty() && size.back() == '\r') size.remove_suffix(1);
-    const bool hex = std::all_of(size.begin(), size.end(), IsHexDigit);
-    if (size.empty() || size.size() > kChunkSizeDigitsMax || !hex)
-      return Bad("malformed chunk size");
   }
   return {411, "Content-Length is required", HttpRejection::kBadRequest};
 }
@@ -184,8 +146,7 @@ Refusal CollectFraming(RequestHead& head, Framing& framing) {
 }
 
 Refusal ReadContentLength(std::string_view value, uint64_t& length) {
-  const bool digits = std::all_of(value.begin(), value.end(), IsDigit);
-  if (value.empty() || !digits) return Bad("malformed Content-Length");
+  if (value.empty() || !AllDigits(value)) return Bad("malformed Content-Length");
   while (value.size() > 1 && value.front() == '0') value.remove_prefix(1);
   if (value.size() > kContentLengthDigitsMax) {
     return HeadRefusal{413, "body too large", HttpRejection::kBodyTooLarge};
@@ -195,12 +156,11 @@ Refusal ReadContentLength(std::string_view value, uint64_t& length) {
   return std::nullopt;
 }
 
-Refusal CheckFraming(const Framing& framing, std::string_view after, const HttpLimits& limits,
-                     RequestHead& head) {
+Refusal CheckFraming(const Framing& framing, const HttpLimits& limits, RequestHead& head) {
   if (!framing.host.has_value() && !head.minor_version_0) return Bad("Host is required");
   if (framing.transfer_encoding.has_value()) {
     return RefuseTransferEncoding(*framing.transfer_encoding, framing.content_length.has_value(),
-                                  head.minor_version_0, after);
+                                  head.minor_version_0);
   }
   if (framing.content_length.has_value()) {
     if (const Refusal refusal = ReadContentLength(*framing.content_length, head.content_length)) {
@@ -223,18 +183,15 @@ Refusal CheckFraming(const Framing& framing, std::string_view after, const HttpL
 
 }  // namespace
 
-bool IsFieldName(std::string_view text) { return !text.empty() && AreAll(kIsToken, text); }
+bool IsFieldName(std::string_view text) { return !TakeBytes(kToken, text).empty() && text.empty(); }
 
-bool IsFieldValue(std::string_view text) { return AreAll(kIsValue, text) && Trimmed(text) == text; }
-
-size_t FindHeadEnd(std::string_view data, size_t scanned) {
-  // The end may straddle what was scanned before: three of its four bytes.
-  const size_t end = data.find("\r\n\r\n", scanned < 3 ? 0 : scanned - 3);
-  return end == data.npos ? kNoHeadEnd : end + 4;
+bool IsFieldValue(std::string_view text) {
+  const bool has_control =
+      std::any_of(text.begin(), text.end(), [](char c) { return IsControl(c) && c != '\t'; });
+  return !has_control && Trimmed(text) == text;
 }
 
-std::variant<std::monostate, HeadRefusal> CheckPartialHead(std::string_view data,
-                                                           const HttpLimits& limits) {
+Refusal CheckPartialHead(std::string_view data, const HttpLimits& limits) {
   if (data.size() >= limits.head_bytes_max) {
     return HeadRefusal{431, "header block too large", HttpRejection::kBadRequest};
   }
@@ -245,25 +202,23 @@ std::variant<std::monostate, HeadRefusal> CheckPartialHead(std::string_view data
   if (end > kMethodBytesMax || !IsFieldName(data.substr(0, end))) {
     return Bad("malformed request line");
   }
-  return {};
+  return std::nullopt;
 }
 
-std::variant<RequestHead, HeadRefusal> ParseHead(std::span<char> data, size_t head_size,
-                                                 const HttpLimits& limits) {
-  if (head_size > limits.head_bytes_max) {
+std::variant<RequestHead, HeadRefusal> ParseHead(std::span<char> data, const HttpLimits& limits) {
+  if (data.size() > limits.head_bytes_max) {
     return HeadRefusal{431, "header block too large", HttpRejection::kBadRequest};
   }
-  const std::string_view text(data.data(), head_size);
+  const std::string_view text(data.data(), data.size());
   RequestHead head;
   const size_t line_end = text.find("\r\n");
   if (const Refusal refusal = ReadRequestLine(text.substr(0, line_end), head)) return *refusal;
   // From after the request line to before the empty line.
-  const std::span<char> block = data.subspan(line_end + 2, head_size - line_end - 4);
+  const std::span<char> block = data.subspan(line_end + 2, data.size() - line_end - 4);
   if (const Refusal refusal = ReadFields(block, limits, head)) return *refusal;
   Framing framing;
   if (const Refusal refusal = CollectFraming(head, framing)) return *refusal;
-  const std::string_view after(data.data() + head_size, data.size() - head_size);
-  if (const Refusal refusal = CheckFraming(framing, after, limits, head)) return *refusal;
+  if (const Refusal refusal = CheckFraming(framing, limits, head)) return *refusal;
   return head;
 }
 

@@ -8,6 +8,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string_view>
 #include <variant>
@@ -24,7 +25,7 @@ struct RequestHead {
   std::vector<HttpField> fields;  // names lower-cased in place
   uint64_t content_length = 0;
   bool minor_version_0 = false;  // HTTP/1.0
-  bool keep_alive = true;
+  bool keep_alive = true;        // whether another request may follow
   bool expects_continue = false;
 };
 
@@ -42,22 +43,13 @@ struct HeadRefusal {
 bool IsFieldName(std::string_view text);
 bool IsFieldValue(std::string_view text);
 
-inline constexpr size_t kNoHeadEnd = static_cast<size_t>(-1);
-
-// The length of the head (with its empty line) that `data` begins with, or kNoHeadEnd. The first
-// `scanned` bytes are known not to hold its end.
-size_t FindHeadEnd(std::string_view data, size_t scanned);
-
 // The fault of a head that is not complete yet, so that nobody need wait for its end: too long, or
 // begun with something that is not a request line.
-std::variant<std::monostate, HeadRefusal> CheckPartialHead(std::string_view data,
-                                                           const HttpLimits& limits);
+std::optional<HeadRefusal> CheckPartialHead(std::string_view data, const HttpLimits& limits);
 
-// Reads the head of `head_size` bytes at the start of `data`; the bytes behind it came with it and
-// are looked at for a chunk size only. Lower-cases field names in `data`, and returns views into
-// it.
-std::variant<RequestHead, HeadRefusal> ParseHead(std::span<char> data, size_t head_size,
-                                                 const HttpLimits& limits);
+// Reads a whole head, the empty line at its end included. Lower-cases field names in `data`, and
+// returns views into it.
+std::variant<RequestHead, HeadRefusal> ParseHead(std::span<char> data, const HttpLimits& limits);
 
 }  // namespace truce
 

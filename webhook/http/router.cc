@@ -3,7 +3,6 @@
 #include <httplib.h>
 
 #include <algorithm>
-#include <limits>
 #include <tuple>
 #include <utility>
 
@@ -11,8 +10,6 @@
 
 namespace truce {
 namespace {
-
-constexpr std::size_t kTargetBytesMax = 8192;
 
 bool MatchesPath(const HttpRoute& route, std::string_view path) {
   if (route.match == RouteMatch::kExact) return path == route.path;
@@ -28,53 +25,19 @@ void Append(std::string& list, std::string_view method) {
   list += method;
 }
 
-// Whether `content_type` is the media type `wanted` (lower-case), whatever its parameters.
-bool HasMediaType(std::string_view content_type, std::string_view wanted) {
-  std::string_view type = content_type.substr(0, content_type.find(';'));
-  while (!type.empty() && (type.back() == ' ' || type.back() == '\t')) type.remove_suffix(1);
-  return std::equal(type.begin(), type.end(), wanted.begin(), wanted.end(),
-                    [](char a, char b) { return Lower(a) == b; });
-}
-
 // The documentation of the listeners tells their paths.
 constexpr std::string_view kPathRemedy =
     "check the path and the port; /openapi.yaml of the API's port lists its paths";
 
-// A plain reply for requests that no handler answers.
-HttpResponse Refuse(WrittenReply& reply, HttpRejection rejection, HttpResponse response) {
-  reply.rejection = rejection;
-  return response;
-}
-
-HttpResponse NotFound(WrittenReply& reply, const std::string& allow) {
-  if (allow.empty()) {
-    return Refuse(reply, HttpRejection::kNotFound,
-                  RouteProblem(404, "nothing is at this path", kPathRemedy));
-  }
-  HttpResponse response = RouteProblem(405, "this path does not take the method", "use " + allow);
-  response.headers.emplace_back("Allow", allow);
-  return Refuse(reply, HttpRejection::kNotFound, std::move(response));
-}
-
-std::string_view TargetOf(const RequestHead& head) {
-  const std::size_t begin = head.method.size() + 1;
-  return head.line.substr(begin, head.line.rfind(' ') - begin);
-}
-
 // Splits the target into path and query, and decodes them.
 void ReadTarget(std::string_view target, HttpRequest& request) {
-  const std::size_t mark = std::min(target.find('?'), target.size());
-  request.path = httplib::decode_path_component(std::string(target.substr(0, mark)));
-  for (std::size_t begin = mark + 1; begin < target.size();) {
-    const std::size_t end = std::min(target.find('&', begin), target.size());
-    const std::string_view parameter = target.substr(begin, end - begin);
-    begin = end + 1;
-    const std::size_t equals = std::min(parameter.find('='), parameter.size());
-    if (equals == 0) continue;
-    const std::string_view value = parameter.substr(std::min(equals + 1, parameter.size()));
-    request.query.emplace_back(
-        httplib::decode_query_component(std::string(parameter.substr(0, equals))),
-        httplib::decode_query_component(std::string(value)));
+  request.path = httplib::decode_path_component(std::string(TakeUntil(target, '?')));
+  while (!target.empty()) {
+    std::string_view value = TakeUntil(target, '&');
+    const std::string name(TakeUntil(value, '='));
+    if (name.empty()) continue;
+    request.query.emplace_back(httplib::decode_query_component(name),
+                               httplib::decode_query_component(std::string(value)));
   }
 }
 
@@ -82,10 +45,11 @@ void AppendField(std::string_view name, std::string_view value, std::string& out
   out.append(name).append(": ").append(value).append("\r\n");
 }
 
-void AppendReply(const HttpResponse& response, const RequestHead& head, WrittenReply& reply) {
+WrittenReply Written(const HttpResponse& response, const RequestHead& head) {
+  WrittenReply reply;
   std::string& out = reply.bytes;
   constexpr std::size_t kUsualHeadBytes = 256;
-  out.reserve(out.size() + kUsualHeadBytes + response.body.size());
+  out.reserve(kUsualHeadBytes + response.body.size());
   out.append("HTTP/1.1 ").append(std::to_string(response.status)).append(" ");
   out.append(httplib::status_message(response.status)).append("\r\n");
   for (const auto& [name, value] : response.headers) {
@@ -96,29 +60,52 @@ void AppendReply(const HttpResponse& response, const RequestHead& head, WrittenR
   const bool is_pieces = response.pieces != nullptr;
   const std::uint64_t size = is_pieces ? response.pieces->size() : response.body.size();
   AppendField("Content-Length", std::to_string(size), out);
-  if (!reply.keep_alive) AppendField("Connection", "close", out);
-  if (reply.keep_alive && head.minor_version_0) AppendField("Connection", "keep-alive", out);
+  if (!head.keep_alive) AppendField("Connection", "close", out);
+  if (head.keep_alive && head.minor_version_0) AppendField("Connection", "keep-alive", out);
   out.append("\r\n");
-  if (head.method == "HEAD") return;
+  if (head.method == "HEAD") return reply;
   out.append(response.body);
-  if (!is_pieces || size == 0) return;
+  if (!is_pieces || size == 0) return reply;
   reply.pieces = response.pieces;
   reply.pieces_left = size;
+  return reply;
 }
 
-// The answer of a handler, or that it failed.
+// The answer to a request that no handler gets.
+std::optional<HttpResponse> Refusal(const Router::Match& match, const HttpRequest& request) {
+  if (match.route == nullptr && match.allow.empty()) {
+    return RouteProblem(404, "nothing is at this path", kPathRemedy);
+  }
+  if (match.route == nullptr) {
+    HttpResponse response =
+        RouteProblem(405, "this path does not take the method", "use " + match.allow);
+    response.headers.emplace_back("Allow", match.allow);
+    return response;
+  }
+  // Nobody unpacks: a few bytes could become any number, behind the limit of the body.
+  const std::string_view coding = request.Header("content-encoding");
+  if (!coding.empty() && coding != "identity") {
+    return RouteProblem(415, "a Content-Encoding is not supported",
+                        "send the body without Content-Encoding");
+  }
+  const std::string& media_type = match.route->media_type;
+  std::string_view given = request.Header("content-type");
+  if (!media_type.empty() && !EqualsIgnoringCase(Trimmed(TakeUntil(given, ';')), media_type)) {
+    return RouteProblem(415, "the Content-Type is missing or another one",
+                        "send Content-Type: " + media_type);
+  }
+  return std::nullopt;
+}
+
+// The reply of a handler, or that it failed.
 template <typename Handler>
-std::optional<HttpResponse> AnswerOrFailure(const Handler& handler, WrittenReply& reply) {
-  reply.bytes.clear();
-  reply.pieces.reset();
-  reply.rejection.reset();
+std::optional<WrittenReply> ReplyOf(const Handler& handler, const RequestHead& head) {
   try {
-    return handler();
+    const std::optional<HttpResponse> response = handler();
+    if (!response) return std::nullopt;
+    return Written(*response, head);
   } catch (...) {
-    HttpResponse failed =
-        Refuse(reply, HttpRejection::kHandlerFailed, PlainText(503, "internal error"));
-    failed.headers.emplace_back("Retry-After", "1");
-    return failed;
+    return Answer({503, "internal error", HttpRejection::kHandlerFailed}, head);
   }
 }
 
@@ -126,9 +113,7 @@ std::optional<HttpResponse> AnswerOrFailure(const Handler& handler, WrittenReply
 
 Result<Router> Router::Make(std::vector<HttpRoute> routes) {
   for (const HttpRoute& route : routes) {
-    const bool has_one_handler = bool(route.handler) != bool(route.deferring);
-    if (!has_one_handler || route.method.empty() || route.path.empty() ||
-        route.path.front() != '/') {
+    if (!route.handler || route.method.empty() || route.path.empty() || route.path.front() != '/') {
       return Error{ErrorCode::kInvalidArgument, "malformed route \"" + route.path + "\""};
     }
   }
@@ -162,59 +147,34 @@ Router::Match Router::Find(std::string_view method, std::string_view path) const
   return match;
 }
 
-bool Router::Answer(const RequestHead& head, HttpRequest& request, const HttpDefer& defer,
-                    WrittenReply& reply) const {
-  const auto response = AnswerOrFailure([&] { return Route(head, request, defer, reply); }, reply);
-  if (response.has_value()) AppendReply(*response, head, reply);
-  return response.has_value();
-}
-
-uint64_t Router::BodyBytesMax(const RequestHead& head) const {
-  HttpRequest request;
-  ReadTarget(TargetOf(head), request);
-  const HttpRoute* route = Find(head.method, request.path).route;
-  const bool is_limited = route != nullptr && route->body_bytes_max > 0;
-  return is_limited ? route->body_bytes_max : std::numeric_limits<uint64_t>::max();
-}
-
-void Router::Resume(const HttpContinuation& answer, const RequestHead& head, WrittenReply& reply) {
-  AppendReply(*AnswerOrFailure(answer, reply), head, reply);
-}
-
-std::optional<HttpResponse> Router::Route(const RequestHead& head, HttpRequest& request,
-                                          const HttpDefer& defer, WrittenReply& reply) const {
-  const std::string_view target = TargetOf(head);
-  if (target.size() > kTargetBytesMax) {
-    return Refuse(reply, HttpRejection::kBadRequest, PlainText(414, "request target too long"));
-  }
+Router::Match Router::Find(const RequestHead& head, HttpRequest& request) const {
   request.method = head.method;
-  ReadTarget(target, request);
-  const Match match = Find(request.method, request.path);
-  if (match.route == nullptr) return NotFound(reply, match.allow);
-  // Nobody unpacks: a few bytes could become any number, behind the limit of the body.
-  const std::string_view coding = request.Header("content-encoding");
-  if (!coding.empty() && coding != "identity") {
-    return Refuse(reply, HttpRejection::kMediaType,
-                  RouteProblem(415, "a Content-Encoding is not supported",
-                               "send the body without Content-Encoding"));
-  }
-  const std::string& media_type = match.route->media_type;
-  if (!media_type.empty() && !HasMediaType(request.Header("content-type"), media_type)) {
-    return Refuse(reply, HttpRejection::kMediaType,
-                  RouteProblem(415, "the Content-Type is missing or another one",
-                               "send Content-Type: " + media_type));
-  }
-  if (match.route->handler) return match.route->handler(request);
-  return match.route->deferring(request, defer);
+  const std::size_t begin = head.method.size() + 1;
+  ReadTarget(head.line.substr(begin, head.line.rfind(' ') - begin), request);
+  return Find(request.method, request.path);
 }
 
-std::string ShortReply(int status, std::string_view line, bool keep_alive) {
-  HttpResponse response = PlainText(status, line);
-  if (status == 503) response.headers.emplace_back("Retry-After", "1");
-  WrittenReply reply;
-  reply.keep_alive = keep_alive;
-  AppendReply(response, {}, reply);
-  return std::move(reply.bytes);
+std::optional<WrittenReply> Answer(const Router::Match& match, const RequestHead& head,
+                                   HttpRequest& request) {
+  if (const auto refusal = Refusal(match, request)) {
+    WrittenReply reply = Written(*refusal, head);
+    const bool is_media = refusal->status == 415;
+    reply.rejection = is_media ? HttpRejection::kMediaType : HttpRejection::kNotFound;
+    return reply;
+  }
+  return ReplyOf([&] { return match.route->handler(request); }, head);
+}
+
+WrittenReply Answer(const HttpContinuation& answer, const RequestHead& head) {
+  return *ReplyOf(answer, head);
+}
+
+WrittenReply Answer(const HeadRefusal& refusal, const RequestHead& head) {
+  HttpResponse response = PlainText(refusal.status, refusal.reason);
+  if (refusal.status == 503) response.headers.emplace_back("Retry-After", "1");
+  WrittenReply reply = Written(response, head);
+  reply.rejection = refusal.rejection;
+  return reply;
 }
 
 }  // namespace truce

@@ -19,7 +19,6 @@ namespace truce {
 
 // The reply to one request.
 struct WrittenReply {
-  bool keep_alive = false;                 // set beforehand, by the Connection field
   std::string bytes;                       // status line, fields, body
   std::shared_ptr<HttpBody> pieces;        // of the body, instead: those still to come
   std::uint64_t pieces_left = 0;           // bytes of it
@@ -30,8 +29,7 @@ struct WrittenReply {
 // codes; it sees neither header fields nor bodies nor sockets.
 class Router final {
  public:
-  // Errors: kInvalidArgument (a route without handler or with both kinds, without method or leading
-  // '/', or given twice).
+  // Errors: kInvalidArgument (a route without handler, method or leading '/', or given twice).
   static Result<Router> Make(std::vector<HttpRoute> routes);
 
   struct Match {
@@ -39,31 +37,25 @@ class Router final {
     std::string allow;                 // then: the methods that somebody answers; empty: none (404)
   };
   Match Find(std::string_view method, std::string_view path) const;
-
-  // How many bytes of body the route of that head takes; without one, whatever the listener takes.
-  std::uint64_t BodyBytesMax(const RequestHead& head) const;
-
-  // Lets the route's handler answer. `request` holds everything but method, path and query, which
-  // are set here. The bytes of `reply` are replaced, its storage reused; a field that could not be
-  // sent (a line end in it) is left out. False: the handler returned without an answer, and `reply`
-  // is empty.
-  bool Answer(const RequestHead& head, HttpRequest& request, const HttpDefer& defer,
-              WrittenReply& reply) const;
-
-  // The same for an answer that was left for later.
-  static void Resume(const HttpContinuation& answer, const RequestHead& head, WrittenReply& reply);
+  // The same for a whole head; sets method, path and query of `request`.
+  Match Find(const RequestHead& head, HttpRequest& request) const;
 
  private:
   explicit Router(std::vector<HttpRoute> routes) : routes_(std::move(routes)) {}
 
-  std::optional<HttpResponse> Route(const RequestHead& head, HttpRequest& request,
-                                    const HttpDefer& defer, WrittenReply& reply) const;
-
   std::vector<HttpRoute> routes_;  // the first that matches wins
 };
 
-// A reply to a request that is not routed: malformed ones, and overload.
-std::string ShortReply(int status, std::string_view line, bool keep_alive);
+// Lets the route's handler answer, or says why none does. Nothing: the handler returned without an
+// answer. A field that could not be sent (a line end in it) is left out.
+std::optional<WrittenReply> Answer(const Router::Match& match, const RequestHead& head,
+                                   HttpRequest& request);
+
+// The same for an answer that was left for later.
+WrittenReply Answer(const HttpContinuation& answer, const RequestHead& head);
+
+// The reply to a request that is not routed: malformed ones, and overload.
+WrittenReply Answer(const HeadRefusal& refusal, const RequestHead& head);
 
 }  // namespace truce
 

@@ -22,23 +22,18 @@ struct HttpLimits {
   size_t head_bytes_max = 16 * 1024;        // request line and header block; beyond: 431
   size_t field_count_max = 64;              // header fields; beyond: 431
   size_t body_bytes_max = 8 * 1024 * 1024;  // one body; beyond: 413, refused from the header
-  // Memory of all bodies over kSmallBodyBytes that are being read, wait or are handled; beyond:
-  // 503.
+  // Of all bodies over kSmallBodyBytes, what has come, waits or is handled; beyond: 503.
   size_t body_bytes_in_flight_max = 64 * 1024 * 1024;
   // Bodies over kSmallBodyBytes inside handlers at once; further ones wait, in their order, until
-  // handler_timeout (503). 0: one per processor, at most 4.
-  int large_bodies_max = 0;
-  // Beyond, and where the process can open no more files: an unfinished handshake or head gives way
-  // (see unfinished_time_min), then the oldest unfinished body, then what has been idle for
-  // longest, else the new one is closed. Proven callers never give way.
+  // handler_timeout (503).
+  int large_bodies_max = 2;
+  // Beyond, and where the process can open no more files: the oldest unfinished handshake or
+  // request gives way, then what has been idle for longest, else the new one is closed. Proven
+  // callers never give way.
   int connections_max = 1024;
   // Connections from one address whose caller has not proven who it is (HttpRequest::caller_proven,
   // or an allowed certificate); beyond, one of them gives way.
   int connections_per_source_max = 512;
-  // Since its connection was accepted, the first handshake and head have as much before they give
-  // way, if they are of the older half of the unfinished ones: so that under a flood some finish.
-  // Of the younger half, and of all when that has passed, the oldest goes first.
-  std::chrono::milliseconds unfinished_time_min{1000};
   int in_flight_max = 128;  // requests inside handlers; beyond: 503 with Retry-After: 1
   // TLS handshake, and head with body from the first byte of the request; beyond: closed or 408.
   std::chrono::milliseconds request_timeout{5000};
@@ -57,12 +52,6 @@ enum class ClientAuth {
   kRequired,  // no handshake without a verified one; a name that is not allowed is answered 403
 };
 
-// A handler's use of its thread.
-enum class HandlerKind {
-  kQuick,     // computes; waits are marked by a BlockingRegion (registry/base/threads.h)
-  kBlocking,  // may wait at any time
-};
-
 struct HttpServerOptions {
   // Where to listen: "HOST:PORT", "[::1]:8443", ":8080" (all addresses), port 0 for any free one;
   // or "unix:PATH" for a socket of mode 0600.
@@ -70,7 +59,6 @@ struct HttpServerOptions {
   std::string name;  // for messages and thread names: "admission"; at most 10 characters
   const CertificateStore* certificates = nullptr;  // null: plain HTTP; else must outlive the server
   ClientAuth client_auth = ClientAuth::kNone;  // other than kNone needs a client CA in the store
-  HandlerKind handler_kind = HandlerKind::kBlocking;
   HttpLimits limits;
 };
 
@@ -106,7 +94,7 @@ struct HttpCounters {
   }
 };
 
-// An HTTP/1.1 server on one address. Thread-safe.
+// An HTTP/1.1 server on one address. The process must ignore SIGPIPE. Thread-safe.
 class HttpServer final {
  public:
   // Listens and serves `routes` until stopped. On return the address accepts connections.

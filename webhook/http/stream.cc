@@ -1,17 +1,12 @@
 #include "webhook/http/stream.h"
 
-#include <openssl/bio.h>
 #include <openssl/err.h>
 #include <openssl/ssl.h>
-#include <poll.h>
 #include <sys/socket.h>
 
-#include <algorithm>
 #include <array>
 #include <cerrno>
-#include <exception>
-
-#include "certs/openssl_handle.h"
+#include <utility>
 
 namespace truce {
 namespace {
@@ -29,8 +24,6 @@ constexpr const char* kCiphers13 =
 constexpr size_t kReadBytes = 32 * 1024 - 64;
 // Records in a row that bring no data: no honest client sends more between two pieces of it.
 constexpr int kEmptyRecordsMax = 32;
-// Room for the bytes that a session sends by itself, handshake included.
-constexpr size_t kOwnOutputBytesMax = 64 * 1024;
 constexpr const char* kGroups = "X25519:P-256:P-384";
 
 // Any OpenSSL error text; it describes our own configuration here, never a peer's bytes.
@@ -45,17 +38,11 @@ Error OpenSslError(std::string_view what) {
 // NOLINTNEXTLINE(readability-function-size): the library gives the parameters
 int SelectProtocol(SSL* /*session*/, const unsigned char** out, unsigned char* out_length,
                    const unsigned char* offered, unsigned int offered_length, void* /*argument*/) {
-  static constexpr std::string_view kHttp11 = "http/1.1";
-  for (unsigned int at = 0; at < offered_length; at += offered[at] + 1U) {
-    const unsigned int length = offered[at];
-    if (at + 1 + length > offered_length) break;
-    if (length != kHttp11.size()) continue;
-    if (!std::equal(kHttp11.begin(), kHttp11.end(), offered + at + 1)) continue;
-    *out = offered + at + 1;
-    *out_length = offered[at];
-    return SSL_TLSEXT_ERR_OK;
-  }
-  return SSL_TLSEXT_ERR_NOACK;
+  static constexpr std::array<unsigned char, 9> kHttp11 = {8,   'h', 't', 't', 'p',
+                                                           '/', '1', '.', '1'};
+  const int found = SSL_select_next_proto(const_cast<unsigned char**>(out), out_length,
+                                          kHttp11.data(), kHttp11.size(), offered, offered_length);
+  return found == OPENSSL_NPN_NEGOTIATED ? SSL_TLSEXT_ERR_OK : SSL_TLSEXT_ERR_NOACK;
 }
 
 bool UseCertificates(SSL_CTX* context, const CertificateSnapshot& certificates,
@@ -82,7 +69,10 @@ bool SetPolicy(SSL_CTX* context) {
                                    SSL_OP_CIPHER_SERVER_PREFERENCE | SSL_OP_IGNORE_UNEXPECTED_EOF);
   // A resumed session would carry a client's old identity past a change of the client CA.
   SSL_CTX_set_session_cache_mode(context, SSL_SESS_CACHE_OFF);
-  SSL_CTX_set_mode(context, SSL_MODE_RELEASE_BUFFERS | SSL_MODE_AUTO_RETRY);
+  SSL_CTX_set_mode(context, SSL_MODE_RELEASE_BUFFERS | SSL_MODE_ENABLE_PARTIAL_WRITE |
+                                SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER);
+  // Or one call might read records without data for as long as a peer sends them.
+  SSL_CTX_clear_mode(context, SSL_MODE_AUTO_RETRY);
   SSL_CTX_set_read_ahead(context, 1);  // one system call for a record, not one for its header too
   SSL_CTX_set_default_read_buffer_len(context, kReadBytes);
   SSL_CTX_set_alpn_select_cb(context, SelectProtocol, nullptr);
@@ -91,6 +81,20 @@ bool SetPolicy(SSL_CTX* context) {
          SSL_CTX_set_cipher_list(context, kCiphers12) == 1 &&
          SSL_CTX_set_ciphersuites(context, kCiphers13) == 1 &&
          SSL_CTX_set1_groups_list(context, kGroups) == 1;
+}
+
+// Called with each record's header, and with much else.
+// NOLINTNEXTLINE(readability-function-size): the library gives the parameters
+void CountRecord(int sent, int /*version*/, int type, const void* /*bytes*/, size_t /*size*/,
+                 SSL* /*session*/, void* records) {
+  if (sent == 0 && type == SSL3_RT_HEADER) ++*static_cast<int*>(records);
+}
+
+// How a system call ended.
+IoResult Moved(ssize_t count) {
+  if (count > 0) return {IoStatus::kDone, static_cast<std::size_t>(count)};
+  if (count == 0) return {IoStatus::kClosed};
+  return {errno == EAGAIN ? IoStatus::kWouldBlock : IoStatus::kFailed};
 }
 
 }  // namespace
@@ -110,191 +114,83 @@ Result<std::shared_ptr<const TlsContext>> TlsContext::Make(const CertificateSnap
   return std::shared_ptr<const TlsContext>(std::move(made));
 }
 
-// The methods by which OpenSSL reaches a stream's socket and output.
-struct StreamBio {
-  static HttpStream& Owner(BIO* bio) { return *static_cast<HttpStream*>(BIO_get_data(bio)); }
-
-  static int Read(BIO* bio, char* data, int size) noexcept {
-    HttpStream& owner = Owner(bio);
-    BIO_clear_retry_flags(bio);
-    if (owner.IsFlooded()) return -1;
-    const IoResult result = owner.ReadRaw({data, static_cast<size_t>(size)});
-    switch (result.status) {
-      case IoStatus::kDone: return static_cast<int>(result.bytes);
-      case IoStatus::kWouldBlock: BIO_set_retry_read(bio); return -1;
-      case IoStatus::kClosed: owner.peer_closed_ = true; return 0;
-      case IoStatus::kFailed: break;
-    }
-    return -1;
-  }
-
-  static int Write(BIO* bio, const char* data, int size) noexcept {
-    BIO_clear_retry_flags(bio);
-    HttpStream& owner = Owner(bio);
-    const auto bytes = static_cast<size_t>(size);
-    const bool too_much = owner.output_.size() + bytes > kOwnOutputBytesMax;
-    if (!owner.writing_ && (too_much || owner.IsFlooded())) return -1;
-    try {
-      owner.output_.append(data, bytes);
-    } catch (const std::exception&) {  // out of memory; nothing may be thrown through OpenSSL
-      return -1;
-    }
-    return size;
-  }
-
-  // Called with each record's header, and with much else.
-  // NOLINTNEXTLINE(readability-function-size): the library gives the parameters
-  static void OnMessage(int sent, int /*version*/, int type, const void* /*bytes*/, size_t /*size*/,
-                        SSL* /*session*/, void* owner) noexcept {
-    if (sent == 0 && type == SSL3_RT_HEADER) ++static_cast<HttpStream*>(owner)->empty_records_;
-  }
-
-  static const BIO_METHOD* Methods() {
-    static const BIO_METHOD* const kMethods = NewBioMethods("truce", Read, Write);
-    return kMethods;
-  }
-};
-
 HttpStream::HttpStream(int descriptor, std::shared_ptr<const TlsContext> tls)
-    : descriptor_(descriptor), tls_(std::move(tls)) {}
+    : descriptor_(descriptor), tls_(std::move(tls)), session_(nullptr, &SSL_free) {}
 
-HttpStream::~HttpStream() { SSL_free(session_); }
-
-bool HttpStream::HasInput() const {
-  pollfd asked{.fd = descriptor_.get(), .events = POLLIN | POLLRDHUP, .revents = 0};
-  return ::poll(&asked, 1, 0) > 0;
-}
-
-bool HttpStream::IsFlooded() const { return !in_handshake_ && empty_records_ > kEmptyRecordsMax; }
-
-// False when memory is short.
-bool HttpStream::BeginSession() {
-  session_ = SSL_new(tls_->settings.get());
-  BIO* bio = BIO_new(StreamBio::Methods());
-  if (session_ == nullptr || bio == nullptr) {
-    BIO_free(bio);
-    return false;
+IoStatus HttpStream::Failure(int result) {
+  switch (SSL_get_error(session_.get(), result)) {
+    case SSL_ERROR_WANT_READ:
+    case SSL_ERROR_WANT_WRITE: return IoStatus::kWouldBlock;
+    case SSL_ERROR_ZERO_RETURN: return IoStatus::kClosed;
+    default: ERR_clear_error(); return IoStatus::kFailed;
   }
-  BIO_set_data(bio, this);
-  BIO_set_init(bio, 1);
-  SSL_set_bio(session_, bio, bio);
-  SSL_set_msg_callback(session_, StreamBio::OnMessage);
-  SSL_set_msg_callback_arg(session_, this);
-  SSL_set_accept_state(session_);
-  return true;
-}
-
-// Why a call failed. Not by the thread's list of errors, as SSL_get_error tells it: errors of
-// others would be taken for this call's, and to look whether it is empty before each call is a
-// hundredth of a review.
-IoStatus HttpStream::Failure() {
-  if (SSL_want_read(session_) && BIO_should_read(SSL_get_rbio(session_))) {
-    return IoStatus::kWouldBlock;
-  }
-  ERR_clear_error();
-  return peer_closed_ ? IoStatus::kClosed : IoStatus::kFailed;
 }
 
 IoStatus HttpStream::Handshake() {
-  // A session costs much more than a connection that says nothing.
-  if (session_ == nullptr && drained_) return IoStatus::kWouldBlock;
-  if (session_ == nullptr && !BeginSession()) return IoStatus::kFailed;
-  if (SSL_do_handshake(session_) != 1) {
-    const IoStatus status = Failure();
-    return status == IoStatus::kWouldBlock && Flush() == IoStatus::kFailed ? IoStatus::kFailed
-                                                                           : status;
+  if (session_ == nullptr) {
+    // A session costs much more than a connection that says nothing.
+    char first = 0;
+    if (::recv(descriptor_.get(), &first, 1, MSG_PEEK) < 0) return IoStatus::kWouldBlock;
+    session_.reset(SSL_new(tls_->settings.get()));
+    if (session_ == nullptr || SSL_set_fd(session_.get(), descriptor_.get()) != 1) {
+      return IoStatus::kFailed;
+    }
+    SSL_set_msg_callback(session_.get(), CountRecord);
+    SSL_set_msg_callback_arg(session_.get(), &empty_records_);
+    SSL_set_accept_state(session_.get());
   }
-  in_handshake_ = false;
+  ERR_clear_error();
+  const int result = SSL_do_handshake(session_.get());
+  if (result != 1) return Failure(result);
   empty_records_ = 0;
-  return Flush();
+  return IoStatus::kDone;
 }
 
 std::optional<std::string> HttpStream::ClientName() const {
   const ClientAuthority* authority = tls_->certificates.client.get();
   if (authority == nullptr) return std::nullopt;
-  X509* certificate = SSL_get0_peer_certificate(session_);
-  if (certificate == nullptr || SSL_get_verify_result(session_) != X509_V_OK) return std::nullopt;
+  X509* certificate = SSL_get0_peer_certificate(session_.get());
+  if (certificate == nullptr || SSL_get_verify_result(session_.get()) != X509_V_OK) {
+    return std::nullopt;
+  }
   std::string name = authority->AllowedName(certificate);
   if (name.empty()) return std::nullopt;
   return name;
 }
 
-IoResult HttpStream::ReadRaw(std::span<char> buffer) {
-  if (drained_) return {IoStatus::kWouldBlock};  // spare the system call
-  ssize_t count = 0;
-  do {
-    count = ::recv(descriptor_.get(), buffer.data(), buffer.size(), 0);
-  } while (count < 0 && errno == EINTR);
-  // A short read leaves the socket empty, as epoll(7) promises for streams: later bytes are a new
-  // edge. This spares the second read that would only return EAGAIN. The end of the stream has no
-  // bytes and must be read for itself.
-  drained_ = count < 0 || (count > 0 && !hung_up_ && static_cast<size_t>(count) < buffer.size());
-  if (count > 0) return {IoStatus::kDone, static_cast<size_t>(count)};
-  if (count == 0) return {IoStatus::kClosed};
-  return {errno == EAGAIN ? IoStatus::kWouldBlock : IoStatus::kFailed};
-}
-
 IoResult HttpStream::Read(std::span<char> buffer) {
-  if (tls_ == nullptr) return ReadRaw(buffer);
-  // As after each reply: nothing has come, and nothing is left to read.
-  if (drained_ && SSL_has_pending(session_) == 0) return {IoStatus::kWouldBlock};
-  size_t count = 0;
-  if (SSL_read_ex(session_, buffer.data(), buffer.size(), &count) == 1) {
+  if (tls_ == nullptr) return Moved(::recv(descriptor_.get(), buffer.data(), buffer.size(), 0));
+  for (;;) {
+    const int before = empty_records_;
+    std::size_t count = 0;
+    ERR_clear_error();
+    const int result = SSL_read_ex(session_.get(), buffer.data(), buffer.size(), &count);
     // The last of them brought the data.
-    if (empty_records_ > kEmptyRecordsMax + 1) return {IoStatus::kFailed};
-    empty_records_ = 0;
-    return {IoStatus::kDone, count};
+    if (empty_records_ > kEmptyRecordsMax + result) return {IoStatus::kFailed};
+    if (result == 1) {
+      empty_records_ = 0;
+      return {IoStatus::kDone, count};
+    }
+    // It also returns when the records that it had brought no data: there may be more.
+    const IoStatus status = Failure(result);
+    if (status != IoStatus::kWouldBlock || empty_records_ == before) return {status};
   }
-  if (IsFlooded()) return {IoStatus::kFailed};
-  const bool said_so = (SSL_get_shutdown(session_) & SSL_RECEIVED_SHUTDOWN) != 0;
-  return {said_so ? IoStatus::kClosed : Failure()};
 }
 
-bool HttpStream::Write(std::string& bytes) {
-  std::string_view left = bytes;
-  if (tls_ == nullptr && output_.empty()) {
-    output_.swap(bytes);
-    left = {};
-  } else if (tls_ == nullptr) {
-    output_.append(std::exchange(left, {}));
+IoResult HttpStream::Write(std::string_view bytes) {
+  if (tls_ == nullptr) {
+    return Moved(::send(descriptor_.get(), bytes.data(), bytes.size(), MSG_NOSIGNAL));
   }
-  writing_ = true;
-  while (!left.empty()) {
-    size_t count = 0;
-    if (SSL_write_ex(session_, left.data(), left.size(), &count) != 1) break;
-    left.remove_prefix(count);
-  }
-  writing_ = false;
-  const bool is_whole = left.empty();
-  bytes.clear();
-  return is_whole;
+  std::size_t count = 0;
+  ERR_clear_error();
+  const int result = SSL_write_ex(session_.get(), bytes.data(), bytes.size(), &count);
+  if (result == 1) return {IoStatus::kDone, count};
+  return {Failure(result)};
 }
 
-void HttpStream::Close() {
-  if (session_ == nullptr || in_handshake_) return;
-  writing_ = true;
-  SSL_shutdown(session_);
-  writing_ = false;
-}
-
-IoStatus HttpStream::Flush() {
-  while (sent_ < output_.size()) {
-    const ssize_t count =
-        ::send(descriptor_.get(), output_.data() + sent_, output_.size() - sent_, MSG_NOSIGNAL);
-    if (count < 0 && errno == EINTR) continue;
-    if (count < 0) return errno == EAGAIN ? IoStatus::kWouldBlock : IoStatus::kFailed;
-    sent_ += static_cast<size_t>(count);
-  }
-  output_.clear();
-  sent_ = 0;
-  return IoStatus::kDone;
-}
-
-void HttpStream::ShutDownWriting() { ::shutdown(descriptor_.get(), SHUT_WR); }
-
-// Assigning an empty string would keep the memory.
-void HttpStream::Shrink(std::size_t bytes_max) {
-  if (output_.empty() && output_.capacity() > bytes_max) std::string().swap(output_);
+void HttpStream::EndWriting() {
+  if (session_ != nullptr && SSL_is_init_finished(session_.get())) SSL_shutdown(session_.get());
+  ::shutdown(descriptor_.get(), SHUT_WR);
 }
 
 }  // namespace truce

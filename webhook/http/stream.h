@@ -7,6 +7,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 
 #include "certs/certificate_store.h"
 #include "registry/base/descriptor.h"
@@ -41,64 +42,32 @@ struct IoResult {
   std::size_t bytes = 0;
 };
 
-// It remembers whether the socket may hold unread bytes, as an edge-triggered poller must know. A
-// TLS session fails when the peer sends 33 records in a row without data (key updates, alerts), or
-// makes it gather 64 KiB of its own. External synchronization.
+// Polled edge-triggered, it is read and written until it would block. A TLS session fails when the
+// peer sends 33 records in a row without data (key updates, alerts). External synchronization.
 class HttpStream final {
  public:
   // Owns the connected socket; `tls` null: plain.
   HttpStream(int descriptor, std::shared_ptr<const TlsContext> tls);
-  ~HttpStream();
-  HttpStream(const HttpStream&) = delete;
-  HttpStream& operator=(const HttpStream&) = delete;
 
-  // An event came. `hung_up`: the peer's end is among what is still to be read.
-  void MarkReadable(bool hung_up) {
-    drained_ = false;
-    hung_up_ = hung_up_ || hung_up;
-  }
-  bool hung_up() const { return hung_up_; }
-  // Whether something can be read, be it the end; asks the system.
-  bool HasInput() const;
-
-  // With TLS, before anything else; sends what it has to, but for the alert of a failure.
+  // With TLS, before anything else.
   IoStatus Handshake();
   // After it: the allowed name of the client's certificate.
   std::optional<std::string> ClientName() const;
 
   IoResult Read(std::span<char> buffer);
-  // The same past TLS, for bytes that nobody wants.
-  IoResult ReadRaw(std::span<char> buffer);
-  // Adds to what is to be sent, and empties `bytes`, whose storage it may exchange. False: the
-  // session is broken.
-  bool Write(std::string& bytes);
-  // Adds the notice that nothing follows, where there is one.
-  void Close();
-  // Sends what was added. kDone: all of it.
-  IoStatus Flush();
-  void ShutDownWriting();
-  // Gives memory beyond `bytes_max` back.
-  void Shrink(std::size_t bytes_max);
+  // Sends the beginning of `bytes`, which are not empty. After kWouldBlock they come again, be it
+  // at another place, before anything else does.
+  IoResult Write(std::string_view bytes);
+  // Sends the notice that nothing follows; best effort.
+  void EndWriting();
 
  private:
-  friend struct StreamBio;
-
-  bool BeginSession();
-  IoStatus Failure();
-  bool IsFlooded() const;
+  IoStatus Failure(int result);
 
   const Descriptor descriptor_;
-  bool drained_ = true;  // the socket holds nothing until its next event
-  bool hung_up_ = false;
-  std::string output_;
-  std::size_t sent_ = 0;  // bytes of it
-
   const std::shared_ptr<const TlsContext> tls_;
-  ssl_st* session_ = nullptr;  // null also until the first byte comes
-  bool peer_closed_ = false;
-  bool in_handshake_ = true;
-  bool writing_ = false;   // the owner's data, which the owner bounds
-  int empty_records_ = 0;  // received since application data was read
+  std::unique_ptr<ssl_st, void (*)(ssl_st*)> session_;  // null also until the first byte comes
+  int empty_records_ = 0;                               // received since application data was read
 };
 
 }  // namespace truce

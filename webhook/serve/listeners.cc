@@ -6,6 +6,7 @@
 #include <span>
 #include <utility>
 
+#include "registry/base/threads.h"
 #include "webhook/admission/live_objects.h"
 #include "webhook/api/auth/cached_reviews.h"
 
@@ -83,6 +84,7 @@ std::vector<HttpRoute> ProbeRoutes(const Probed& probed) {
 std::vector<HttpRoute> HealthRoutes(const Probed& probed, const Metrics& metrics,
                                     std::function<void()> refresh) {
   const HttpHandler numbers = [&metrics, refresh = std::move(refresh)](HttpRequest&) {
+    const BlockingRegion blocking;  // probes are answered meanwhile
     refresh();
     return HttpResponse{.content_type = std::string(kMetricsMediaType), .body = metrics.Render()};
   };
@@ -128,7 +130,6 @@ Result<std::unique_ptr<Listeners>> Listeners::Start(const Config& config, Connec
                            .name = "api",
                            .certificates = has_own ? certificates.api : &certificates.all,
                            .client_auth = has_own ? ClientAuth::kOptional : ClientAuth::kNone,
-                           .handler_kind = HandlerKind::kQuick,
                            .limits = SmallLimits(shares.other)},
                           std::move(routes.api)));
   const bool asks_clients = !config.admission_client_ca.empty();
@@ -139,7 +140,6 @@ Result<std::unique_ptr<Listeners>> Listeners::Start(const Config& config, Connec
                 .name = "admission",
                 .certificates = &certificates.all,
                 .client_auth = asks_clients ? ClientAuth::kRequired : ClientAuth::kNone,
-                .handler_kind = HandlerKind::kQuick,
                 .limits = LimitsOf(config, shares.admission)},
                std::move(routes.admission)));
   all->addresses_ = {WithPort(config.admission_address, all->admission_->port()),

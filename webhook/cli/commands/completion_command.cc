@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "registry/base/text.h"
 #include "webhook/cli/command.h"
 #include "webhook/cli/command_line.h"
 
@@ -19,12 +20,6 @@ std::string WordsOf(std::string type, std::string_view types) {
   if (type.find('|') == std::string::npos) return {};
   std::replace(type.begin(), type.end(), '|', ' ');
   return type;
-}
-
-std::string Joined(const std::vector<std::string>& words, std::string_view between) {
-  std::string out;
-  for (const std::string& word : words) out.append(out.empty() ? "" : between).append(word);
-  return out;
 }
 
 // bash's function, which zsh runs too: COMP_WORDS[0] is the program.

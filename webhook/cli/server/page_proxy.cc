@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "registry/base/text.h"
+#include "registry/base/threads.h"
 
 namespace truce {
 namespace {
@@ -156,6 +157,7 @@ HttpResponse PageProxy::PassOn(const HttpRequest& request) {
       question.headers.emplace_back(field.name, field.value);
     }
   }
+  const BlockingRegion blocking;
   Result<ApiResponse> reply =
       server_.Send(question, std::chrono::steady_clock::now() + kPassOnWithin);
   if (!reply.ok()) {
