@@ -20,8 +20,6 @@ Error Bad(const std::string& path, const std::string& what) {
   return Error{ErrorCode::kInvalidArgument, OneLine(path + ": " + what, 1024)};
 }
 
-PartSource Constant(std::string_view text) { return {std::nullopt, std::string(text)}; }
-
 std::string NamesOf(const TypeSpec& type) {
   std::string out;
   for (const KeyPart& part : type.parts) out += (out.empty() ? "" : ", ") + part.name;
@@ -30,7 +28,7 @@ std::string NamesOf(const TypeSpec& type) {
 
 // name: the type's only part; parts: all of them by name.
 Result<void> ReadParts(Value declaration, const TypeSpec& type, const std::string& path,
-                       MappedResource& out) {
+                       PartValues& out) {
   const Value parts = declaration.Child("parts");
   const std::string_view name = declaration.Child("name").text();
   if (name.empty() == parts.empty()) {
@@ -41,7 +39,7 @@ Result<void> ReadParts(Value declaration, const TypeSpec& type, const std::strin
       return Bad(path + ".name", "does not name a resource of type " + type.name +
                                      "; write parts: " + NamesOf(type));
     }
-    out.parts.emplace(type.parts.front().name, Constant(name));
+    out[type.parts.front().name] = name;
     return {};
   }
   for (Value part = parts.first(); part.exists(); part = parts.next(part)) {
@@ -50,31 +48,27 @@ Result<void> ReadParts(Value declaration, const TypeSpec& type, const std::strin
       return Bad(path + ".parts", "type " + type.name + " has no part '" + std::string(part.key()) +
                                       "'; its parts are " + NamesOf(type));
     }
-    out.parts.emplace(part.key(), Constant(part.text()));
+    out[std::string(part.key())] = part.text();
   }
   return {};
 }
 
-Result<MappedResource> ReadDeclaration(Value declaration, const Catalogue& catalogue,
-                                       const std::string& path) {
-  MappedResource out;
-  out.type = declaration.Child("type").text();
-  const TypeSpec* type = catalogue.FindType(out.type);
+Result<MappedFacts> ReadDeclaration(Value declaration, const Catalogue& catalogue,
+                                    const std::string& path) {
+  const std::string name(declaration.Child("type").text());
+  const TypeSpec* type = catalogue.FindType(name);
   if (type == nullptr) {
-    return Bad(path + ".type", NoType(out.type, catalogue));
+    return Bad(path + ".type", NoType(name, catalogue));
   }
-  TRUCE_RETURN_IF_ERROR(ReadParts(declaration, *type, path, out));
-  const std::string_view region = declaration.Child("region").text();
-  const std::string_view account = declaration.Child("account").text();
-  if (!region.empty()) out.region = Constant(region);
-  if (!account.empty()) out.account = Constant(account);
+  PartValues values;
+  TRUCE_RETURN_IF_ERROR(ReadParts(declaration, *type, path, values));
+  for (const char* place : {"region", "account"}) values[place] = declaration.Child(place).text();
   const Value intent = declaration.Child("intent");
   const std::optional<Intent> read = IntentFromName(intent.text());
   if (!intent.empty() && !read) {
     return Bad(path + ".intent", "must be one of observes, manages, deletes");
   }
-  out.intent = read.value_or(Intent::kDeletes);
-  return out;
+  return ReadConstants(*type, values, read.value_or(Intent::kDeletes), catalogue);
 }
 
 Result<const MappingRule*> RuleFor(Value spec, std::string_view ns, const AdmissionPolicy& policy) {
@@ -113,10 +107,8 @@ Result<ObjectFacts> ReadOwnershipCheck(Value object, const AdmissionPolicy& poli
   std::size_t index = 0;
   for (Value each = declarations.first(); each.exists(); each = declarations.next(each)) {
     const std::string path = "spec.declarations[" + std::to_string(index++) + "]";
-    MappingRule rule;
-    TRUCE_ASSIGN_OR_RETURN(MappedResource resource, ReadDeclaration(each, *rules.catalogue, path));
-    rule.declares.push_back(std::move(resource));
-    Append(ReadMapping(Value(), rule, *rules.catalogue), facts);
+    TRUCE_ASSIGN_OR_RETURN(MappedFacts mapped, ReadDeclaration(each, *rules.catalogue, path));
+    Append(std::move(mapped), facts);
   }
   if (const Value values = spec.Child("values"); !values.empty()) {
     TRUCE_ASSIGN_OR_RETURN(const MappingRule* rule, RuleFor(spec, facts.slot.ns, policy));

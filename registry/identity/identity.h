@@ -274,6 +274,14 @@ struct MappedFacts {
 };
 MappedFacts ReadMapping(Value root, const MappingRule& rule, const Catalogue& catalogue);
 
+// Parts of a key by name, with "region" and "account", which are no names of parts. An empty text
+// gives nothing.
+using PartValues = std::map<std::string, std::string, std::less<>>;
+// The facts of a rule that declares a resource of `type`, one of the catalogue, by these constants
+// alone. Values of other names count for nothing.
+MappedFacts ReadConstants(const TypeSpec& type, const PartValues& values, Intent intent,
+                          const Catalogue& catalogue);
+
 // The identity under the ProviderConfig's provisional account where the object has one, whatever is
 // known of the account: the declaration of its own fields.
 ResourceIdentity DeclaredIdentity(const DeclaredResource& resource);

@@ -168,4 +168,24 @@ MappedFacts ReadMapping(Value root, const MappingRule& rule, const Catalogue& ca
   return facts;
 }
 
+MappedFacts ReadConstants(const TypeSpec& type, const PartValues& values, Intent intent,
+                          const Catalogue& catalogue) {
+  MappingRule rule;
+  MappedResource& resource = rule.declares.emplace_back();
+  resource.type = type.name;
+  resource.intent = intent;
+  for (const auto& [name, value] : values) {
+    if (value.empty()) continue;
+    PartSource constant{std::nullopt, value};
+    if (name == "region") {
+      resource.region = std::move(constant);
+    } else if (name == "account") {
+      resource.account = std::move(constant);
+    } else {
+      resource.parts.emplace(name, std::move(constant));
+    }
+  }
+  return ReadMapping(Value(), rule, catalogue);
+}
+
 }  // namespace truce

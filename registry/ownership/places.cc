@@ -1,7 +1,5 @@
 #include "registry/ownership/places.h"
 
-#include <algorithm>
-
 #include "registry/identity/evidence.h"
 #include "registry/identity/values.h"
 #include "registry/ownership/rows.h"
@@ -19,16 +17,6 @@ std::optional<Place> PlaceFromTexts(std::string_view root, std::string_view iden
   Owner owner;
   if (!ReadSlot(root, owner.root) || !ReadIdentity(identity, owner.identity)) return std::nullopt;
   return PlaceOf(owner);
-}
-
-bool IsIn(const OwnedRange& range, const Place& place) {
-  const auto agrees = [](const std::string& wanted, const std::string& is) {
-    return wanted.empty() || wanted == is;
-  };
-  return range.type == place.type && agrees(range.account, place.account) &&
-         agrees(range.region, place.region) &&
-         (range.namespaces.empty() || std::find(range.namespaces.begin(), range.namespaces.end(),
-                                                place.ns) != range.namespaces.end());
 }
 
 }  // namespace truce

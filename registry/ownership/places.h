@@ -43,7 +43,6 @@ struct OwnedRange {
 
   auto operator<=>(const OwnedRange&) const = default;
 };
-bool IsIn(const OwnedRange& range, const Place& place);
 
 struct PlaceCount {
   Place place;

@@ -3,8 +3,6 @@
 #include <string>
 #include <string_view>
 
-#include "registry/base/text.h"
-
 namespace truce {
 Error BrokenConstraint(std::string_view constraint, std::string_view what) {
   return {ErrorCode::kInternal,
@@ -47,32 +45,8 @@ Result<void> CheckChanges(const Changes& changes) {
   return {};
 }
 
-bool IsIn(OwnerList list, const Owner& owner) {
-  switch (list) {
-    case OwnerList::kAll: return true;
-    case OwnerList::kContested: return owner.contested;
-    case OwnerList::kOrphaned:
-      return owner.record == Record::kOrphaned || owner.record == Record::kTransferring;
-    case OwnerList::kImported: return owner.record == Record::kImported;
-    case OwnerList::kEnding: return owner.until.has_value();
-  }
-  return false;
-}
-
 bool IsAmongNobody(const NameSearch& search) {
   return search.text.empty() && search.among != NameSearch::Among::kNamespace;
-}
-
-bool IsAmong(const NameSearch& search, const Owner& owner) {
-  switch (search.among) {
-    case NameSearch::Among::kBeginning:
-      return EqualsIgnoringCase(std::string_view(owner.name).substr(0, search.text.size()),
-                                search.text);
-    case NameSearch::Among::kService: return owner.service == search.text;
-    case NameSearch::Among::kNamespace: return owner.root.ns == search.text;
-    case NameSearch::Among::kType: return owner.identity.type == search.text;
-  }
-  return false;
 }
 
 std::string ListOf(std::span<const TableColumn> columns, std::string_view after,

@@ -25,13 +25,8 @@ Result<void> CheckChanges(const Changes& changes);
 // The refusal of changes that break `constraint`, a sentence of the port, by `what`.
 Error BrokenConstraint(std::string_view constraint, std::string_view what);
 
-// True when `owner` belongs to `list`.
-bool IsIn(OwnerList list, const Owner& owner);
-
 // True when KeysNamed finds nothing, whatever is kept.
 bool IsAmongNobody(const NameSearch& search);
-// True when `search` looks at `owner`.
-bool IsAmong(const NameSearch& search, const Owner& owner);
 
 // For statements about a table, which are written from its description: `"a", "b"`; and
 // ` WHERE "a" = ?1 AND "b" = ?2`, of its first `count` columns.

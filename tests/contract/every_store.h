@@ -11,10 +11,10 @@
 #include <utility>
 
 #include "registry/ownership/rows.h"
-#include "registry/store/memory/memory_store.h"
 #include "registry/store/postgres/postgres_store.h"
 #include "registry/store/sqlite/sqlite_store.h"
 #include "tests/support/last_run.h"
+#include "tests/support/memory_store.h"
 #include "tests/support/postgres_server.h"
 #include "tests/support/store_contents.h"
 #include "tests/support/store_samples.h"

@@ -14,9 +14,9 @@
 #include <utility>
 #include <vector>
 
-#include "registry/store/memory/memory_store.h"
 #include "registry/store/postgres/postgres_store.h"
 #include "tests/model/world.h"
+#include "tests/support/memory_store.h"
 #include "tests/support/postgres_server.h"
 #include "tests/support/store_contents.h"
 #include "tests/support/store_samples.h"

@@ -11,8 +11,8 @@
 #include <thread>
 #include <tuple>
 
-#include "registry/store/memory/memory_store.h"
 #include "tests/contract/every_store.h"
+#include "tests/support/memory_store.h"
 #include "tests/support/recount.h"
 #include "tests/support/store_contents.h"
 #include "tests/support/store_samples.h"

@@ -613,6 +613,16 @@ def test_the_volume_outlives_the_release(helm4):
     assert "annotations" not in given["metadata"]
 
 
+def test_a_registry_for_trials_is_a_file_in_memory(helm):
+    objects = helm.objects(with_minimum(store={"type": "memory"}, backup={"enabled": True}))
+    config = yaml.safe_load(the(objects, "ConfigMap")["data"]["truce.yaml"])
+    assert (config["store"], config["dataDir"]) == ("sqlite", "/var/lib/truce")
+    volumes = {volume["name"]: volume for volume in the(objects, "Deployment")["spec"]["template"]["spec"]["volumes"]}
+    assert volumes["data"] == {"name": "data", "emptyDir": {"medium": "Memory", "sizeLimit": "512Mi"}}
+    claims = [obj["metadata"]["name"] for obj in objects if obj["kind"] == "PersistentVolumeClaim"]
+    assert claims == ["truce-backup"], "the copies' alone"
+
+
 @pytest.mark.parametrize("mode", ["off", "audit", "warn", "enforce"])
 def test_the_notes_say_what_to_do_next(helm4, mode):
     # Helm 3 asks a cluster even for this; test_chart_install.py installs with both.

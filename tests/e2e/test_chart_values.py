@@ -107,7 +107,7 @@ IMPOSSIBLE = [
      {"podDisruptionBudget": {"enabled": True, "maxUnavailable": 0}}),
     ("backup.enabled: ", "beside the server",
      {"backup": {"enabled": True}, "watchCluster": False, "certificates": {"caBundle": CERTIFICATE}}),
-    ("backup.enabled: ", "backup.enabled=false", {"backup": {"enabled": True}, "store": {"type": "memory"}}),
+    ("backup.enabled: ", "backup.enabled=false", {"backup": {"enabled": True}, "store": {"type": "postgres", "url": "postgres://truce@db/truce"}}),
     ("listen.host: ", "takes both", {"listen": {"host": "0.0.0.0"}, "service": {"ipFamilyPolicy": "RequireDualStack"}}),
     ("priorityClassQuota: ", "system-cluster-critical", {"priorityClassQuota": True}),
     ("backup.image: ", "name it", {"backup": {"enabled": True, "command": ["cat"]}}),

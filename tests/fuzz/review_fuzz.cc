@@ -9,7 +9,7 @@
 
 #include "registry/base/assert.h"
 #include "registry/ownership/rows.h"
-#include "registry/store/memory/memory_store.h"
+#include "tests/support/memory_store.h"
 #include "tests/support/plain_review.h"
 #include "tests/support/store_contents.h"
 #include "tests/support/validate_now.h"

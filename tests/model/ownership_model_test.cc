@@ -6,9 +6,9 @@
 #include <memory>
 #include <string>
 
-#include "registry/store/memory/memory_store.h"
 #include "registry/store/sqlite/sqlite_store.h"
 #include "tests/model/world.h"
+#include "tests/support/memory_store.h"
 #include "tests/support/store_contents.h"
 #include "tests/support/strict_store.h"
 #include "tests/support/temporary_folder.h"

@@ -7,12 +7,12 @@
 #include "registry/identity/key_accounts.h"
 #include "registry/identity/uids.h"
 #include "registry/ownership/brake.h"
-#include "registry/store/memory/memory_store.h"
 #include "tests/model/scene.h"
 #include "tests/model/simulated_kinds.h"
 #include "tests/model/watch_simulation.h"
 #include "tests/support/audit_only_grew.h"
 #include "tests/support/invariants.h"
+#include "tests/support/memory_store.h"
 #include "tests/support/recount.h"
 #include "tests/support/store_contents.h"
 

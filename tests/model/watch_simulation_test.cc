@@ -8,11 +8,11 @@
 #include <random>
 #include <string>
 
-#include "registry/store/memory/memory_store.h"
 #include "registry/store/sqlite/sqlite_store.h"
 #include "tests/model/simulated_cluster.h"
 #include "tests/model/simulated_kinds.h"
 #include "tests/model/watch_simulation.h"
+#include "tests/support/memory_store.h"
 #include "tests/support/strict_store.h"
 #include "tests/support/temporary_folder.h"
 

@@ -12,9 +12,9 @@
 #include <vector>
 
 #include "registry/ownership/rows.h"
-#include "registry/store/memory/memory_store.h"
 #include "tests/support/fake_clock.h"
 #include "tests/support/faulty_store.h"
+#include "tests/support/memory_store.h"
 #include "tests/support/store_contents.h"
 #include "webhook/admission/service.h"
 

@@ -12,8 +12,8 @@
 
 #include "policies/policy.h"
 #include "registry/ownership/rows.h"
-#include "registry/store/memory/memory_store.h"
 #include "tests/support/json_document.h"
+#include "tests/support/memory_store.h"
 #include "tests/support/store_samples.h"
 #include "webhook/findings/examiner.h"
 

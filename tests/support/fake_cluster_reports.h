@@ -8,8 +8,8 @@
 #include <utility>
 #include <vector>
 
-#include "registry/store/memory/memory_store.h"
 #include "tests/support/fake_clock.h"
+#include "tests/support/memory_store.h"
 #include "webhook/api/cluster_routes.h"
 #include "webhook/findings/conflicts.h"
 #include "webhook/findings/mute_book.h"

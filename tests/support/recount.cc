@@ -42,6 +42,16 @@ std::uint64_t CountIn(const Counts& counts, const OwnedRange& range) {
 
 }  // namespace
 
+bool IsIn(const OwnedRange& range, const Place& place) {
+  const auto agrees = [](const std::string& wanted, const std::string& is) {
+    return wanted.empty() || wanted == is;
+  };
+  return range.type == place.type && agrees(range.account, place.account) &&
+         agrees(range.region, place.region) &&
+         (range.namespaces.empty() || std::find(range.namespaces.begin(), range.namespaces.end(),
+                                                place.ns) != range.namespaces.end());
+}
+
 std::vector<std::string> Miscounts(const Store& store) {
   const auto contents = ContentsOf(store);
   if (!contents.ok()) return {contents.error().message};

@@ -9,6 +9,9 @@
 
 namespace truce::testing {
 
+// Whether what is owned in `place` counts for `range`.
+bool IsIn(const OwnedRange& range, const Place& place);
+
 // Every count of `store` that differs from what counting all its ownerships anew gives, in words;
 // empty when all agree. Nobody may write meanwhile.
 std::vector<std::string> Miscounts(const Store& store);

@@ -7,8 +7,8 @@
 #include "registry/base/guarded.h"
 #include "registry/ownership/rows.h"
 #include "registry/store/discovery/needs.h"
-#include "registry/store/memory/memory_store.h"
 #include "registry/store/store.h"
+#include "tests/support/memory_store.h"
 
 namespace truce::testing {
 

@@ -10,9 +10,9 @@
 #include <iterator>
 #include <memory>
 
-#include "registry/store/memory/memory_store.h"
 #include "registry/store/sqlite/sqlite_store.h"
 #include "tests/support/fake_clock.h"
+#include "tests/support/memory_store.h"
 #include "tests/support/temporary_folder.h"
 #include "webhook/upkeep/registry_numbers.h"
 

@@ -5,7 +5,7 @@
 #include "registry/ownership/ledger.h"
 #include "registry/ownership/rows.h"
 #include "registry/store/catalogue_change.h"
-#include "registry/store/memory/memory_store.h"
+#include "tests/support/memory_store.h"
 #include "tests/support/store_contents.h"
 
 namespace truce {

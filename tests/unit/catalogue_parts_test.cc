@@ -12,8 +12,8 @@
 #include "registry/ownership/names.h"
 #include "registry/ownership/rows.h"
 #include "registry/store/catalogue_change.h"
-#include "registry/store/memory/memory_store.h"
 #include "tests/support/invariants.h"
+#include "tests/support/memory_store.h"
 #include "tests/support/store_contents.h"
 #include "tests/support/strict_store.h"
 

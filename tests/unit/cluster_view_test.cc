@@ -7,7 +7,7 @@
 #include <optional>
 
 #include "registry/store/administration.h"
-#include "registry/store/memory/memory_store.h"
+#include "tests/support/memory_store.h"
 
 namespace truce {
 namespace cluster_view_test {

@@ -224,8 +224,11 @@ TEST(ConfigLoad, RefusesWithFileLineKeyAndRemedy) {
       {"port", "apiAddress: localhost:70000\n",
        "truce.yaml:1: apiAddress: 'localhost:70000' has no valid port; it must be 0 to 65535"},
       {"store", "store: mysql\n",
-       "truce.yaml:1: store: 'mysql' is not a known store; use 'sqlite', 'memory' or "
+       "truce.yaml:1: store: 'mysql' is not a known store; use 'sqlite' or "
        "postgres://USER@HOST:PORT/NAME"},
+      {"store for trials", "store: memory\n",
+       "truce.yaml:1: store: 'memory' is not a store; for a trial use 'sqlite', with dataDir on a "
+       "directory that is thrown away afterwards"},
       {"postgres", "store: postgres://u:secret@h/d\n",
        "truce.yaml:1: store: the URL holds a password, which logs and lists of processes show; "
        "remove it, and give it in storePasswordFile, by storePasswordCommand or in the file that "

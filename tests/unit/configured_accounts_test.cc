@@ -13,8 +13,8 @@
 #include "registry/ownership/names.h"
 #include "registry/ownership/review.h"
 #include "registry/ownership/rows.h"
-#include "registry/store/memory/memory_store.h"
 #include "tests/support/fake_clock.h"
+#include "tests/support/memory_store.h"
 
 namespace truce {
 namespace configured_accounts_test {

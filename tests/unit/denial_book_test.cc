@@ -16,9 +16,9 @@
 #include <vector>
 
 #include "registry/store/administration.h"
-#include "registry/store/memory/memory_store.h"
 #include "tests/support/fake_clock.h"
 #include "tests/support/faulty_store.h"
+#include "tests/support/memory_store.h"
 
 namespace truce {
 namespace denial_book_test {

@@ -9,9 +9,9 @@
 #include <vector>
 
 #include "registry/ownership/rows.h"
-#include "registry/store/memory/memory_store.h"
 #include "tests/support/admission_fixture.h"
 #include "tests/support/fake_clock.h"
+#include "tests/support/memory_store.h"
 #include "tests/support/store_samples.h"
 #include "tests/support/validate_now.h"
 #include "webhook/findings/event_queue.h"

@@ -8,9 +8,9 @@
 
 #include "registry/ownership/ledger.h"
 #include "registry/ownership/names.h"
-#include "registry/store/memory/memory_store.h"
 #include "tests/model/scene.h"
 #include "tests/support/detector_bench.h"
+#include "tests/support/memory_store.h"
 #include "tests/support/store_samples.h"
 
 namespace truce {

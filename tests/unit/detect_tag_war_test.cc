@@ -9,8 +9,8 @@
 
 #include "registry/ownership/ledger.h"
 #include "registry/ownership/sight.h"
-#include "registry/store/memory/memory_store.h"
 #include "tests/support/json_document.h"
+#include "tests/support/memory_store.h"
 #include "tests/support/recorded_watch.h"
 #include "tests/support/store_samples.h"
 #include "webhook/findings/tag_war.h"

@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "registry/store/memory/memory_store.h"
 #include "tests/support/fake_clock.h"
+#include "tests/support/memory_store.h"
 
 namespace truce {
 namespace examination_test {

@@ -5,8 +5,8 @@
 #include <string>
 
 #include "registry/ownership/ledger.h"
-#include "registry/store/memory/memory_store.h"
 #include "tests/support/ledger_samples.h"
+#include "tests/support/memory_store.h"
 #include "tests/support/store_contents.h"
 #include "tests/support/store_samples.h"
 

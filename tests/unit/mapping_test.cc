@@ -361,6 +361,21 @@ std::vector<MappedRow> MappedRows() {
   };
 }
 
+template <typename Facts>
+std::string Shown(const Facts& facts) {
+  std::string declared;
+  for (const DeclaredResource& resource : facts.resources) {
+    EXPECT_TRUE(resource.mapped);
+    EXPECT_FALSE(resource.late);
+    EXPECT_EQ(resource.partial, resource.key().empty());
+    EXPECT_EQ(resource.partial, !resource.missing.empty());
+    if (!declared.empty()) declared += ' ';
+    declared += resource.partial ? "~" + resource.name : resource.key().text;
+  }
+  for (const BadName& name : facts.bad_names) declared += " !" + name.part;
+  return declared;
+}
+
 TEST(Mapping, DeclaresWhatItsPathsFind) {
   for (const MappedRow& row : MappedRows()) {
     SCOPED_TRACE(row.reason);
@@ -372,19 +387,46 @@ TEST(Mapping, DeclaresWhatItsPathsFind) {
     rules.mappings = std::move(mappings).value();
     const Document document = DocumentFromJson(row.json);
     const ObjectFacts facts = Identify(document.root(), kClaim, rules);
-    std::string declared;
-    for (const DeclaredResource& resource : facts.resources) {
-      EXPECT_TRUE(resource.mapped);
-      EXPECT_FALSE(resource.late);
-      EXPECT_EQ(resource.partial, resource.key().empty());
-      EXPECT_EQ(resource.partial, !resource.missing.empty());
-      if (!declared.empty()) declared += ' ';
-      declared += resource.partial ? "~" + resource.name : resource.key().text;
-    }
-    for (const BadName& name : facts.bad_names) declared += " !" + name.part;
-    EXPECT_EQ(declared, row.declared);
+    EXPECT_EQ(Shown(facts), row.declared);
     EXPECT_TRUE(facts.known_kind);
     EXPECT_FALSE(facts.managed);
+  }
+}
+
+TEST(Mapping, ConstantsDeclareAsARuleOfThemDoes) {
+  struct Row {
+    const char* reason;
+    const char* type;
+    PartValues values;
+    const char* declared;
+  };
+  const Row rows[] = {
+      {"a name", "s3/Bucket", {{"name", "a"}}, "s3/Bucket|aws|||name=a"},
+      {"the region gives the partition",
+       "s3/Bucket",
+       {{"name", "a"}, {"region", "cn-north-1"}},
+       "s3/Bucket|aws-cn|||name=a"},
+      {"all that the key has",
+       "eks/NodeGroup",
+       {{"account", "111111111111"}, {"clusterName", "x"}, {"name", "1"}, {"region", "us-west-2"}},
+       "eks/NodeGroup|aws|111111111111|us-west-2|clusterName=x|name=1"},
+      {"a default of the catalogue",
+       "cloudwatchevents/Rule",
+       {{"account", "111111111111"}, {"name", "nightly"}, {"region", "us-west-2"}},
+       "cloudwatchevents/Rule|aws|111111111111|us-west-2|eventBusName=default|name=nightly"},
+      {"an empty text gives nothing", "dynamodb/Table", {{"name", "t"}, {"region", ""}}, "~t"},
+      {"a name that the type has no part for", "s3/Bucket", {{"bucket", "a"}}, "~"},
+      {"a bad name", "s3/Bucket", {{"name", "prod-\u0430"}}, "~ !name"},
+  };
+  const Catalogue& catalogue = Catalogue::BuiltIn();
+  for (const Row& row : rows) {
+    SCOPED_TRACE(row.reason);
+    const MappedFacts facts =
+        ReadConstants(*catalogue.FindType(row.type), row.values, Intent::kObserves, catalogue);
+    EXPECT_EQ(Shown(facts), row.declared);
+    for (const DeclaredResource& each : facts.resources) {
+      EXPECT_EQ(each.intent, Intent::kObserves);
+    }
   }
 }
 

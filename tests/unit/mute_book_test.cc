@@ -6,9 +6,9 @@
 #include <vector>
 
 #include "registry/ownership/rows.h"
-#include "registry/store/memory/memory_store.h"
 #include "tests/support/fake_clock.h"
 #include "tests/support/faulty_store.h"
+#include "tests/support/memory_store.h"
 #include "tests/support/store_contents.h"
 #include "webhook/findings/concerned.h"
 #include "webhook/findings/mute_book.h"

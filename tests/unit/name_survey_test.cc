@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "registry/store/memory/memory_store.h"
+#include "tests/support/memory_store.h"
 #include "webhook/config/load.h"
 #include "webhook/config/policy.h"
 

@@ -8,7 +8,7 @@
 #include <optional>
 
 #include "registry/ownership/rows.h"
-#include "registry/store/memory/memory_store.h"
+#include "tests/support/memory_store.h"
 #include "tests/support/store_samples.h"
 
 namespace truce {

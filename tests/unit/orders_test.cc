@@ -7,8 +7,8 @@
 #include <thread>
 
 #include "registry/store/administration.h"
-#include "registry/store/memory/memory_store.h"
 #include "tests/support/fake_clock.h"
+#include "tests/support/memory_store.h"
 
 namespace truce {
 namespace orders_test {

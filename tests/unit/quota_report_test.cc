@@ -8,7 +8,7 @@
 #include "policies/aws_quotas.h"
 #include "registry/catalogue/catalogue.h"
 #include "registry/ownership/rows.h"
-#include "registry/store/memory/memory_store.h"
+#include "tests/support/memory_store.h"
 #include "tests/support/store_samples.h"
 #include "webhook/findings/texts/report_quotas.h"
 

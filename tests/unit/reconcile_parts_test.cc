@@ -6,7 +6,7 @@
 #include <string>
 
 #include "registry/store/administration.h"
-#include "registry/store/memory/memory_store.h"
+#include "tests/support/memory_store.h"
 #include "webhook/watch/accounts.h"
 #include "webhook/watch/kinds.h"
 #include "webhook/watch/observed_version.h"

@@ -5,8 +5,8 @@
 
 #include "registry/ownership/resolve.h"
 #include "registry/ownership/review.h"
-#include "registry/store/memory/memory_store.h"
 #include "tests/support/json_document.h"
+#include "tests/support/memory_store.h"
 
 namespace truce {
 namespace resolve_test {

@@ -6,8 +6,8 @@
 #include <string>
 
 #include "registry/store/administration.h"
-#include "registry/store/memory/memory_store.h"
 #include "tests/support/faulty_store.h"
+#include "tests/support/memory_store.h"
 #include "tests/support/store_contents.h"
 
 namespace truce {

@@ -13,10 +13,10 @@
 #include <thread>
 #include <vector>
 
-#include "registry/store/memory/memory_store.h"
 #include "tests/support/fake_clock.h"
 #include "tests/support/fake_cluster_reports.h"
 #include "tests/support/faulty_store.h"
+#include "tests/support/memory_store.h"
 
 namespace truce {
 namespace shared_cluster_test {

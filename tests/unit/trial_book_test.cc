@@ -7,9 +7,9 @@
 #include <string>
 #include <vector>
 
-#include "registry/store/memory/memory_store.h"
 #include "tests/support/fake_clock.h"
 #include "tests/support/faulty_store.h"
+#include "tests/support/memory_store.h"
 
 namespace truce {
 namespace trial_book_test {

@@ -10,8 +10,8 @@
 
 #include "registry/catalogue/catalogue.h"
 #include "registry/ownership/ledger.h"
-#include "registry/store/memory/memory_store.h"
 #include "tests/support/fake_clock.h"
+#include "tests/support/memory_store.h"
 
 namespace truce {
 namespace watch_kept_test {

@@ -6,8 +6,8 @@
 #include <algorithm>
 #include <string>
 
-#include "registry/store/memory/memory_store.h"
 #include "tests/support/faulty_store.h"
+#include "tests/support/memory_store.h"
 
 namespace truce {
 namespace watch_reports_test {

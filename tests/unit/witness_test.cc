@@ -6,7 +6,7 @@
 #include <string>
 
 #include "registry/ownership/rows.h"
-#include "registry/store/memory/memory_store.h"
+#include "tests/support/memory_store.h"
 #include "tests/support/store_samples.h"
 #include "webhook/watch/recovery/recovery.h"
 

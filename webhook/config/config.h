@@ -69,7 +69,7 @@ struct ConfigNaming {
 struct Config {
   // Where and as what it runs; a change needs a restart.
   std::string data_dir;
-  std::string store;  // "sqlite", "memory", or the URL of a PostgreSQL database
+  std::string store;  // "sqlite", or the URL of a PostgreSQL database
   std::string store_password_file;
   std::vector<std::string> store_password_command;
   StoreDurability store_durability = StoreDurability::kReplicated;

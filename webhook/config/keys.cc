@@ -21,8 +21,8 @@ const std::array kKeys = {
   // Where and as what it runs.
   Key{"dataDir", &Config::data_dir, "/var/lib/truce", "directory",
       "Where the registry, certificates, secret and operator socket live; made if missing"},
-  Key{"store", &Config::store, "sqlite", "sqlite|memory|postgres://USER@HOST:PORT/NAME",
-      "Where ownerships are kept: a file in dataDir, a PostgreSQL database (several hosts: HOST:PORT,HOST:PORT), or 'memory', which forgets them at the end and is for trials",
+  Key{"store", &Config::store, "sqlite", "sqlite|postgres://USER@HOST:PORT/NAME",
+      "Where ownerships are kept: a file in dataDir, or a PostgreSQL database (several hosts: HOST:PORT,HOST:PORT)",
       Check::kStore},
   Key{"storePasswordFile", &Config::store_password_file, "", "file",
       "File with the password for the store's database; read at each connection"},

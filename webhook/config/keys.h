@@ -21,7 +21,7 @@ enum class Check : std::uint8_t {
   kNone,
   kAddress,     // HOST:PORT, [IPV6]:PORT
   kClusterId,   // [a-z0-9-]{1,32}
-  kStore,       // sqlite, memory, or the URL of a PostgreSQL database without a password
+  kStore,       // sqlite, or the URL of a PostgreSQL database without a password
   kHttpUrl,     // http(s)://…, no trailing slash
   kServerName,  // DNS name or IP address
   kPattern,     // one or more characters, '*' for any

@@ -89,10 +89,15 @@ Result<void> CheckPostgresUrl(std::string_view text) {
 }
 
 Result<void> CheckStore(std::string_view text) {
-  if (text == "sqlite" || text == "memory") return {};
+  if (text == "sqlite") return {};
   if (IsPostgresUrl(text)) return CheckPostgresUrl(text);
+  if (text == "memory") {
+    return Wrong(
+        "'memory' is not a store; for a trial use 'sqlite', with dataDir on a directory that is "
+        "thrown away afterwards");
+  }
   return Wrong(Shown(text.substr(0, text.find("://"))) +
-               " is not a known store; use 'sqlite', 'memory' or postgres://USER@HOST:PORT/NAME");
+               " is not a known store; use 'sqlite' or postgres://USER@HOST:PORT/NAME");
 }
 
 Result<void> CheckClusterId(std::string_view text) {

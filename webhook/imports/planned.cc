@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "registry/identity/mapping.h"
+#include "registry/identity/identity.h"
 #include "webhook/imports/readers.h"
 
 namespace truce {
@@ -17,33 +17,21 @@ bool IsGivenByAws(const TypeSpec& spec) {
 
 void AddDeclared(const TypeSpec& spec, const PartValues& values, const Catalogue& catalogue,
                  PlannedResource& out) {
-  MappedResource resource;
-  resource.type = spec.name;
-  resource.intent = out.intent;
-  for (const auto& [name, value] : values) {
-    if (value.empty()) continue;
-    const PartSource source{std::nullopt, value};
-    if (name == "region") {
-      resource.region = source;
-    } else if (name == "account") {
-      resource.account = source;
-    } else {
-      resource.parts.emplace(name, source);
-    }
-  }
-  if (spec.KeyHasRegion() && !resource.region) {
+  const auto lacks = [&](std::string_view name) {
+    const auto at = values.find(name);
+    return at == values.end() || at->second.empty();
+  };
+  if (spec.KeyHasRegion() && lacks("region")) {
     out.unclear = "its region is not known";
     out.remedy = "Name it with --region";
     return;
   }
-  if (spec.KeyHasAccount() && !resource.account) {
+  if (spec.KeyHasAccount() && lacks("account")) {
     out.unclear = "its account is not known";
     out.remedy = "Name it with --account";
     return;
   }
-  MappingRule rule;
-  rule.declares.push_back(std::move(resource));
-  MappedFacts facts = ReadMapping(Value(), rule, catalogue);
+  MappedFacts facts = ReadConstants(spec, values, out.intent, catalogue);
   for (const BadName& bad : facts.bad_names) {
     out.unclear = "its " + bad.part + " \"" + bad.shown + "\" " + bad.reason;
   }

@@ -63,8 +63,6 @@ std::vector<DeclaredResource> DeclaredByAttributes(const TypeSpec& spec,
 // "bucketPrefix" of "bucket_prefix".
 std::string CamelCase(std::string_view name);
 
-// Parts of the key by name, with "region" and "account".
-using PartValues = std::map<std::string, std::string, std::less<>>;
 // Adds to `out` what `values` declare; if place or name make no key, that is unclear.
 void AddDeclared(const TypeSpec& spec, const PartValues& values, const Catalogue& catalogue,
                  PlannedResource& out);

@@ -13,7 +13,6 @@
 #include "registry/ownership/lists/import.h"
 #include "registry/store/administration.h"
 #include "registry/store/catalogue_change.h"
-#include "registry/store/memory/memory_store.h"
 #include "registry/store/postgres/postgres_store.h"
 #include "registry/store/sqlite/backup.h"
 #include "registry/store/sqlite/log_look.h"
@@ -81,14 +80,13 @@ RegistryPart::RegistryPart(const Config& config, Logger& logger, const Clock& cl
     : logger_(logger),
       clock_(clock),
       data_dir_(config.data_dir),
-      is_file_(config.store == "sqlite"),
       is_database_(IsPostgresUrl(config.store)) {
   disk_failures_.Begin(data_dir_);
 }
 
 RegistryPart::~RegistryPart() {
   // The store empties its log at its end, unless its disk failed.
-  if (is_file_ && is_open() && !store_.FatalFailure()) {
+  if (!is_database_ && is_open() && !store_.FatalFailure()) {
     static_cast<void>(TakeLogMarkOff(data_dir_).ok());
   }
 }
@@ -96,7 +94,6 @@ RegistryPart::~RegistryPart() {
 Result<std::unique_ptr<Store>> RegistryPart::OpenStore(const Config& config,
                                                        const AdmissionPolicy& policy,
                                                        const KubeSystemFn& kube_system) {
-  if (config.store == "memory") return std::unique_ptr<Store>(std::make_unique<MemoryStore>());
   if (IsPostgresUrl(config.store)) return OpenDatabase(config, policy, kube_system);
   Result<std::unique_ptr<Store>> store = OpenFile(config);
   if (store.ok()) return store;
@@ -121,7 +118,7 @@ std::string RegistryPart::WriteProblem() const {
 }
 
 void RegistryPart::LookAtRoom() {
-  if (!is_file_) return;
+  if (is_database_) return;
   KeepReserve(data_dir_);
   std::string problem = RoomProblem(data_dir_);
   if (const Result<void> health = store_.Health(); problem.empty() && !health.ok()) {
@@ -299,7 +296,7 @@ Result<bool> RegistryPart::Open(const Config& config, const AdmissionPolicy& pol
                 {{"changed", static_cast<std::int64_t>(changed)}});
   }
   if (PostgresStore* database = active_.load()) watch_store_.Open(database->watch_store());
-  if (is_file_) {
+  if (!is_database_) {
     BeginLog(*store);
     KeepReserve(data_dir_);
   }
@@ -314,7 +311,7 @@ Result<bool> RegistryPart::Open(const Config& config, const AdmissionPolicy& pol
 }
 
 Result<RegistryCopy> RegistryPart::Copy() const {
-  if (!is_file_) {
+  if (is_database_) {
     return Error{ErrorCode::kConflict,
                  "the registry is not kept in SQLite; copy it where it is kept"};
   }
@@ -405,7 +402,6 @@ void RegistryPart::BeginLog(Store& store) {
 }
 
 Result<void> RegistryPart::CompareWithWitness(Store& store, bool has_cluster) {
-  if (!is_file_ && !is_database_) return {};
   witness_ = ReadWitnessFile(data_dir_);
   TRUCE_ASSIGN_OR_RETURN(const WitnessLook look, ReadWitness(store, witness_, In(kDatabaseTime)));
   if (!look.loss.empty()) {
@@ -418,7 +414,7 @@ Result<void> RegistryPart::CompareWithWitness(Store& store, bool has_cluster) {
 }
 
 void RegistryPart::KeepWitness() {
-  if (!loss_.empty() || (!is_file_ && !is_database_)) return;
+  if (!loss_.empty()) return;
   witness_due_ = In(kBetweenWitnesses);
   const auto look = ReadWitness(store_, witness_, In(kWitnessTime));
   if (!look.ok()) return;  // others tell that the store fails
@@ -446,11 +442,11 @@ void RegistryPart::Remember(const std::optional<AuditWitness>& witness) {
 void RegistryPart::WriteMetrics(MetricWriter& writer) const {
   disk_failures_.WriteMetrics(writer);
   numbers_.WriteMetrics(writer);
-  if (is_file_) {
+  if (!is_database_) {
     writer.Family("truce_backup_timestamp_seconds");
     writer.Sample(static_cast<double>(LastBackup(data_dir_).count()));
+    return;
   }
-  if (!is_database_) return;
   const PostgresStore* database = active_.load();
   DatabaseMetrics::Standing standing;
   if (database != nullptr) {

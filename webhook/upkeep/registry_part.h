@@ -142,8 +142,7 @@ class RegistryPart final {
   Logger& logger_;
   const Clock& clock_;
   const std::string data_dir_;
-  const bool is_file_;      // the store is SQLite's
-  const bool is_database_;  // PostgreSQL's
+  const bool is_database_;  // the store is PostgreSQL's, else SQLite's
   DatabaseMetrics database_metrics_{logger_};
   std::unique_ptr<PostgresStore> waiting_;       // open, while another server is active
   std::atomic<PostgresStore*> active_{nullptr};  // null: this server is not; else in store_

@@ -274,7 +274,7 @@ caBundle: {{ printf "%s\n" (trim $values.certificates.caBundle) | b64enc }}
 {{/* What needs a restart to change; its digest is an annotation of the Pod. */}}
 {{- define "truce.staticConfig" -}}
 {{- $v := .Values -}}
-{{- $config := dict "clusterId" $v.clusterId "dataDir" "/var/lib/truce" "store" (eq $v.store.type "postgres" | ternary (include "truce.storeUrl" (dict "root" . "url" $v.store.url)) $v.store.type) "logFormat" $v.log.format "logLevel" $v.log.level -}}
+{{- $config := dict "clusterId" $v.clusterId "dataDir" "/var/lib/truce" "store" (eq $v.store.type "postgres" | ternary (include "truce.storeUrl" (dict "root" . "url" $v.store.url)) "sqlite") "logFormat" $v.log.format "logLevel" $v.log.level -}}
 {{- range $name, $port := dict "admission" $v.listen.admissionPort "api" $v.listen.apiPort "metrics" $v.listen.metricsPort "probes" $v.listen.probesPort -}}
 {{- $_ := set $config (printf "%sAddress" $name) (printf "%s:%d" (include "truce.listenHost" $) (int $port)) -}}
 {{- end -}}

@@ -74,8 +74,8 @@
 {{- if not $v.watchCluster -}}
 {{- fail "backup.enabled: without watchCluster nobody vouches for the token of the CronJob; take copies with `truce backup` beside the server" -}}
 {{- end -}}
-{{- if ne $v.store.type "sqlite" -}}
-{{- fail (printf "backup.enabled: the %s store has no file to copy; set backup.enabled=false" $v.store.type) -}}
+{{- if eq $v.store.type "postgres" -}}
+{{- fail "backup.enabled: the postgres store has no file to copy; set backup.enabled=false" -}}
 {{- end -}}
 {{- if and $v.backup.command (not $v.backup.image) -}}
 {{- fail "backup.image: backup.command runs in an image of yours, so name it" -}}

@@ -88,23 +88,11 @@ bool IsSource(std::string_view text) {
          });
 }
 
-PartSource Constant(std::string text) {
-  PartSource source;
-  source.constant = std::move(text);
-  return source;
-}
-
-// The resource that the entry names, as a rule of constants.
-Result<MappedResource> RuleOf(const Json& json) {
-  MappedResource rule;
-  rule.intent = Intent::kDeletes;
-  TRUCE_ASSIGN_OR_RETURN(rule.type, LineOf(json, "type"));
-  TRUCE_ASSIGN_OR_RETURN(std::string region, LineOf(json, "region"));
-  TRUCE_ASSIGN_OR_RETURN(std::string account, LineOf(json, "account"));
-  if (!region.empty()) rule.region = Constant(std::move(region));
-  if (!account.empty()) rule.account = Constant(std::move(account));
+// The parts that the entry gives.
+Result<PartValues> PartsOf(const Json& json) {
+  PartValues values;
   const auto parts = json.find("parts");
-  if (parts == json.end()) return rule;
+  if (parts == json.end()) return values;
   if (!parts->is_object()) return InvalidArgument("\"parts\" is not an object");
   for (const auto& [name, value] : parts->items()) {
     // As Terraform writes what is not set: the part's default stands.
@@ -112,23 +100,15 @@ Result<MappedResource> RuleOf(const Json& json) {
     if (!value.is_string() || !IsLine(value.get_ref<const std::string&>(), kImportTextBytesMax)) {
       return InvalidArgument("\"parts\" holds something that is not a line of text");
     }
-    rule.parts.emplace(name, Constant(value.get<std::string>()));
+    values.emplace(name, value.get<std::string>());
   }
-  return rule;
+  return values;
 }
 
-// The resource that the rule names, or why it names none.
-std::string Declare(MappedResource rule, const std::string& name, const Catalogue& catalogue,
+// The resource that the values name, or why they name none.
+std::string Declare(const TypeSpec& spec, const PartValues& values, const Catalogue& catalogue,
                     DeclaredResource& resource) {
-  const TypeSpec* spec = catalogue.FindType(rule.type);
-  if (spec == nullptr) return rule.type.empty() ? "it has no type" : "there is no such type";
-  if (!name.empty() && rule.parts.empty() && !spec->parts.empty()) {
-    rule.parts.emplace(spec->parts.front().name, Constant(name));
-  }
-  MappingRule whole;
-  whole.declares.push_back(std::move(rule));
-  const Document nothing;
-  MappedFacts facts = ReadMapping(nothing.root(), whole, catalogue);
+  MappedFacts facts = ReadConstants(spec, values, Intent::kDeletes, catalogue);
   if (!facts.bad_names.empty()) {
     return facts.bad_names.front().part + " " + facts.bad_names.front().reason;
   }
@@ -154,15 +134,24 @@ Result<void> ReadResource(const Json& json, std::size_t index, const Catalogue& 
                                      "contact", "address", "problem"},
                                     "it"));
   ImportedResource item;
-  TRUCE_ASSIGN_OR_RETURN(MappedResource rule, RuleOf(json));
+  TRUCE_ASSIGN_OR_RETURN(const std::string type, LineOf(json, "type"));
+  TRUCE_ASSIGN_OR_RETURN(PartValues values, PartsOf(json));
   TRUCE_ASSIGN_OR_RETURN(const std::string name, LineOf(json, "name"));
+  const TypeSpec* spec = catalogue.FindType(type);
+  if (values.empty() && spec != nullptr && !spec->parts.empty()) {
+    values[spec->parts.front().name] = name;
+  }
+  for (const char* place : {"region", "account"}) {
+    TRUCE_ASSIGN_OR_RETURN(values[place], LineOf(json, place));
+  }
   TRUCE_ASSIGN_OR_RETURN(const std::string arn, LineOf(json, "arn"));
   TRUCE_ASSIGN_OR_RETURN(item.service, LineOf(json, "service"));
   TRUCE_ASSIGN_OR_RETURN(item.contact, LineOf(json, "contact"));
   TRUCE_ASSIGN_OR_RETURN(item.address, LineOf(json, "address"));
   TRUCE_ASSIGN_OR_RETURN(std::string why, LineOf(json, "problem"));
-  const std::string type = rule.type;
-  if (why.empty()) why = Declare(std::move(rule), name, catalogue, item.resource);
+  if (why.empty() && spec == nullptr)
+    why = type.empty() ? "it has no type" : "there is no such type";
+  if (why.empty()) why = Declare(*spec, values, catalogue, item.resource);
   if (!why.empty()) {
     request.unknown.push_back({index, type, item.address.empty() ? name : item.address, why});
     return {};

@@ -69,7 +69,7 @@ OrderedJson PropertyOf(const Key& key) {
     if (has_choice) out["enum"] = PartsOf(key.type, '|');
     if (key.type == "duration") out["pattern"] = "^[0-9]+(ms|s|m|h)$";
     if (key.check == Check::kStore) {
-      out["pattern"] = "^(sqlite|memory|postgres(ql)?://[^:@/]+@[^@/]*/.+)$";
+      out["pattern"] = "^(sqlite|postgres(ql)?://[^:@/]+@[^@/]*/.+)$";
     }
   }
   out["default"] = std::move(fallback);

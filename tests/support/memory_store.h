@@ -1,6 +1,6 @@
 // MemoryStore: the reference implementation of the store port.
-#ifndef TRUCE_REGISTRY_STORE_MEMORY_MEMORY_STORE_H_
-#define TRUCE_REGISTRY_STORE_MEMORY_MEMORY_STORE_H_
+#ifndef TRUCE_TESTS_SUPPORT_MEMORY_STORE_H_
+#define TRUCE_TESTS_SUPPORT_MEMORY_STORE_H_
 
 #include <map>
 #include <memory>
@@ -36,4 +36,4 @@ class MemoryStore final : public Store {
 
 }  // namespace truce
 
-#endif  // TRUCE_REGISTRY_STORE_MEMORY_MEMORY_STORE_H_
+#endif  // TRUCE_TESTS_SUPPORT_MEMORY_STORE_H_

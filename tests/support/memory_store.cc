@@ -1,4 +1,4 @@
-#include "registry/store/memory/memory_store.h"
+#include "tests/support/memory_store.h"
 
 #include <algorithm>
 #include <cstdlib>
@@ -10,8 +10,36 @@
 
 #include "registry/base/text.h"
 #include "registry/store/adapter.h"
+#include "tests/support/recount.h"
 
 namespace truce {
+namespace {
+
+bool IsIn(OwnerList list, const Owner& owner) {
+  switch (list) {
+    case OwnerList::kAll: return true;
+    case OwnerList::kContested: return owner.contested;
+    case OwnerList::kOrphaned:
+      return owner.record == Record::kOrphaned || owner.record == Record::kTransferring;
+    case OwnerList::kImported: return owner.record == Record::kImported;
+    case OwnerList::kEnding: return owner.until.has_value();
+  }
+  return false;
+}
+
+bool IsAmong(const NameSearch& search, const Owner& owner) {
+  switch (search.among) {
+    case NameSearch::Among::kBeginning:
+      return EqualsIgnoringCase(std::string_view(owner.name).substr(0, search.text.size()),
+                                search.text);
+    case NameSearch::Among::kService: return owner.service == search.text;
+    case NameSearch::Among::kNamespace: return owner.root.ns == search.text;
+    case NameSearch::Among::kType: return owner.identity.type == search.text;
+  }
+  return false;
+}
+
+}  // namespace
 
 class MemoryStore::State final : public AllFacts {
  public:
@@ -92,9 +120,9 @@ class MemoryStore::State final : public AllFacts {
   }
 
   std::uint64_t CountOwned(const OwnedRange& range) const override {
-    return static_cast<std::uint64_t>(
-        std::count_if(owners_.begin(), owners_.end(),
-                      [&](const auto& entry) { return IsIn(range, PlaceOf(entry.second)); }));
+    return static_cast<std::uint64_t>(std::count_if(
+        owners_.begin(), owners_.end(),
+        [&](const auto& entry) { return testing::IsIn(range, PlaceOf(entry.second)); }));
   }
 
   std::vector<PlaceCount> PlacesOf(std::string_view type, std::size_t limit) const override {
