@@ -14,8 +14,8 @@ CREATE TABLE agreements (
   at        INTEGER NOT NULL,
   until     INTEGER
 ) STRICT, WITHOUT ROWID;
-INSERT INTO "agreements" VALUES('aq53etcj7alk4','protection',1,'','observe',1,'','customer data','operator',1795959498646,NULL);
-INSERT INTO "agreements" VALUES('aq53etcj7btur','share',1,'ns:local/team-d','observe',1,'','ticket 1','operator',1795959498654,1803735498000);
+INSERT INTO "agreements" VALUES('aq54wxdjzt7ak','protection',1,'','observe',1,'','customer data','operator',1795972330117,NULL);
+INSERT INTO "agreements" VALUES('aq54wxdjzu6gv','share',1,'ns:local/team-d','observe',1,'','ticket 1','operator',1795972330125,1803748330000);
 CREATE TABLE audit (
   seq    INTEGER PRIMARY KEY,
   at     INTEGER NOT NULL,
@@ -31,13 +31,13 @@ CREATE TABLE audit (
   actor  TEXT    NOT NULL,
   review TEXT    NOT NULL
 ) STRICT;
-INSERT INTO "audit" VALUES(1,1795959498620,'granted','s3/Bucket|aws|||name=prod-artifacts','aq53etcj77pvw','local/platform.example.org/ObjectStorage/team-a/artifacts','local/platform.example.org/ObjectStorage/team-a/artifacts','local/0f1c6f6e-5a34-4d0c-8a38-6c2f8f3d1a01','review 5b9d0c1e-6f0a-4a7e-9c56-0d4f6a1b2c01 CREATE','system:serviceaccount:argocd:argocd-application-controller','5b9d0c1e-6f0a-4a7e-9c56-0d4f6a1b2c01');
-INSERT INTO "audit" VALUES(2,1795959498629,'granted','s3/Bucket|aws|||name=payments-prod-bucket','aq53etcj77s63','local/platform.example.org/ObjectStorage/team-c/statements','local/platform.example.org/ObjectStorage/team-c/statements','local/0f1c6f6e-5a34-4d0c-8a38-6c2f8f3d1a05','review 5b9d0c1e-6f0a-4a7e-9c56-0d4f6a1b2c05 CREATE','system:serviceaccount:argocd:argocd-application-controller','5b9d0c1e-6f0a-4a7e-9c56-0d4f6a1b2c05');
-INSERT INTO "audit" VALUES(3,1795959498636,'administered','s3/Bucket|aws|||name=prod-artifacts','aq53etcj77pvw','local/platform.example.org/ObjectStorage/team-a/artifacts','local/platform.example.org/ObjectStorage/team-a/artifacts','local/0f1c6f6e-5a34-4d0c-8a38-6c2f8f3d1a01','confirmed by operator','operator','');
-INSERT INTO "audit" VALUES(4,1795959498646,'administered','s3/Bucket|aws|||name=prod-artifacts','aq53etcj77pvw','local/platform.example.org/ObjectStorage/team-a/artifacts','////','','protected against deletion: customer data','operator','');
-INSERT INTO "audit" VALUES(5,1795959498654,'administered','s3/Bucket|aws|||name=prod-artifacts','aq53etcj77pvw','local/platform.example.org/ObjectStorage/team-a/artifacts','////','','shared with namespace team-d at level observe until 2027-02-27T13:38:18Z: ticket 1','operator','');
-INSERT INTO "audit" VALUES(6,1795959498660,'administered','',NULL,'////','////','','override of namespace team-z until 2026-11-29T14:38:18Z: ticket 2','operator','');
-INSERT INTO "audit" VALUES(7,1795959498669,'released','s3/Bucket|aws|||name=payments-prod-bucket','aq53etcj77s63','local/platform.example.org/ObjectStorage/team-c/statements','////','','released by operator: ticket 3','operator','');
+INSERT INTO "audit" VALUES(1,1795972330093,'granted','s3/Bucket|aws|||name=prod-artifacts','aq54wxdjzrizj','local/platform.example.org/ObjectStorage/team-a/artifacts','local/platform.example.org/ObjectStorage/team-a/artifacts','local/0f1c6f6e-5a34-4d0c-8a38-6c2f8f3d1a01','review 5b9d0c1e-6f0a-4a7e-9c56-0d4f6a1b2c01 CREATE','system:serviceaccount:argocd:argocd-application-controller','5b9d0c1e-6f0a-4a7e-9c56-0d4f6a1b2c01');
+INSERT INTO "audit" VALUES(2,1795972330101,'granted','s3/Bucket|aws|||name=payments-prod-bucket','aq54wxdjzrrvt','local/platform.example.org/ObjectStorage/team-c/statements','local/platform.example.org/ObjectStorage/team-c/statements','local/0f1c6f6e-5a34-4d0c-8a38-6c2f8f3d1a05','review 5b9d0c1e-6f0a-4a7e-9c56-0d4f6a1b2c05 CREATE','system:serviceaccount:argocd:argocd-application-controller','5b9d0c1e-6f0a-4a7e-9c56-0d4f6a1b2c05');
+INSERT INTO "audit" VALUES(3,1795972330108,'administered','s3/Bucket|aws|||name=prod-artifacts','aq54wxdjzrizj','local/platform.example.org/ObjectStorage/team-a/artifacts','local/platform.example.org/ObjectStorage/team-a/artifacts','local/0f1c6f6e-5a34-4d0c-8a38-6c2f8f3d1a01','confirmed by operator','operator','');
+INSERT INTO "audit" VALUES(4,1795972330117,'administered','s3/Bucket|aws|||name=prod-artifacts','aq54wxdjzrizj','local/platform.example.org/ObjectStorage/team-a/artifacts','////','','protected against deletion: customer data','operator','');
+INSERT INTO "audit" VALUES(5,1795972330125,'administered','s3/Bucket|aws|||name=prod-artifacts','aq54wxdjzrizj','local/platform.example.org/ObjectStorage/team-a/artifacts','////','','shared with namespace team-d at level observe until 2027-02-27T17:12:10Z: ticket 1','operator','');
+INSERT INTO "audit" VALUES(6,1795972330131,'administered','',NULL,'////','////','','override of namespace team-z until 2026-11-29T18:12:10Z: ticket 2','operator','');
+INSERT INTO "audit" VALUES(7,1795972330139,'released','s3/Bucket|aws|||name=payments-prod-bucket','aq54wxdjzrrvt','local/platform.example.org/ObjectStorage/team-c/statements','////','','released by operator: ticket 3','operator','');
 CREATE TABLE commits (
   one   INTEGER PRIMARY KEY CHECK (one = 1),
   count INTEGER NOT NULL
@@ -72,7 +72,7 @@ CREATE TABLE declarations (
   account_fields TEXT NOT NULL,  -- a digest
   PRIMARY KEY (resource, uid, state)
 ) STRICT, WITHOUT ROWID;
-INSERT INTO "declarations" VALUES(1,'local/0f1c6f6e-5a34-4d0c-8a38-6c2f8f3d1a01','seen',1,'local/platform.example.org/ObjectStorage/team-a/artifacts','team-a',NULL,'deletes',0,0,'s3/Bucket|aws||us-west-2|name=prod-artifacts','','',NULL,'',1795959498620,NULL,'');
+INSERT INTO "declarations" VALUES(1,'local/0f1c6f6e-5a34-4d0c-8a38-6c2f8f3d1a01','seen',1,'local/platform.example.org/ObjectStorage/team-a/artifacts','team-a',NULL,'deletes',0,0,'s3/Bucket|aws||us-west-2|name=prod-artifacts','','',NULL,'',1795972330093,NULL,'');
 CREATE TABLE definitions (
   "group"         TEXT    NOT NULL,
   kind            TEXT    NOT NULL,
@@ -97,7 +97,7 @@ CREATE TABLE denials (
   root      TEXT    NOT NULL,
   PRIMARY KEY (id)
 ) STRICT, WITHOUT ROWID;
-INSERT INTO "denials" VALUES('dtojuam3q2','s3/Bucket|aws|||name=prod-artifacts','S3 bucket "prod-artifacts"','duplicate-ownership','S3 bucket "prod-artifacts" is owned by service "service-a", declared by ObjectStorage team-a/artifacts.','platform.example.org','ObjectStorage','team-b','artifacts','system:serviceaccount:argocd:argocd-application-controller',1795959498626,1795959498626,1,'local/platform.example.org/ObjectStorage/team-b/artifacts');
+INSERT INTO "denials" VALUES('dtojuam3q2','s3/Bucket|aws|||name=prod-artifacts','S3 bucket "prod-artifacts"','duplicate-ownership','S3 bucket "prod-artifacts" is owned by service "service-a", declared by ObjectStorage team-a/artifacts.','platform.example.org','ObjectStorage','team-b','artifacts','system:serviceaccount:argocd:argocd-application-controller',1795972330098,1795972330098,1,'local/platform.example.org/ObjectStorage/team-b/artifacts');
 CREATE TABLE findings (
   rule       TEXT    NOT NULL,
   subject    TEXT    NOT NULL,
@@ -124,7 +124,7 @@ CREATE TABLE mapped_kinds (
   PRIMARY KEY (cluster, "group", kind)
 ) STRICT, WITHOUT ROWID;
 CREATE TABLE migrations (version INTEGER PRIMARY KEY, name TEXT NOT NULL, checksum TEXT NOT NULL, at INTEGER NOT NULL) STRICT;
-INSERT INTO "migrations" VALUES(1,'0001_ownership','8f7d323a9a27fb67b500395d99035e6439aa204c1f9d6d3dca54341cf9ed3deb',1795959498580);
+INSERT INTO "migrations" VALUES(1,'0001_ownership','2af96afb3fc30f8b4eb4c98d423e02aad08d6ffe9802d94446f34274c4fcd3f7',1795972330069);
 CREATE TABLE mutes (
   rule       TEXT    NOT NULL,
   subject    TEXT    NOT NULL,
@@ -147,7 +147,7 @@ CREATE TABLE names (
   at       INTEGER NOT NULL,
   PRIMARY KEY (name, spelling)
 ) STRICT, WITHOUT ROWID;
-INSERT INTO "names" VALUES('s3/Bucket|aws|||name=prod-artifacts',0,1,'declared',0,1795959498620);
+INSERT INTO "names" VALUES('s3/Bucket|aws|||name=prod-artifacts',0,1,'declared',0,1795972330093);
 CREATE TABLE notified (
   kind TEXT    NOT NULL,
   id   TEXT    NOT NULL,
@@ -170,12 +170,12 @@ CREATE TABLE objects (
   composes    INTEGER NOT NULL CHECK (composes IN (0, 1)),
   own_party   INTEGER NOT NULL CHECK (own_party IN (0, 1)),
   transfer_to TEXT    NOT NULL,
-  told        TEXT    NOT NULL,
+  unproven_marks TEXT    NOT NULL,
   stripped    INTEGER,           -- an unsigned 64-bit number, by its bits
   at          INTEGER NOT NULL
 ) STRICT;
-INSERT INTO "objects" VALUES(1,'local/0f1c6f6e-5a34-4d0c-8a38-6c2f8f3d1a01','local/platform.example.org/ObjectStorage','team-a','artifacts',NULL,'',NULL,'','','service-a','',0,1,'','',NULL,1795959498620);
-INSERT INTO "objects" VALUES(2,'local/0f1c6f6e-5a34-4d0c-8a38-6c2f8f3d1a05','local/platform.example.org/ObjectStorage','team-c','statements',NULL,'',NULL,'','','payments','',0,1,'','',NULL,1795959498629);
+INSERT INTO "objects" VALUES(1,'local/0f1c6f6e-5a34-4d0c-8a38-6c2f8f3d1a01','local/platform.example.org/ObjectStorage','team-a','artifacts',NULL,'',NULL,'','','service-a','',0,1,'','',NULL,1795972330093);
+INSERT INTO "objects" VALUES(2,'local/0f1c6f6e-5a34-4d0c-8a38-6c2f8f3d1a05','local/platform.example.org/ObjectStorage','team-c','statements',NULL,'',NULL,'','','payments','',0,1,'','',NULL,1795972330101);
 CREATE TABLE orders (
   id      TEXT    NOT NULL,
   act     TEXT    NOT NULL,
@@ -202,7 +202,7 @@ CREATE TABLE overrides (
   at        INTEGER NOT NULL,
   PRIMARY KEY (id)
 ) STRICT, WITHOUT ROWID;
-INSERT INTO "overrides" VALUES('aq53etcj7c44m','','','team-z','',1795963098000,'ticket 2','operator',1795959498660);
+INSERT INTO "overrides" VALUES('aq54wxdjzumiv','','','team-z','',1795975930000,'ticket 2','operator',1795972330131);
 CREATE TABLE places (
   id        INTEGER PRIMARY KEY,
   type      TEXT    NOT NULL,
@@ -268,7 +268,7 @@ CREATE TABLE resources (
   until         INTEGER,           -- of what a list only reserves
   CHECK (owned = (place IS NOT NULL))
 ) STRICT;
-INSERT INTO "resources" VALUES(1,'aq53etcj77pvw','s3/Bucket|aws|||name=prod-artifacts',1,'local/platform.example.org/ObjectStorage/team-a/artifacts','ns:local/team-a','service-a','','arn:aws:s3:::prod-artifacts','prod-artifacts','s3/Bucket|aws||us-west-2|name=prod-artifacts',NULL,1,1795959498620,1,'none','','','held',NULL,0,0,'',NULL);
+INSERT INTO "resources" VALUES(1,'aq54wxdjzrizj','s3/Bucket|aws|||name=prod-artifacts',1,'local/platform.example.org/ObjectStorage/team-a/artifacts','ns:local/team-a','service-a','','arn:aws:s3:::prod-artifacts','prod-artifacts','s3/Bucket|aws||us-west-2|name=prod-artifacts',NULL,1,1795972330093,1,'none','','','held',NULL,0,0,'',NULL);
 CREATE TABLE review_news (
   sort    TEXT    NOT NULL,
   about   TEXT    NOT NULL,
@@ -283,7 +283,7 @@ CREATE TABLE settings (
   value TEXT NOT NULL
 ) STRICT, WITHOUT ROWID;
 INSERT INTO "settings" VALUES('catalogue','6b7cdc5b81adc103');
-INSERT INTO "settings" VALUES('store/opened','2026-11-29T13:38:18Z');
+INSERT INTO "settings" VALUES('store/opened','2026-11-29T17:12:10Z');
 CREATE TABLE tag_wars (
   key             TEXT    NOT NULL,
   since           INTEGER NOT NULL,
