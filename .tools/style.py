@@ -12,6 +12,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 COLUMNS_MAX = 100
+FILE_BYTES_MAX = 300_000  # the catalogue has 206,000
 
 CODE = (".cc", ".h", ".py", ".sh", ".cmake")
 # Files that name the forbidden words because they look for them.
@@ -119,6 +120,10 @@ def check_targets(names: list[str]) -> list[str]:
     return found
 
 
+def check_size(name: str, size: int) -> list[str]:
+    return [f"{name}:1: {size:,} bytes: outputs and dumps stay out of git"] if size > FILE_BYTES_MAX else []
+
+
 def check_type_names(names: list[str]) -> list[str]:
     """No two headers define a type of one name: the linker would take either of them for both."""
     first, found = {}, []
@@ -158,6 +163,8 @@ def self_test() -> list[str]:
         failed.append("the rule on subjects of comments does not find its example")
     if check_file("registry/a.cc", ["// What holds it", "// up?"]):
         failed.append("the rule on subjects of comments finds a question")
+    if not check_size("tests/core", FILE_BYTES_MAX + 1):
+        failed.append("the rule on sizes of files does not find its example")
     if not check_file("registry/a.h", ["#ifndef A_H"]):
         failed.append("the rule on header guards does not find its example")
     return failed
@@ -168,6 +175,7 @@ def main() -> int:
     if "--self-test" not in sys.argv:
         names = repository_files()
         for name in names:
+            found += check_size(name, (ROOT / name).stat().st_size)
             if name in EXEMPT or not name.endswith(CODE + (".md", ".txt", ".yaml", ".json")):
                 continue
             lines = (ROOT / name).read_text(encoding="utf-8", errors="replace").splitlines()
