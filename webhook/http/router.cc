@@ -72,7 +72,7 @@ WrittenReply Written(const HttpResponse& response, const RequestHead& head) {
 }
 
 // The answer to a request that no handler gets.
-std::optional<HttpResponse> Refusal(const Router::Match& match, const HttpRequest& request) {
+std::optional<HttpResponse> RefusalOf(const Router::Match& match, const HttpRequest& request) {
   if (match.route == nullptr && match.allow.empty()) {
     return RouteProblem(404, "nothing is at this path", kPathRemedy);
   }
@@ -156,7 +156,7 @@ Router::Match Router::Find(const RequestHead& head, HttpRequest& request) const 
 
 std::optional<WrittenReply> Answer(const Router::Match& match, const RequestHead& head,
                                    HttpRequest& request) {
-  if (const auto refusal = Refusal(match, request)) {
+  if (const auto refusal = RefusalOf(match, request)) {
     WrittenReply reply = Written(*refusal, head);
     const bool is_media = refusal->status == 415;
     reply.rejection = is_media ? HttpRejection::kMediaType : HttpRejection::kNotFound;
