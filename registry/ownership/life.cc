@@ -95,7 +95,7 @@ std::string WhyNotFree(const Owner& owner, const std::vector<Row>& rows,
                        const std::function<std::string(const Slot&)>& unresolved_reason) {
   const Row* row = owner.record == Record::kNone ? HoldingRow(owner, rows) : nullptr;
   if (row == nullptr) return WhyOnRecord(owner);
-  if (std::string doubt = unresolved_reason(row->slot); !doubt.empty()) return doubt;
+  if (std::string reason = unresolved_reason(row->slot); !reason.empty()) return reason;
   const std::string object = ForPeople(row->slot);
   if (row->id.state == RowState::kReserved) {
     return "reserved for " + object + ", and waits" + Since(row->at) +

@@ -124,8 +124,8 @@ struct Life {
 LifeStep NextStep(LifeEvidence evidence, const Life& life);
 
 // Why the names of the resource are not free: its holder, or the evidence that is missing. One
-// line, without trailing stop. `rows`: of the resource. `unresolved_reason`: why the
-// object in a slot may be gone (UnresolvedHolders); empty: nothing says so.
+// line, without trailing stop. `rows`: of the resource. `unresolved_reason`: why the object
+// in a slot may be gone (UnresolvedHolders); empty: nothing says so.
 std::string WhyNotFree(const Owner& owner, const std::vector<Row>& rows,
                        const std::function<std::string(const Slot&)>& unresolved_reason);
 

@@ -89,7 +89,7 @@ std::vector<Pair> AddedPairs(const ReviewRequest& request) {
   std::vector<Pair> added;
   for (std::size_t i = 0; i < request.object.resources.size(); ++i) {
     const DeclaredResource& resource = request.object.resources[i];
-    // A partial declaration reserves nothing: its candidate depends on its missing parts.
+    // A partial declaration reserves nothing: its names depend on its missing parts.
     if (resource.key().empty() || resource.partial) continue;
     if (request.old_object) {
       const DeclaredResource* old = Declares(*request.old_object, resource.key());
@@ -225,8 +225,8 @@ void FindElsewhere(const Case& c, const Pair& pair, Decision& decision) {
   if (shape.empty() || pair.mode == Mode::kOff) return;
   const bool unknown = !IsAccount(pair.resource->identity.account);
   for (Owner& other : c.ledger.facts().OwnersOfShape(shape, kElsewhereMax)) {
-    const bool match = Declares(c.request.object, other.key) == pair.resource;
-    if (match || other.root == c.object.root) continue;
+    const bool is_same = Declares(c.request.object, other.key) == pair.resource;
+    if (is_same || other.root == c.object.root) continue;
     if (!unknown && IsAccount(other.identity.account)) continue;
     decision.elsewhere.push_back({.mode = Mode::kWarn,
                                   .resource = *pair.resource,

@@ -328,8 +328,8 @@ Result<HttpResponse> RestApi::Release(RestCall& call, const ResourceId& id) cons
     Problem why = WhyNotReleased(now.owner, outcome);
     // It may be gone while the brake holds it.
     if (outcome.living) {
-      const std::string doubt = call.policy->unresolved_reason(outcome.living->slot);
-      if (!doubt.empty()) why.detail += "; " + doubt;
+      const std::string unresolved = call.policy->unresolved_reason(outcome.living->slot);
+      if (!unresolved.empty()) why.detail += "; " + unresolved;
     }
     return why;
   };
