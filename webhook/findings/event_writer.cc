@@ -103,14 +103,13 @@ void EventWriter::PostLater(std::string root, std::function<std::vector<ObjectEv
   worker_.Wake();
 }
 
-// The worker is settled too while the next Event has to wait for its time.
 bool EventWriter::Flush(Deadline deadline) {
   const auto is_done = [this] {
     const std::lock_guard<std::mutex> lock(mutex_);
-    return tasks_.empty() && queue_.size() == 0;
+    return tasks_.empty() && queue_.size() == 0 && !is_busy_;
   };
-  while (!worker_.Settle(deadline) || !is_done()) {
-    if (std::chrono::steady_clock::now() >= deadline) return false;
+  while (!is_done()) {
+    if (worker_.is_stopping() || std::chrono::steady_clock::now() >= deadline) return false;
     std::this_thread::sleep_for(std::chrono::milliseconds(1));
   }
   return true;
@@ -155,6 +154,7 @@ Worker::Rest EventWriter::Turn() {
     const std::lock_guard<std::mutex> lock(mutex_);
     tasks.swap(tasks_);
     next = queue_.Take(clock_.Now());
+    is_busy_ = true;
   }
   // Without the lock: making them reads the store, writing waits for the API server.
   for (const Task& task : tasks) {
@@ -162,6 +162,7 @@ Worker::Rest EventWriter::Turn() {
   }
   const Deadline earliest = next ? In(Write(std::move(*next))) : Deadline{};
   const std::lock_guard<std::mutex> lock(mutex_);
+  is_busy_ = false;
   const auto wait = queue_.WaitTime(clock_.Now());
   return {wait ? In(*wait) : Deadline::max(), earliest};
 }

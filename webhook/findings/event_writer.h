@@ -82,6 +82,7 @@ class EventWriter final {
   std::mutex mutex_;
   EventQueue queue_;         // under mutex_
   std::vector<Task> tasks_;  // under mutex_
+  bool is_busy_ = false;     // under mutex_: the worker holds what it took out of the two
 
   std::atomic<std::uint64_t> written_{0};
   std::atomic<std::uint64_t> repeated_{0};
