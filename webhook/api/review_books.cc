@@ -2,7 +2,10 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <deque>
 #include <functional>
+#include <iterator>
+#include <memory>
 #include <string_view>
 #include <unordered_map>
 #include <utility>
@@ -35,31 +38,30 @@ bool HasRoom(const Trial& /*trial*/, const std::unordered_map<std::string, std::
 // One of each id, with the latest words and all counts, as many as are kept. Takes and returns them
 // the latest last; of equal times the later place counts.
 template <typename Entry>
-std::vector<Entry> Folded(std::vector<Entry> entries) {
+std::deque<Entry> Folded(std::deque<Entry> entries) {
   std::vector<Entry*> latest_first;
   for (auto each = entries.rbegin(); each != entries.rend(); ++each) latest_first.push_back(&*each);
   std::ranges::stable_sort(latest_first, std::ranges::greater(),
                            [](const Entry* each) { return each->last; });
   std::unordered_map<std::string_view, Entry*> by_id;
   std::unordered_map<std::string, std::size_t> of_roots;
+  std::vector<Entry*> kept;
   for (Entry* each : latest_first) {
     if (const auto known = by_id.find(each->id); known != by_id.end()) {
       known->second->first = std::min(known->second->first, each->first);
       known->second->count += each->count;
     } else if (by_id.size() < KeptMax(each) && HasRoom(*each, of_roots)) {
       by_id.emplace(each->id, each);
+      kept.push_back(each);
     }
   }
-  std::vector<Entry> out;
-  for (auto each = latest_first.rbegin(); each != latest_first.rend(); ++each) {
-    const auto kept = by_id.find((*each)->id);
-    if (kept != by_id.end() && kept->second == *each) out.push_back(**each);
-  }
+  std::deque<Entry> out;
+  for (auto each = kept.rbegin(); each != kept.rend(); ++each) out.push_back(std::move(**each));
   return out;
 }
 
 template <typename Entry>
-std::vector<Entry> Folded(std::vector<Entry> first, const std::vector<Entry>& then) {
+std::deque<Entry> Folded(std::deque<Entry> first, const std::deque<Entry>& then) {
   first.insert(first.end(), then.begin(), then.end());
   return Folded(std::move(first));
 }
@@ -124,50 +126,49 @@ template <typename Entry>
 void Book<Entry>::Add(Entry entry) {
   entries_.With([&](Entries& entries) {
     entries.fresh.push_back(std::move(entry));
-    if (entries.fresh.size() < 2 * KeptMax(entries.fresh.data())) return;
+    if (entries.fresh.size() < 2 * KeptMax(&entries.fresh.front())) return;
     entries.fresh = Folded(std::move(entries.fresh));
   });
 }
 
 template <typename Entry>
 std::vector<Entry> Book<Entry>::All() const {
-  // Reviews wait for no more than the copies.
-  const Entries copy = entries_.With([](const Entries& entries) { return entries; });
-  auto all = Folded(copy.kept, copy.fresh);
-  std::ranges::reverse(all);
-  return all;
+  // Reviews wait for no more than the copy.
+  Entries copy = entries_.With([](const Entries& entries) { return entries; });
+  std::deque<Entry> all = Folded(Folded(*copy.kept, *copy.writing), copy.fresh);
+  return {std::move_iterator(all.rbegin()), std::move_iterator(all.rend())};
 }
 
 template <typename Entry>
 Result<void> Book<Entry>::Load(Deadline deadline) {
   const auto& table = TableFor(static_cast<const Entry*>(nullptr));
-  // Shown meanwhile as if they were written.
-  std::vector<Entry> before;
-  const std::vector<Entry> fresh = entries_.With([&](Entries& entries) {
-    before = std::exchange(entries.kept, Folded(entries.kept, entries.fresh));
-    return std::exchange(entries.fresh, {});
-  });
-  std::vector<Entry> merged;
+  const std::shared_ptr<const std::deque<Entry>> writing = entries_.With(
+      [](Entries& entries) { return entries.writing = Shared(std::exchange(entries.fresh, {})); });
+  const auto merged = [&](const std::vector<TableRow>& rows) {
+    std::vector<Entry> stored = table.Readable(rows);
+    return Folded({std::move_iterator(stored.begin()), std::move_iterator(stored.end())}, *writing);
+  };
+  std::deque<Entry> kept;
   Result<void> done;
-  if (fresh.empty()) {
+  if (writing->empty()) {
     const auto rows = ReadRows(store_, table, deadline);
-    if (rows.ok()) merged = Folded(table.Readable(rows.value()));
+    if (rows.ok()) kept = merged(rows.value());
     if (!rows.ok()) done = rows.error();
   } else {
     done = Administer(store_, Timestamp(), deadline, [&](Administration& books) {
-      merged = Folded(table.Readable(books.TableRows(table)), fresh);
+      kept = merged(books.TableRows(table));
       std::vector<TableRow> rows;
-      for (const Entry& each : merged) rows.push_back(table.Row(each));
+      for (const Entry& each : kept) rows.push_back(table.Row(each));
       books.SetTableRows(table, std::move(rows));
     });
   }
   entries_.With([&](Entries& entries) {
     if (done.ok()) {
-      entries.kept = std::move(merged);
+      entries.kept = Shared(std::move(kept));
     } else {
-      entries.kept = std::move(before);
-      entries.fresh = Folded(fresh, entries.fresh);
+      entries.fresh = Folded(*writing, entries.fresh);
     }
+    entries.writing = Shared({});
   });
   return done;
 }

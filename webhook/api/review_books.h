@@ -12,9 +12,12 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <deque>
+#include <memory>
 #include <set>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "policies/review_record.h"
@@ -55,10 +58,15 @@ class Book {
   const Clock& clock() const { return clock_; }
 
  private:
-  // Both the latest last.
+  // Each the latest last. Shared ones do not change: reviews wait for no copy of them.
+  using Unchanging = std::shared_ptr<const std::deque<Entry>>;
+  static Unchanging Shared(std::deque<Entry> entries) {
+    return std::make_shared<const std::deque<Entry>>(std::move(entries));
+  }
   struct Entries {
-    std::vector<Entry> kept;   // as the table had them at the last Flush
-    std::vector<Entry> fresh;  // one for each finding, until there are too many
+    Unchanging kept = Shared({});     // as the table had them at the last Flush
+    Unchanging writing = Shared({});  // of a Flush under way
+    std::deque<Entry> fresh;          // one for each finding, until there are too many
   };
 
   Store& store_;

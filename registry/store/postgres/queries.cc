@@ -344,15 +344,12 @@ struct ReadAnswer {
     }
     return {};
   }
-  Result<void> operator()(const OwnersOfShapeQuery&) { return Owners(); }
+  Result<void> operator()(const OwnersOfShapeQuery&) { return FillAll(answer.owners); }
   Result<void> operator()(const IsTakenQuery&) { return Count(); }
-  Result<void> operator()(const OwnersInQuery&) { return Owners(); }
-  Result<void> operator()(const ReservedBeforeQuery&) { return Rows(); }
-  Result<void> operator()(const ObserversQuery&) { return Rows(); }
-  Result<void> operator()(const AgreementsQuery&) {
-    TRUCE_ASSIGN_OR_RETURN(answer.agreements, AllOf<Agreement>(rows, AgreementFrom<PgColumns>));
-    return {};
-  }
+  Result<void> operator()(const OwnersInQuery&) { return FillAll(answer.owners); }
+  Result<void> operator()(const ReservedBeforeQuery&) { return FillAll(answer.rows); }
+  Result<void> operator()(const ObserversQuery&) { return FillAll(answer.rows); }
+  Result<void> operator()(const AgreementsQuery&) { return FillAll(answer.agreements); }
   Result<void> operator()(const ResourcesQuery&) {
     for (int row = 0; row < rows.row_count(); ++row) {
       answer.resources.push_back(ResourceId{string(rows.Row(row).Text(0))});
@@ -396,15 +393,12 @@ struct ReadAnswer {
     return {};
   }
   Result<void> operator()(const ObjectsOfKindQuery& query) {
-    TRUCE_ASSIGN_OR_RETURN(answer.objects.objects, AllOf<Object>(rows, ObjectFrom<PgColumns>));
+    TRUCE_RETURN_IF_ERROR(FillAll(answer.objects.objects));
     const std::vector<Object>& page = answer.objects.objects;
     if (page.size() == query.limit && !page.empty()) answer.objects.next = page.back().uid.text;
     return {};
   }
-  Result<void> operator()(const ObjectsQuery&) {
-    TRUCE_ASSIGN_OR_RETURN(answer.objects.objects, AllOf<Object>(rows, ObjectFrom<PgColumns>));
-    return {};
-  }
+  Result<void> operator()(const ObjectsQuery&) { return FillAll(answer.objects.objects); }
   Result<void> operator()(const SettingsQuery&) {
     for (int row = 0; row < rows.row_count(); ++row) {
       answer.settings.emplace_back(rows.Row(row).Text(0), rows.Row(row).Text(1));
@@ -419,11 +413,11 @@ struct ReadAnswer {
   }
   Result<void> operator()(const AuditLinesQuery&) {
     for (int row = 0; row < rows.row_count(); ++row) {
-      TRUCE_ASSIGN_OR_RETURN(AuditEntry entry, AuditFrom(rows.Row(row, 3)));
       const auto number = [&](int column) {
         return static_cast<std::uint64_t>(rows.Row(row).Integer(column));
       };
-      answer.lines.push_back({{number(0), number(1), number(2)}, std::move(entry)});
+      AuditLine& line = answer.lines.emplace_back(AuditLine{{number(0), number(1), number(2)}, {}});
+      TRUCE_RETURN_IF_ERROR(Fill(rows.Row(row, 3), line.entry));
     }
     return {};
   }
@@ -440,12 +434,11 @@ struct ReadAnswer {
     }
     return {};
   }
-  Result<void> Owners() {
-    TRUCE_ASSIGN_OR_RETURN(answer.owners, AllOf<Owner>(rows, OwnerFrom<PgColumns>));
-    return {};
-  }
-  Result<void> Rows() {
-    TRUCE_ASSIGN_OR_RETURN(answer.rows, AllOf<Row>(rows, RowFrom<PgColumns>));
+  template <typename T>
+  Result<void> FillAll(std::vector<T>& all) {
+    for (int row = 0; row < rows.row_count(); ++row) {
+      TRUCE_RETURN_IF_ERROR(Fill(rows.Row(row), all.emplace_back()));
+    }
     return {};
   }
 };
@@ -491,8 +484,7 @@ Result<void> AskedAlong::Read(std::int64_t what, std::int64_t place, const PgCol
   }
   QueryAnswer& answer = stock.queries[*found->second[static_cast<std::size_t>(place)]];
   if (what == kShapeAlong) {
-    TRUCE_ASSIGN_OR_RETURN(Owner owner, OwnerFrom(columns));
-    answer.owners.push_back(std::move(owner));
+    TRUCE_RETURN_IF_ERROR(Fill(columns, answer.owners.emplace_back()));
   } else {
     answer.count = static_cast<std::uint64_t>(columns.Integer(0));
   }

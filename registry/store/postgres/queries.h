@@ -56,17 +56,6 @@ std::string LockNameOf(const Query& query);
 // Reads `answer` to StatementOf(query). Errors: kDataLoss.
 Result<QueryAnswer> AnswerOf(const Query& query, const PgAnswer& answer);
 
-// Reads each row of `answer` with `read`. Errors: those of `read`.
-template <typename T, typename Read>
-Result<std::vector<T>> AllOf(const PgAnswer& answer, const Read& read) {
-  std::vector<T> all;
-  for (int row = 0; row < answer.row_count(); ++row) {
-    TRUCE_ASSIGN_OR_RETURN(T one, read(answer.Row(row)));
-    all.push_back(std::move(one));
-  }
-  return all;
-}
-
 // The columns of each table as the readers of registry/store/columns.h expect them, of its alias:
 // o (owners), d (declarations), g (agreements) and n (names), each with r (its resource); b
 // (objects), l (audit).

@@ -60,47 +60,56 @@ Result<void> AddTo(FactStock& stock, const PgColumns& head, const PgColumns& col
   const std::int64_t what = head.Integer(0);
   switch (what) {
     case kNamed: {
-      TRUCE_ASSIGN_OR_RETURN(ResourceName name, NameFrom(columns));
+      ResourceName name;
+      TRUCE_RETURN_IF_ERROR(Fill(columns, name));
       stock.names[name.name].spelt.push_back(std::move(name));
       return {};
     }
     case kNameOfResource: {
-      TRUCE_ASSIGN_OR_RETURN(ResourceName name, NameFrom(columns));
+      ResourceName name;
+      TRUCE_RETURN_IF_ERROR(Fill(columns, name));
       stock.resources[name.resource].names.push_back(std::move(name));
       return {};
     }
     case kOwnerOfResource: {
-      TRUCE_ASSIGN_OR_RETURN(Owner owner, OwnerFrom(columns));
+      Owner owner;
+      TRUCE_RETURN_IF_ERROR(Fill(columns, owner));
       stock.resources[owner.id].owner = std::move(owner);
       return {};
     }
     case kRowOfResource: {
-      TRUCE_ASSIGN_OR_RETURN(Row row, RowFrom(columns));
+      Row row;
+      TRUCE_RETURN_IF_ERROR(Fill(columns, row));
       stock.resources[row.id.resource].rows.push_back(std::move(row));
       return {};
     }
     case kAgreementOfResource: {
-      TRUCE_ASSIGN_OR_RETURN(Agreement agreement, AgreementFrom(columns));
+      Agreement agreement;
+      TRUCE_RETURN_IF_ERROR(Fill(columns, agreement));
       stock.resources[agreement.resource].agreements.push_back(std::move(agreement));
       return {};
     }
     case kRowOfUid: {
-      TRUCE_ASSIGN_OR_RETURN(Row row, RowFrom(columns));
+      Row row;
+      TRUCE_RETURN_IF_ERROR(Fill(columns, row));
       stock.uids[row.id.uid].rows.push_back(std::move(row));
       return {};
     }
     case kObjectOfUid: {
-      TRUCE_ASSIGN_OR_RETURN(Object object, ObjectFrom(columns));
+      Object object;
+      TRUCE_RETURN_IF_ERROR(Fill(columns, object));
       stock.uids[object.uid].object = std::move(object);
       return {};
     }
     case kYoungestOfSlot: {
-      TRUCE_ASSIGN_OR_RETURN(Object object, ObjectFrom(columns));
+      Object object;
+      TRUCE_RETURN_IF_ERROR(Fill(columns, object));
       stock.slots[object.slot].youngest = std::move(object);
       return {};
     }
     case kChildOfSlot: {
-      TRUCE_ASSIGN_OR_RETURN(Object object, ObjectFrom(columns));
+      Object object;
+      TRUCE_RETURN_IF_ERROR(Fill(columns, object));
       stock.slots[object.parent.value_or(Slot{})].children.push_back(std::move(object));
       return {};
     }
@@ -108,7 +117,8 @@ Result<void> AddTo(FactStock& stock, const PgColumns& head, const PgColumns& col
       stock.settings[std::string(columns.Text(0))] = std::string(columns.Text(1));
       return {};
     case kAgreementOfId: {
-      TRUCE_ASSIGN_OR_RETURN(Agreement agreement, AgreementFrom(columns));
+      Agreement agreement;
+      TRUCE_RETURN_IF_ERROR(Fill(columns, agreement));
       stock.agreements[agreement.id] = std::move(agreement);
       return {};
     }

@@ -25,6 +25,7 @@ namespace {
   "uid, kind, namespace, name, parent, parent_uid, root, link, names, service, contact, " \
   "composes, own_party, transfer_to, unproven_marks, stripped, at"
 #define TRUCE_NAME_COLUMNS "n.name, r.public_id, n.sort, n.observed, n.at, n.spelling"
+constexpr int kNameColumns = 6;
 #define TRUCE_AGREEMENT_COLUMNS                                                               \
   "a.id, a.kind, r.public_id, a.party, a.level, a.accepted, a.successor, a.reason, a.actor, " \
   "a.at, a.until"
@@ -45,19 +46,50 @@ constexpr int kAuditColumns = 10;
   "SELECT " TRUCE_AGREEMENT_COLUMNS \
   " FROM agreements a CROSS JOIN resources r ON r.id = a.resource "
 
-Result<Owner> ReadOwner(const Statement& row) { return OwnerFrom(row); }
-Result<Row> ReadRow(const Statement& row) { return RowFrom(row); }
-Result<Object> ReadObject(const Statement& row) { return ObjectFrom(row); }
-Result<ResourceName> ReadName(const Statement& row) { return NameFrom(row); }
-Result<Agreement> ReadAgreement(const Statement& row) { return AgreementFrom(row); }
-Result<std::string> ReadText(const Statement& row) { return std::string(row.Text(0)); }
-Result<std::pair<std::string, std::string>> ReadSetting(const Statement& row) {
-  return std::pair(std::string(row.Text(0)), std::string(row.Text(1)));
+// The columns behind others of the same row.
+struct ColumnsFrom {
+  const Statement& row;
+  int first;
+
+  std::string_view Text(int column) const { return row.Text(first + column); }
+  std::int64_t Integer(int column) const { return row.Integer(first + column); }
+  bool IsNull(int column) const { return row.IsNull(first + column); }
+};
+
+Result<void> Fill(const Statement& row, std::string& text) {
+  text = row.Text(0);
+  return {};
 }
-Result<KeyText> ReadKey(const Statement& row) { return KeyText{std::string(row.Text(0))}; }
-Result<ResourceId> ReadId(const Statement& row) { return ResourceId{std::string(row.Text(0))}; }
-Result<std::uint64_t> ReadCount(const Statement& row) {
-  return static_cast<std::uint64_t>(row.Integer(0));
+Result<void> Fill(const Statement& row, KeyText& key) { return Fill(row, key.text); }
+Result<void> Fill(const Statement& row, ResourceId& id) { return Fill(row, id.text); }
+Result<void> Fill(const Statement& row, std::uint64_t& count) {
+  count = static_cast<std::uint64_t>(row.Integer(0));
+  return {};
+}
+Result<void> Fill(const Statement& row, std::pair<std::string, std::string>& setting) {
+  setting = {std::string(row.Text(0)), std::string(row.Text(1))};
+  return {};
+}
+Result<void> Fill(const Statement& row, PlaceCount& place) {
+  place = {{.type = std::string(row.Text(0)),
+            .account = std::string(row.Text(1)),
+            .region = std::string(row.Text(2)),
+            .ns = {std::string(row.Text(3)), std::string(row.Text(4))}},
+           static_cast<std::uint64_t>(row.Integer(5))};
+  return {};
+}
+Result<void> Fill(const Statement& row, ServiceCount& service) {
+  service = {std::string(row.Text(0)), static_cast<std::uint64_t>(row.Integer(1))};
+  return {};
+}
+Result<void> Fill(const Statement& row, ServiceTally& tally) {
+  tally = {std::string(row.Text(0)), std::string(row.Text(1)), std::string(row.Text(2)),
+           static_cast<std::uint64_t>(row.Integer(3))};
+  return {};
+}
+Result<void> Fill(const Statement& row, AuditLine& line) {
+  line.place = {.number = static_cast<std::uint64_t>(row.Integer(kAuditColumns))};
+  return Fill(row, line.entry);
 }
 
 std::int64_t LimitOf(std::size_t limit) {
@@ -119,13 +151,11 @@ void SqliteFacts::Visit(const char* sql, const Each& each, const Values&... valu
   if (!visited.ok()) error_ = std::move(visited).error();
 }
 
-template <typename Read, typename... Values>
-auto SqliteFacts::Collect(const char* sql, const Read& read, const Values&... values) const {
-  std::vector<std::decay_t<decltype(read(std::declval<const Statement&>()).value())>> found;
+template <typename T, typename... Values>
+std::vector<T> SqliteFacts::Collect(const char* sql, const Values&... values) const {
+  std::vector<T> found;
   const auto each = [&](const Statement& row) -> Result<bool> {
-    auto value = read(row);
-    if (!value.ok()) return std::move(value).error();
-    found.push_back(std::move(value).value());
+    TRUCE_RETURN_IF_ERROR(Fill(row, found.emplace_back()));
     return true;
   };
   Visit(sql, each, values...);
@@ -133,69 +163,83 @@ auto SqliteFacts::Collect(const char* sql, const Read& read, const Values&... va
   return found;
 }
 
-template <typename Read, typename... Values>
-auto SqliteFacts::First(const char* sql, const Read& read, const Values&... values) const {
-  std::optional<std::decay_t<decltype(read(std::declval<const Statement&>()).value())>> found;
+template <typename T, typename... Values>
+std::optional<T> SqliteFacts::First(const char* sql, const Values&... values) const {
+  std::optional<T> found;
   const auto each = [&](const Statement& row) -> Result<bool> {
-    auto value = read(row);
-    if (!value.ok()) return std::move(value).error();
-    found = std::move(value).value();
+    TRUCE_RETURN_IF_ERROR(Fill(row, found.emplace()));
     return false;
   };
   Visit(sql, each, values...);
+  if (error_) found.reset();
   return found;
 }
 
+// A decision that asks for a name asks for its owner next: one search finds both.
 std::vector<ResourceName> SqliteFacts::Spelt(const KeyText& name) const {
   auto& spelt = RememberedOf(spelt_, name);
-  if (!spelt) {
-    spelt = Collect(TRUCE_NAMES "WHERE n.name = ?1 ORDER BY n.spelling DESC", ReadName, name.text);
-  }
+  if (spelt) return *spelt;
+  spelt.emplace();
+  const auto each = [&](const Statement& row) -> Result<bool> {
+    TRUCE_RETURN_IF_ERROR(Fill(row, spelt->emplace_back()));
+    auto& owner = RememberedOf(resources_, spelt->back().resource).owner;
+    if (owner) return true;
+    owner.emplace();
+    if (row.Integer(kNameColumns) != 0) {
+      TRUCE_RETURN_IF_ERROR(Fill(ColumnsFrom{row, kNameColumns + 1}, owner->emplace()));
+    }
+    return true;
+  };
+  Visit("SELECT " TRUCE_NAME_COLUMNS ", r.owned, " TRUCE_OWNER_COLUMNS
+        " FROM names n CROSS JOIN resources r ON r.id = n.resource "
+        "WHERE n.name = ?1 ORDER BY n.spelling DESC",
+        each, name.text);
+  if (error_) spelt->clear();
   return *spelt;
 }
 
 std::vector<ResourceName> SqliteFacts::NamesOf(const ResourceId& id) const {
   auto& names = RememberedOf(resources_, id).names;
   if (!names) {
-    names = Collect("SELECT " TRUCE_NAME_COLUMNS
-                    " FROM resources r CROSS JOIN names n ON n.resource = r.id "
-                    "WHERE r.public_id = ?1 ORDER BY n.name, n.spelling",
-                    ReadName, id.text);
+    names = Collect<ResourceName>("SELECT " TRUCE_NAME_COLUMNS
+                                  " FROM resources r CROSS JOIN names n ON n.resource = r.id "
+                                  "WHERE r.public_id = ?1 ORDER BY n.name, n.spelling",
+                                  id.text);
   }
   return *names;
 }
 
 std::optional<Owner> SqliteFacts::OwnerOf(const ResourceId& id) const {
   auto& owner = RememberedOf(resources_, id).owner;
-  if (!owner) owner = First(TRUCE_OWNERS "WHERE public_id = ?1 AND owned = 1", ReadOwner, id.text);
+  if (!owner) owner = First<Owner>(TRUCE_OWNERS "WHERE public_id = ?1 AND owned = 1", id.text);
   return *owner;
 }
 
 std::vector<Row> SqliteFacts::RowsOf(const ResourceId& id) const {
   auto& rows = RememberedOf(resources_, id).rows;
   if (!rows) {
-    rows = Collect(TRUCE_ROWS_OF_RESOURCES "WHERE r.public_id = ?1 ORDER BY d.uid, d.state",
-                   ReadRow, id.text);
+    rows = Collect<Row>(TRUCE_ROWS_OF_RESOURCES "WHERE r.public_id = ?1 ORDER BY d.uid, d.state",
+                        id.text);
   }
   return *rows;
 }
 
 std::vector<Row> SqliteFacts::RowsOfUid(const Uid& uid) const {
-  return Collect(
+  return Collect<Row>(
       "SELECT " TRUCE_ROW_COLUMNS
       " FROM objects o CROSS JOIN declarations d ON d.object = o.id CROSS JOIN resources "
       "r ON r.id = d.resource WHERE o.uid = ?1 ORDER BY r.public_id, d.state",
-      ReadRow, uid.text);
+      uid.text);
 }
 
 std::optional<Object> SqliteFacts::ObjectByUid(const Uid& uid) const {
-  return First(TRUCE_OBJECTS "WHERE uid = ?1", ReadObject, uid.text);
+  return First<Object>(TRUCE_OBJECTS "WHERE uid = ?1", uid.text);
 }
 
 std::optional<Object> SqliteFacts::ObjectBySlot(const Slot& slot) const {
   std::vector<Object> objects =
-      Collect(TRUCE_OBJECTS "WHERE kind = ?1 AND namespace = ?2 AND name = ?3", ReadObject,
-              KindOf(slot), slot.ns, slot.name);
+      Collect<Object>(TRUCE_OBJECTS "WHERE kind = ?1 AND namespace = ?2 AND name = ?3",
+                      KindOf(slot), slot.ns, slot.name);
   const auto newest =
       std::max_element(objects.begin(), objects.end(), [](const Object& a, const Object& b) {
         return std::tie(a.at, a.uid) < std::tie(b.at, b.uid);
@@ -205,7 +249,7 @@ std::optional<Object> SqliteFacts::ObjectBySlot(const Slot& slot) const {
 }
 
 std::vector<Object> SqliteFacts::ChildrenOf(const Slot& slot) const {
-  return Collect(TRUCE_OBJECTS "WHERE parent = ?1 ORDER BY uid", ReadObject, ToText(slot));
+  return Collect<Object>(TRUCE_OBJECTS "WHERE parent = ?1 ORDER BY uid", ToText(slot));
 }
 
 std::size_t SqliteFacts::CountReserved(const ReservedRange& range,
@@ -237,60 +281,67 @@ std::uint64_t SqliteFacts::CountOwned(const OwnedRange& range) const {
       "AND (?3 = '' OR region = ?3) AND cluster = ?4 AND namespace = ?5";
   std::uint64_t count = 0;
   if (range.namespaces.empty()) {
-    count = First(kInAll, ReadCount, range.type, range.account, range.region).value_or(0);
+    count = First<std::uint64_t>(kInAll, range.type, range.account, range.region).value_or(0);
   }
   for (const ClusterNamespace& ns : range.namespaces) {
-    count += First(kInOne, ReadCount, range.type, range.account, range.region, ns.first, ns.second)
-                 .value_or(0);
+    count +=
+        First<std::uint64_t>(kInOne, range.type, range.account, range.region, ns.first, ns.second)
+            .value_or(0);
   }
   return count;
 }
 
 std::vector<Owner> SqliteFacts::OwnersOfShape(std::string_view shape, std::size_t limit) const {
-  return Collect(TRUCE_OWNERS "WHERE shape = ?1 AND ?1 <> '' ORDER BY key LIMIT ?2", ReadOwner,
-                 shape, LimitOf(limit));
+  return Collect<Owner>(TRUCE_OWNERS "WHERE shape = ?1 AND ?1 <> '' ORDER BY key LIMIT ?2", shape,
+                        LimitOf(limit));
 }
 
 std::vector<Agreement> SqliteFacts::AgreementsOf(const ResourceId& id) const {
-  return Collect("SELECT " TRUCE_AGREEMENT_COLUMNS
-                 " FROM resources r CROSS JOIN agreements a ON a.resource = r.id "
-                 "WHERE r.public_id = ?1 ORDER BY a.id",
-                 ReadAgreement, id.text);
+  return Collect<Agreement>("SELECT " TRUCE_AGREEMENT_COLUMNS
+                            " FROM resources r CROSS JOIN agreements a ON a.resource = r.id "
+                            "WHERE r.public_id = ?1 ORDER BY a.id",
+                            id.text);
 }
 
 std::optional<Agreement> SqliteFacts::AgreementById(const PublicId& id) const {
-  return First(TRUCE_AGREEMENTS "WHERE a.id = ?1", ReadAgreement, id.text);
+  return First<Agreement>(TRUCE_AGREEMENTS "WHERE a.id = ?1", id.text);
 }
 
 std::vector<Agreement> SqliteFacts::AgreementsAfter(AgreementKind kind, const PublicId& after,
                                                     std::size_t limit) const {
-  return Collect(TRUCE_AGREEMENTS "WHERE a.kind = ?1 AND a.id > ?2 ORDER BY a.id LIMIT ?3",
-                 ReadAgreement, kAgreementKinds.Of(kind), after.text, LimitOf(limit));
+  return Collect<Agreement>(TRUCE_AGREEMENTS
+                            "WHERE a.kind = ?1 AND a.id > ?2 ORDER BY a.id LIMIT ?3",
+                            kAgreementKinds.Of(kind), after.text, LimitOf(limit));
 }
 
 std::vector<Owner> SqliteFacts::OwnersIn(OwnerList list, const KeyText& after,
                                          std::size_t limit) const {
-  return Collect(OwnersAfter(list), ReadOwner, after.text, LimitOf(limit));
+  return Collect<Owner>(OwnersAfter(list), after.text, LimitOf(limit));
 }
 
 std::optional<std::string> SqliteFacts::Setting(std::string_view name) const {
-  return First("SELECT value FROM settings WHERE name = ?1", ReadText, name);
+  return First<std::string>("SELECT value FROM settings WHERE name = ?1", name);
 }
 
 std::vector<TableRow> SqliteFacts::TableRows(const Table& table, const TableRow& prefix) const {
-  const auto read = [&](const Statement& row) -> Result<TableRow> {
-    return TableRowFrom(table, row);
+  std::vector<TableRow> rows;
+  const auto each = [&](const Statement& row) -> Result<bool> {
+    rows.push_back(TableRowFrom(table, row));
+    return true;
   };
-  return Collect(connection_.Keep("SELECT " + ListOf(table.columns) + " FROM " +
-                                  std::string(table.name) + WhereOf(table, prefix.size(), '?') +
-                                  " ORDER BY " + ListOf(table.columns.subspan(0, table.key_size))),
-                 read, prefix);
+  Visit(connection_.Keep("SELECT " + ListOf(table.columns) + " FROM " + std::string(table.name) +
+                         WhereOf(table, prefix.size(), '?') + " ORDER BY " +
+                         ListOf(table.columns.subspan(0, table.key_size))),
+        each, prefix);
+  if (error_) rows.clear();
+  return rows;
 }
 
 std::vector<ResourceId> SqliteFacts::ResourcesAfter(const ResourceId& after,
                                                     std::size_t limit) const {
-  return Collect("SELECT public_id FROM resources WHERE public_id > ?1 ORDER BY public_id LIMIT ?2",
-                 ReadId, after.text, LimitOf(limit));
+  return Collect<ResourceId>(
+      "SELECT public_id FROM resources WHERE public_id > ?1 ORDER BY public_id LIMIT ?2",
+      after.text, LimitOf(limit));
 }
 
 // In the order of slots; `after` is "namespace/name/uid" of the last one.
@@ -301,10 +352,10 @@ ObjectPage SqliteFacts::ObjectsOfKind(const Slot& slot, std::string_view after,
   const std::string_view name = after.substr(0, after.find('/'));
   after.remove_prefix(std::min(after.size(), name.size() + 1));
   ObjectPage page;
-  page.objects = Collect(TRUCE_OBJECTS
-                         "WHERE kind = ?1 AND (namespace, name, uid) > (?2, ?3, ?4) "
-                         "ORDER BY namespace, name, uid LIMIT ?5",
-                         ReadObject, KindOf(slot), ns, name, after, LimitOf(limit));
+  page.objects = Collect<Object>(TRUCE_OBJECTS
+                                 "WHERE kind = ?1 AND (namespace, name, uid) > (?2, ?3, ?4) "
+                                 "ORDER BY namespace, name, uid LIMIT ?5",
+                                 KindOf(slot), ns, name, after, LimitOf(limit));
   if (!page.objects.empty() && page.objects.size() == limit) {
     const Object& last = page.objects.back();
     page.next = last.slot.ns + '/' + last.slot.name + '/' + last.uid.text;
@@ -313,71 +364,66 @@ ObjectPage SqliteFacts::ObjectsOfKind(const Slot& slot, std::string_view after,
 }
 
 std::vector<Object> SqliteFacts::ObjectsAfter(const Uid& after, std::size_t limit) const {
-  return Collect(TRUCE_OBJECTS "WHERE uid > ?1 ORDER BY uid LIMIT ?2", ReadObject, after.text,
-                 LimitOf(limit));
+  return Collect<Object>(TRUCE_OBJECTS "WHERE uid > ?1 ORDER BY uid LIMIT ?2", after.text,
+                         LimitOf(limit));
 }
 
 std::vector<std::pair<std::string, std::string>> SqliteFacts::SettingsAfter(
     std::string_view after, std::size_t limit) const {
-  return Collect("SELECT name, value FROM settings WHERE name > ?1 ORDER BY name LIMIT ?2",
-                 ReadSetting, after, LimitOf(limit));
+  return Collect<std::pair<std::string, std::string>>(
+      "SELECT name, value FROM settings WHERE name > ?1 ORDER BY name LIMIT ?2", after,
+      LimitOf(limit));
 }
 
 std::vector<Row> SqliteFacts::ReservedBefore(Timestamp before, const RowId& after,
                                              std::size_t limit) const {
-  return Collect(TRUCE_ROWS
-                 "WHERE d.state = 'reserved' AND d.at < ?1 AND (r.public_id, d.uid) > (?2, ?3) "
-                 "ORDER BY r.public_id, d.uid LIMIT ?4",
-                 ReadRow, Milliseconds(before), after.resource.text, after.uid.text,
-                 LimitOf(limit));
+  return Collect<Row>(
+      TRUCE_ROWS
+      "WHERE d.state = 'reserved' AND d.at < ?1 AND (r.public_id, d.uid) > (?2, ?3) "
+      "ORDER BY r.public_id, d.uid LIMIT ?4",
+      Milliseconds(before), after.resource.text, after.uid.text, LimitOf(limit));
 }
 
 std::uint64_t SqliteFacts::CountSeen(std::string_view cluster) const {
-  return First(
+  return First<std::uint64_t>(
              "SELECT count(*) FROM declarations "
              "WHERE state = 'seen' AND substr(slot, 1, length(?1)) = ?1",
-             ReadCount, std::string(cluster) + '/')
+             std::string(cluster) + '/')
       .value_or(0);
 }
 
 std::vector<Row> SqliteFacts::ObserversAfter(const RowId& after, std::size_t limit) const {
-  return Collect(TRUCE_ROWS
-                 "WHERE d.intent = 'observes' AND (r.public_id, d.uid, d.state) > (?1, ?2, ?3) "
-                 "ORDER BY r.public_id, d.uid, d.state LIMIT ?4",
-                 ReadRow, after.resource.text, after.uid.text, kRowStates.Of(after.state),
-                 LimitOf(limit));
+  return Collect<Row>(
+      TRUCE_ROWS
+      "WHERE d.intent = 'observes' AND (r.public_id, d.uid, d.state) > (?1, ?2, ?3) "
+      "ORDER BY r.public_id, d.uid, d.state LIMIT ?4",
+      after.resource.text, after.uid.text, kRowStates.Of(after.state), LimitOf(limit));
 }
 
 std::vector<PlaceCount> SqliteFacts::PlacesOf(std::string_view type, std::size_t limit) const {
-  const auto read = [](const Statement& row) -> Result<PlaceCount> {
-    return PlaceCount{{.type = std::string(row.Text(0)),
-                       .account = std::string(row.Text(1)),
-                       .region = std::string(row.Text(2)),
-                       .ns = {std::string(row.Text(3)), std::string(row.Text(4))}},
-                      static_cast<std::uint64_t>(row.Integer(5))};
-  };
-  return Collect(
+  return Collect<PlaceCount>(
       "SELECT type, account, region, cluster, namespace, owned FROM places "
       "WHERE type = ?1 AND owned > 0 ORDER BY cluster, namespace, account, region "
       "LIMIT ?2",
-      read, type, LimitOf(limit));
+      type, LimitOf(limit));
 }
 
 std::vector<KeyText> SqliteFacts::KeysAfter(const KeyText& after, std::size_t limit) const {
-  return Collect(
+  return Collect<KeyText>(
       "SELECT DISTINCT n.name FROM names n CROSS JOIN resources r ON r.id = n.resource "
       "AND r.key = n.name WHERE n.name > ?1 ORDER BY n.name LIMIT ?2",
-      ReadKey, after.text, LimitOf(limit));
+      after.text, LimitOf(limit));
 }
 
 std::vector<KeyText> SqliteFacts::KeysWithName(std::string_view name, std::size_t limit) const {
-  return Collect("SELECT key FROM resources WHERE name = ?1 COLLATE NOCASE ORDER BY key LIMIT ?2",
-                 ReadKey, name, LimitOf(limit));
+  return Collect<KeyText>(
+      "SELECT key FROM resources WHERE name = ?1 COLLATE NOCASE ORDER BY key LIMIT ?2", name,
+      LimitOf(limit));
 }
 
 std::vector<KeyText> SqliteFacts::KeysWithArn(std::string_view arn, std::size_t limit) const {
-  return Collect("SELECT key FROM resources WHERE arn = ?1 ORDER BY key LIMIT ?2", ReadKey, arn,
-                 LimitOf(limit));
+  return Collect<KeyText>("SELECT key FROM resources WHERE arn = ?1 ORDER BY key LIMIT ?2", arn,
+                          LimitOf(limit));
 }
 
 std::optional<std::vector<KeyText>> SqliteFacts::KeysNamed(const NameSearch& search,
@@ -399,44 +445,36 @@ std::optional<std::vector<KeyText>> SqliteFacts::KeysNamed(const NameSearch& sea
 
 std::vector<KeyText> SqliteFacts::KeysOfService(std::string_view service, const KeyText& after,
                                                 std::size_t limit) const {
-  return Collect(
+  return Collect<KeyText>(
       "SELECT key FROM resources INDEXED BY resources_by_service "
       "WHERE service = ?1 AND ?1 <> '' AND key > ?2 ORDER BY key LIMIT ?3",
-      ReadKey, service, after.text, LimitOf(limit));
+      service, after.text, LimitOf(limit));
 }
 
 std::vector<ServiceCount> SqliteFacts::Services(std::string_view after, std::size_t limit) const {
-  const auto read = [](const Statement& row) -> Result<ServiceCount> {
-    return ServiceCount{std::string(row.Text(0)), static_cast<std::uint64_t>(row.Integer(1))};
-  };
-  return Collect(
+  return Collect<ServiceCount>(
       "SELECT service, count(*) FROM resources WHERE service > ?1 GROUP BY service "
       "ORDER BY service LIMIT ?2",
-      read, after, LimitOf(limit));
+      after, LimitOf(limit));
 }
 
 std::vector<ServiceTally> SqliteFacts::TallyServices() const {
-  const auto read = [](const Statement& row) -> Result<ServiceTally> {
-    return ServiceTally{std::string(row.Text(0)), std::string(row.Text(1)),
-                        std::string(row.Text(2)), static_cast<std::uint64_t>(row.Integer(3))};
-  };
-  return Collect(
+  return Collect<ServiceTally>(
       "SELECT p.type, p.account, t.service, sum(t.owned) FROM "
       "(SELECT service, place, count(*) AS owned FROM resources GROUP BY service, place) "
-      "t JOIN places p ON p.id = t.place GROUP BY 1, 2, 3 ORDER BY 1, 2, 3",
-      read);
+      "t JOIN places p ON p.id = t.place GROUP BY 1, 2, 3 ORDER BY 1, 2, 3");
 }
 
 // From one namespace to the next one behind it: as many steps in the index as there are.
 std::vector<std::string> SqliteFacts::NamespacesOf(std::string_view cluster, const GroupKind& kind,
                                                    std::size_t limit) const {
-  return Collect(
+  return Collect<std::string>(
       "WITH RECURSIVE found (namespace) AS ("
       "SELECT min(namespace) FROM objects WHERE kind = ?1 UNION ALL "
       "SELECT (SELECT min(o.namespace) FROM objects o WHERE o.kind = ?1 "
       "AND o.namespace > f.namespace) FROM found f WHERE f.namespace IS NOT NULL) "
       "SELECT namespace FROM found WHERE namespace IS NOT NULL LIMIT ?2",
-      ReadText, KindOf({std::string(cluster), kind.group, kind.kind, {}, {}}), LimitOf(limit));
+      KindOf({std::string(cluster), kind.group, kind.kind, {}, {}}), LimitOf(limit));
 }
 
 std::vector<AuditLine> SqliteFacts::AuditLines(const AuditRange& range, std::size_t limit) const {
@@ -451,22 +489,17 @@ std::vector<AuditLine> SqliteFacts::AuditLines(const AuditRange& range, std::siz
       from = std::max(from, number + 1);
     }
   }
-  const auto read = [](const Statement& row) -> Result<AuditLine> {
-    TRUCE_ASSIGN_OR_RETURN(AuditEntry entry, AuditFrom(row));
-    const auto number = static_cast<std::uint64_t>(row.Integer(kAuditColumns));
-    return AuditLine{{.number = number}, std::move(entry)};
-  };
   if (!range.id.empty()) {
-    return Collect(range.newest_first ? TRUCE_AUDIT
-                       "WHERE id = ?4 AND seq >= ?1 AND seq < ?2 ORDER BY seq DESC LIMIT ?3"
-                                      : TRUCE_AUDIT
-                       "WHERE id = ?4 AND seq >= ?1 AND seq < ?2 ORDER BY seq LIMIT ?3",
-                   read, from, until, LimitOf(limit), range.id.text);
+    return Collect<AuditLine>(
+        range.newest_first
+            ? TRUCE_AUDIT "WHERE id = ?4 AND seq >= ?1 AND seq < ?2 ORDER BY seq DESC LIMIT ?3"
+            : TRUCE_AUDIT "WHERE id = ?4 AND seq >= ?1 AND seq < ?2 ORDER BY seq LIMIT ?3",
+        from, until, LimitOf(limit), range.id.text);
   }
-  return Collect(range.newest_first
-                     ? TRUCE_AUDIT "WHERE seq >= ?1 AND seq < ?2 ORDER BY seq DESC LIMIT ?3"
-                     : TRUCE_AUDIT "WHERE seq >= ?1 AND seq < ?2 ORDER BY seq LIMIT ?3",
-                 read, from, until, LimitOf(limit));
+  return Collect<AuditLine>(
+      range.newest_first ? TRUCE_AUDIT "WHERE seq >= ?1 AND seq < ?2 ORDER BY seq DESC LIMIT ?3"
+                         : TRUCE_AUDIT "WHERE seq >= ?1 AND seq < ?2 ORDER BY seq LIMIT ?3",
+      from, until, LimitOf(limit));
 }
 
 // A record outranks what the rows say, and an ownership that is offered to a successor is still

@@ -80,11 +80,11 @@ class SqliteFacts final : public AllFacts {
   // Calls `each` with every row of `sql` (Result<bool>: false ends it).
   template <typename Each, typename... Values>
   void Visit(const char* sql, const Each& each, const Values&... values) const;
-  // Makes a value of each row by `read`.
-  template <typename Read, typename... Values>
-  auto Collect(const char* sql, const Read& read, const Values&... values) const;
-  template <typename Read, typename... Values>
-  auto First(const char* sql, const Read& read, const Values&... values) const;
+  // Fills a value from each row.
+  template <typename T, typename... Values>
+  std::vector<T> Collect(const char* sql, const Values&... values) const;
+  template <typename T, typename... Values>
+  std::optional<T> First(const char* sql, const Values&... values) const;
 
   // Of the last few that were asked for: the rules of a decision ask for the same again.
   struct OfResource {
