@@ -104,7 +104,7 @@ def test_a_check_is_refused_or_says_what_was_checked(start, user):
     other.create(free).expect(201)
     status = verdict(other, free)
     assert status["verdict"] == "allowed" and status["checked"]
-    assert status["message"] == "1 declaration checked, nothing stands against it"
+    assert status["message"] == "1 declaration checked, nothing prevents it"
     # It owns nothing, and what it asked about stays as it was.
     assert truce.state("copies") == "free"
     owner.create(claim("more", "team-a", "copies")).expect(201)

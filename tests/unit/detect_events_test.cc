@@ -326,10 +326,9 @@ TEST(FindingEventsTest, NameNoOtherOwnerBelowFullDisclosure) {
     const auto events = EventsOf(finding, Registry().objects, true);
     ASSERT_EQ(events.size(), 1U);
     EXPECT_EQ(events[0].note.find("team-a"), std::string::npos) << events[0].note;
-    EXPECT_EQ(
-        events[0].note,
-        "S3 bucket \"reports\": this object and another owner's stand against each other.\n`truce "
-        "conflicts` tells as much of it as you may read; else ask your platform team.");
+    EXPECT_EQ(events[0].note,
+              "S3 bucket \"reports\": this object and another owner's are in conflict.\n`truce "
+              "conflicts` tells as much of it as you may read; else ask your platform team.");
   }
 }
 

@@ -40,7 +40,7 @@ TEST_F(OwnershipChecksTest, WhatWasReviewedSaysWhatWasChecked) {
   const OwnVerdict verdict = Take(check);
   EXPECT_EQ(verdict.outcome, "allowed");
   EXPECT_TRUE(verdict.accepted);
-  EXPECT_EQ(verdict.message, "1 declaration checked, nothing stands against it");
+  EXPECT_EQ(verdict.message, "1 declaration checked, nothing prevents it");
   EXPECT_TRUE(Contents().owners.empty());
 }
 
@@ -51,7 +51,7 @@ TEST_F(OwnershipChecksTest, WhatNobodyAskedAboutIsNeverAllowed) {
   EXPECT_EQ(free.message,
             "Truce was not asked when this check was created: its webhook configuration is missing "
             "or leaves checks out, or Truce was restarted that moment; create the check again. "
-            "What it would say: 1 declaration checked, nothing stands against it");
+            "What it would say: 1 declaration checked, nothing prevents it");
   ASSERT_TRUE(Send(Claim("team-b", "files", "taken", "reporting")).allowed);
   const OwnVerdict taken = Take(CheckOf("team-a", "taken"));
   EXPECT_EQ(taken.outcome, "unverified");

@@ -69,7 +69,7 @@ std::string RowOf(const CheckFinding& finding) {
 
 std::string_view TitleOf(CheckVerdict verdict) {
   switch (verdict) {
-    case CheckVerdict::kClean: return "nothing stands against it";
+    case CheckVerdict::kClean: return "nothing prevents it";
     case CheckVerdict::kWarned: return "warnings";
     case CheckVerdict::kRefused: return "it would be refused";
     case CheckVerdict::kUnknown: return "nothing was decided";

@@ -60,7 +60,7 @@ LiveFinding DiscreetOf(const LiveFinding& finding, std::string_view ns) {
     out.subject.clear();
     out.resource = "A resource";
   }
-  out.cause = out.resource + ": your objects and another owner's stand against each other.";
+  out.cause = out.resource + ": your objects and another owner's are in conflict.";
   out.evidence.clear();
   out.remedy =
       "`truce conflicts` tells as much of it as you may read; else ask your platform team.";

@@ -31,8 +31,9 @@ struct ConflictObject {
   Intent intent = Intent::kDeletes;
   bool seen = false;  // it exists; else only its reservation does
   bool terminating = false;
-  bool managed = true;  // a managed resource, not a mapped claim or composite
-  Timestamp since{};    // Row::created
+  bool managed = true;   // a managed resource, not a mapped claim or composite
+  bool dormant = false;  // it manages nothing for now (FlavourSpec::dormant), as the watch saw it
+  Timestamp since{};     // Row::created
 
   bool operator==(const ConflictObject&) const = default;
 };

@@ -44,7 +44,7 @@ std::optional<ObjectEvent> EventFor(const Slot& slot, const Uid& uid, const Know
 std::string NoteOf(const LiveFinding& finding, bool discreet) {
   if (!discreet || InfoOf(finding.detector).names_others == NamesOthers::kNowhere)
     return finding.cause + "\n" + finding.remedy;
-  return finding.resource + ": this object and another owner's stand against each other.\n" +
+  return finding.resource + ": this object and another owner's are in conflict.\n" +
          "`truce conflicts` tells as much of it as you may read; else ask your platform team.";
 }
 

@@ -382,15 +382,14 @@ class ConflictsAndWars final : public Examiner {
 
   Result<void> Examine(const Examination& at) override {
     if (std::exchange(is_due_, false) || count_ <= kConflictsEachTime) {
-      TRUCE_ASSIGN_OR_RETURN(const std::vector<Conflict> conflicts,
-                             AllConflicts(at.store, at.deadline));
+      TRUCE_ASSIGN_OR_RETURN(std::vector<Conflict> conflicts, AllConflicts(at.store, at.deadline));
       count_ = conflicts.size();
+      at.watched.With([&](const auto&) {
+        for (Conflict& conflict : conflicts) MarkDormant(conflict);
+        wars_.SetConflicts(conflicts);
+      });
       std::vector<LiveFinding> found;
       for (const Conflict& conflict : conflicts) found.push_back(FindingOf(conflict));
-      at.watched.With([&](const auto&) {
-        wars_.SetConflicts(conflicts);
-        for (std::size_t i = 0; i < conflicts.size(); ++i) AddDormant(conflicts[i], found[i]);
-      });
       at.report(Detector::kOwnershipConflict, std::move(found));
     }
     at.report(Detector::kTagWar, at.watched.With([&](WatchedCluster& cluster) {
@@ -402,15 +401,9 @@ class ConflictsAndWars final : public Examiner {
   }
 
  private:
-  // Says which of its objects manage nothing for now.
-  void AddDormant(const Conflict& conflict, LiveFinding& finding) const {
-    for (const ConflictSide& side : conflict.sides) {
-      for (const ConflictObject& object : side.objects) {
-        if (!dormant_.contains(object.uid)) continue;
-        finding.cause += " " + FullNameOf(object.slot) + " manages nothing for now (condition " +
-                         std::string(FlavourFor(object.slot.group).dormant) +
-                         "): its controller creates the resource anew once it is gone.";
-      }
+  void MarkDormant(Conflict& conflict) const {
+    for (ConflictSide& side : conflict.sides) {
+      for (ConflictObject& object : side.objects) object.dormant = dormant_.contains(object.uid);
     }
   }
 

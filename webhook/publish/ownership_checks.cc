@@ -61,7 +61,7 @@ OwnVerdict VerdictOf(const CheckJudgement& judgement) {
   if (!refused.empty()) return {false, EventNote(DenialText(refused), kMessageMax), "denied"};
   const std::size_t count = judgement.declared();
   std::string message = Counted(count, "declaration");
-  message.append(" checked, nothing stands against ").append(NumberedBy(count, "it", "them"));
+  message.append(" checked, nothing prevents ").append(NumberedBy(count, "it", "them"));
   for (const Finding& finding : warned) message += "; warning: " + finding.cause;
   return {true, OneLine(message, kMessageMax), "allowed"};
 }

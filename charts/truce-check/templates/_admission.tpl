@@ -1,5 +1,5 @@
 {{/*
-The OwnershipCheck: its creation is refused when anything stands against it. It needs no image, no
+The OwnershipCheck: its creation is refused when Truce would refuse the objects. It needs no image, no
 token and no rights in the service's namespace; the one who deploys must be allowed to create it.
 */}}
 {{- define "truce-check.admission" -}}

@@ -356,7 +356,7 @@ CommandAction DeclareCheck(CommandLine& app) {
   app.AddFlag("--fail-on-unknown", given->fail_on_unknown,
               "Exit code 4 when objects are of kinds that Truce does not know");
   app.AddFlag("-v,--verbose", given->verbose,
-              "Tell of attempts that failed; without it only on a terminal");
+              "Print attempts that failed; without it only on a terminal");
   app.AddOption("--termination-log", given->termination_log,
                 "File for the message that Kubernetes shows; default /dev/termination-log where "
                 "it exists")
@@ -372,7 +372,7 @@ CommandAction DeclareCheck(CommandLine& app) {
       "  truce check --values values.yaml --mapping charts -n team-a\n"
       "  truce check --values values.yaml --config truce.yaml --offline -o sarif\n"
       "  helm template . | truce check -n team-a -o github -o markdown=comment.md\n\n"
-      "Exit code 0: nothing stands against it, 1: refused, or the registry refuses to answer\n"
+      "Exit code 0: nothing prevents it, 1: refused, or the registry refuses to answer\n"
       "(token, permission), 2: bad input, 3: the registry did not answer, 4: only warnings, with\n"
       "--fail-on-warn, or unknown kinds, with --fail-on-unknown.");
   return [given](CommandIo& io) { return RunCheck(*given, io); };
