@@ -10,7 +10,6 @@
 #include "policies/finding.h"
 #include "policies/people.h"
 #include "registry/base/counted.h"
-#include "registry/catalogue/flavour.h"
 #include "registry/ownership/agreements.h"
 #include "registry/store/store.h"
 #include "webhook/findings/tag_war.h"
@@ -322,7 +321,7 @@ std::string SideForPeople(const ConflictSide& side, const Conflict& conflict) {
 std::string DeletionEffect(const Conflict& conflict) {
   const auto deletes = [](const ConflictSide& side) {
     return std::any_of(side.objects.begin(), side.objects.end(), [](const ConflictObject& object) {
-      return object.intent == Intent::kDeletes && !object.dormant;
+      return object.intent == Intent::kDeletes && object.dormant.empty();
     });
   };
   const auto count = std::count_if(conflict.sides.begin(), conflict.sides.end(), deletes);
@@ -379,9 +378,9 @@ LiveFinding FindingOf(const Conflict& conflict) {
   finding.cause += ". " + DeletionEffect(conflict);
   for (const ConflictSide& side : conflict.sides) {
     for (const ConflictObject& object : side.objects) {
-      if (!object.dormant) continue;
+      if (object.dormant.empty()) continue;
       finding.cause += " " + FullNameOf(object.slot) + " manages nothing for now (condition " +
-                       std::string(FlavourFor(object.slot.group).dormant) +
+                       std::string(object.dormant) +
                        "): its controller creates the resource anew once it is gone.";
     }
   }

@@ -10,6 +10,7 @@
 #include <cstddef>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "registry/base/clock.h"
@@ -31,9 +32,10 @@ struct ConflictObject {
   Intent intent = Intent::kDeletes;
   bool seen = false;  // it exists; else only its reservation does
   bool terminating = false;
-  bool managed = true;   // a managed resource, not a mapped claim or composite
-  bool dormant = false;  // it manages nothing for now (FlavourSpec::dormant), as the watch saw it
-  Timestamp since{};     // Row::created
+  bool managed = true;  // a managed resource, not a mapped claim or composite
+  // The condition by which it manages nothing for now (FlavourSpec::dormant), as the watch saw it.
+  std::string_view dormant = {};
+  Timestamp since{};  // Row::created
 
   bool operator==(const ConflictObject&) const = default;
 };

@@ -403,7 +403,9 @@ class ConflictsAndWars final : public Examiner {
  private:
   void MarkDormant(Conflict& conflict) const {
     for (ConflictSide& side : conflict.sides) {
-      for (ConflictObject& object : side.objects) object.dormant = dormant_.contains(object.uid);
+      for (ConflictObject& object : side.objects) {
+        if (dormant_.contains(object.uid)) object.dormant = FlavourFor(object.slot.group).dormant;
+      }
     }
   }
 
