@@ -82,7 +82,8 @@ int main(int argc, char** argv) {
   truce::CommandIo io{out_is_terminal ? shown : std::cout, std::cerr,
                       truce::TruceVariables(environ), out_is_terminal,
                       ::isatty(STDERR_FILENO) == 1};
-  for (const char* name : {"HOME", "KUBECONFIG", "KUBERNETES_SERVICE_HOST", "BROWSER"}) {
+  for (const char* name : {"HOME", "KUBECONFIG", "KUBERNETES_SERVICE_HOST", "BROWSER",
+                           "HTTPS_PROXY", "https_proxy", "NO_PROXY", "no_proxy"}) {
     if (const char* value = std::getenv(name); value != nullptr) io.variables.emplace(name, value);
   }
   return static_cast<int>(truce::RunCli(arguments, io));

@@ -6,14 +6,16 @@ import os
 import re
 import socket
 import subprocess
+from urllib.parse import urlsplit
 
 import pytest
 
 from e2e.test_api_callers import make_account, token_of
 from support.cluster import PEERS
+from support.connect_proxy import ConnectProxy
 from support.kube_client import MERGE_PATCH
 from support.objects import claim
-from support.truce_process import BINARY, OBJECT_STORAGE_MAPPINGS
+from support.truce_process import BINARY, OBJECT_STORAGE_MAPPINGS, TruceProcess
 
 NAMESPACE = "truce-system"
 SERVICE = "truce-api"
@@ -99,6 +101,31 @@ def test_the_server_is_asked_through_the_api_server(cluster, proxied, user):
     assert protected.returncode == 0, protected.stderr
     audit = proxied.command("audit", "-o", "json").stdout
     assert "system:serviceaccount:team-a:team-a-owner (Kubernetes token)" in audit
+
+
+def test_the_proxy_of_a_kubeconfig(cluster, proxied, user, tmp_path):
+    """Commands reach the API server through it, and a server follows the cluster through it."""
+    make_account(user("admin"), "team-a", "team-a-owner", "owner")
+    config = json.loads(cluster.kubeconfig().read_text())
+    reached = config["clusters"][0]["cluster"]
+    with ConnectProxy(urlsplit(reached["server"]).port) as proxy:
+        reached["proxy-url"] = f"http://{proxy.address}"
+        file = tmp_path / "behind-a-proxy.json"
+        file.write_text(json.dumps(config))
+        found = run(cluster, "who-owns", "s3/Bucket/prod-artifacts", "--service-account", "team-a/team-a-owner",
+                    env={"KUBECONFIG": str(file)})
+        assert found.returncode == 0 and "ObjectStorage team-a/artifacts" in found.stdout, found.stderr
+        by_command = len(proxy.asked)
+        assert by_command >= 1
+        folder = tmp_path / "behind"
+        folder.mkdir()
+        server = TruceProcess(folder, {"mappings": OBJECT_STORAGE_MAPPINGS}, kubeconfig=file)
+        try:
+            server.start()
+            server.wait_for_state("prod-artifacts", "held")
+        finally:
+            server.stop()
+        assert len(proxy.asked) > by_command
 
 
 def make_operator(admin, namespace: str, name: str, rules: list[dict]) -> None:

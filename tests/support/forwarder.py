@@ -14,13 +14,13 @@ class _Both(socketserver.BaseRequestHandler):
         if far is None:
             return
         with far:
-            back = threading.Thread(target=_pass_on, args=(far, self.request), daemon=True)
+            back = threading.Thread(target=pass_on, args=(far, self.request), daemon=True)
             back.start()
-            _pass_on(self.request, far)
+            pass_on(self.request, far)
             back.join()
 
 
-def _pass_on(source: socket.socket, sink: socket.socket) -> None:
+def pass_on(source: socket.socket, sink: socket.socket) -> None:
     try:
         while data := source.recv(1 << 16):
             sink.sendall(data)

@@ -39,7 +39,8 @@ class Receiver:
             context.load_cert_chain(certificate)
             # The handshake belongs to the connection's own thread.
             self._server.socket = context.wrap_socket(self._server.socket, server_side=True, do_handshake_on_connect=False)
-        self.url = f"{'https' if certificate else 'http'}://localhost:{self._server.server_address[1]}"
+        self.port = self._server.server_address[1]
+        self.url = f"{'https' if certificate else 'http'}://localhost:{self.port}"
 
     def __enter__(self) -> "Receiver":
         threading.Thread(target=self._server.serve_forever, daemon=True).start()

@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from support.buckets import grant, refused
+from support.connect_proxy import ConnectProxy
 from support.processes import wait_for
 from support.receiver import Receiver
 from support.truce_process import TruceProcess
@@ -126,6 +127,28 @@ def test_a_wrong_certificate_gets_nothing(notifying, tmp_path):
             assert not receiver.asked
             doctor = server.command("doctor").stdout
             assert "[warn] notifications: the last message was not taken: localhost:" in doctor, doctor
+
+
+def test_messages_go_through_a_proxy(notifying, tmp_path):
+    authority = Authority(tmp_path, "trusted")
+    pair = authority.give("hooks.example.org", is_server=True)
+    with Receiver(pair) as receiver, ConnectProxy(receiver.port, "ops:p@ss") as proxy:
+        for password, taken in (("p%40ss", True), ("stale", False)):
+            server = notifying("https://hooks.example.org/a", notifyForm="json")
+            server.env = {"SSL_CERT_FILE": str(authority.file), "NO_PROXY": "localhost,.example.com",
+                          "HTTPS_PROXY": f"http://ops:{password}@{proxy.address}"}
+            server.start()
+            grant(server, "taken")
+            refused(server, "taken")
+            if taken:
+                wait_for(lambda: sent(server) == 1, SOON, "the message")
+                assert len(receiver.bodies["/a"]) == 1 and proxy.asked == ["hooks.example.org:443"]
+            else:
+                wait_for(lambda: failed(server) >= 1, SOON, "a refused password")
+                doctor = server.command("doctor").stdout
+                assert f"proxy {proxy.address} lets nobody through to hooks.example.org:443: status 407" in doctor
+            assert password not in server.log.read_text()
+        assert len(receiver.asked) == 1
 
 
 def test_another_url_is_taken_over_and_a_bad_one_is_not(receiver, notifying):

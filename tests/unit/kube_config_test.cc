@@ -7,6 +7,7 @@
 
 #include "tests/support/temporary_folder.h"
 #include "webhook/kube/kube_config.h"
+#include "webhook/kube/proxy.h"
 
 namespace truce {
 namespace kube_config_test {
@@ -49,6 +50,15 @@ class KubeConfig : public testing::Test {
   TemporaryFolder folder_;
   std::filesystem::path file_ = folder_.path() / "config";
 };
+
+TEST_F(KubeConfig, NamesItsProxy) {
+  const auto read =
+      Read(With("{server: 'https://a', proxy-url: 'http://u:p%20q@proxy:3128'}", "{}"));
+  ASSERT_TRUE(read.ok()) << read.error().message;
+  const ProxySettings expected{{false, "proxy", 3128, ""}, "Basic dTpwIHE="};
+  EXPECT_EQ(read.value().proxy, expected);
+  EXPECT_EQ(FirstHop(read.value()).host, "proxy");
+}
 
 TEST_F(KubeConfig, ReadsTheCurrentContextOrTheNamedOne) {
   const std::string text =
@@ -150,7 +160,7 @@ TEST_F(KubeConfig, ErrorsNameFileLineAndKey) {
       {With("server: https://a:99999", "{}"), 10, "server"},
       {With("server: https://me:secret@a", "{}"), 10, "server"},
       {With("server: 10.0.0.1", "{}"), 10, "server"},
-      {With("{server: 'https://a', proxy-url: 'http://p'}", "{}"), 10, "proxy-url"},
+      {With("{server: 'https://a', proxy-url: 'socks5://p'}", "{}"), 10, "proxy-url"},
       {With("{server: 'https://a', certificate-authority-data: '*'}", "{}"), 10,
        "certificate-authority-data"},
       {With("{server: 'https://a', insecure-skip-tls-verify: maybe}", "{}"), 10,
@@ -230,6 +240,68 @@ TEST(ServerAddressTest, LoopbackIsKnownByAddress) {
   for (const char* host : {"localhost.example.org", "10.0.0.1", "127.0.0.1.nip.io", "::2", ""}) {
     EXPECT_FALSE(IsLoopback(host)) << host;
   }
+}
+
+TEST(Proxy, IsWrittenInOneWay) {
+  EXPECT_EQ(ParseProxy("proxy:3128").value(), (ProxySettings{{false, "proxy", 3128, ""}, ""}));
+  EXPECT_EQ(ParseProxy("http://[::1]").value().address.port, 80);
+  for (const char* bad : {"https://u:secret@proxy", "socks5://proxy", "http://", "http://u:secret@",
+                          "http://u:secret@proxy/path", "http://proxy:0", "u:secret@a b"}) {
+    const auto parsed = ParseProxy(bad);
+    ASSERT_FALSE(parsed.ok()) << bad;
+    EXPECT_EQ(parsed.error().code, ErrorCode::kInvalidArgument) << bad;
+    EXPECT_EQ(parsed.error().message.find("secret"), std::string::npos) << bad;
+  }
+}
+
+TEST(Proxy, LeavesOutWhatTheListMeans) {
+  struct Case {
+    const char* server;
+    const char* direct;
+    bool is_asked;  // the proxy
+  };
+  for (const Case& each :
+       std::vector<Case>{{"https://a.example.org", "", true},
+                         {"http://a.example.org", "", false},
+                         {"https://localhost:6443", "", false},
+                         {"https://127.0.0.8", "", false},
+                         {"https://[::1]", "", false},
+                         {"https://a.example.org", "*", false},
+                         {"https://a.example.org", "b, EXAMPLE.org ,c", false},
+                         {"https://A.example.org", "a.example.org", false},
+                         {"https://a.example.org", ".example.org", false},
+                         {"https://a.example.org", "*.example.org", false},
+                         {"https://example.org", ".example.org", true},
+                         {"https://badexample.org", "example.org", true},
+                         {"https://a.example.org", "a.example.org:6443", true},
+                         {"https://a.example.org:6443", "a.example.org:6443", false},
+                         {"https://10.1.2.3", "10.0.0.0/8", false},
+                         {"https://11.1.2.3", "10.0.0.0/8", true},
+                         {"https://10.1.2.3", "10.1.2.3", false},
+                         {"https://10.1.2.3:6443", "10.1.2.3:6443", false},
+                         {"https://10.1.2.30", "10.1.2.3", true},
+                         {"https://[fd00::5]", "fd00::/64", false},
+                         {"https://[fd01::5]", "fd00::/64", true},
+                         {"https://[fd00::5]", "fd00::5", false},
+                         {"https://[fd00::5]:6443", "[fd00::5]:6443", false},
+                         {"https://10.1.2.3", "10.0.0.0/x,10.0.0.0/129,/,:,,[", true},
+                         {"https://a.example.org", "10.0.0.0/8,.", true}}) {
+    const auto server = ParseServerAddress(each.server);
+    ASSERT_TRUE(server.ok()) << each.server;
+    const auto proxy =
+        ProxyFor(server.value(), {{"https_proxy", "proxy:1"}, {"NO_PROXY", each.direct}});
+    ASSERT_TRUE(proxy.ok()) << proxy.error().message;
+    EXPECT_EQ(proxy.value().has_value(), each.is_asked) << each.server << " " << each.direct;
+  }
+  ServerAddress local = ParseServerAddress("https://truce").value();
+  EXPECT_FALSE(ProxyFor(local, {}).value());
+  EXPECT_EQ(ProxyFor(local, {{"HTTPS_PROXY", "a:1"}, {"https_proxy", "b:1"}}).value()->address.host,
+            "a");
+  EXPECT_EQ(ProxyFor(local, {{"HTTPS_PROXY", "ftp://a"}}).error().message,
+            "HTTPS_PROXY: a proxy is written http://[USER:PASSWORD@]HOST[:PORT]; Truce speaks to a "
+            "proxy over http:// only");
+  local.socket = "/run/truce.sock";
+  EXPECT_FALSE(ProxyFor(local, {{"HTTPS_PROXY", "a:1"}}).value());
 }
 
 }  // namespace kube_config_test

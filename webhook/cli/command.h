@@ -19,7 +19,7 @@ class CommandLine;
 struct CommandIo {
   std::ostream& out;
   std::ostream& err;
-  std::map<std::string, std::string> variables;  // TRUCE_…, HOME, KUBE…, BROWSER of the environment
+  std::map<std::string, std::string> variables;  // TRUCE_…, HOME, KUBE…, BROWSER, …PROXY
   bool out_is_terminal = false;
   bool err_is_terminal = false;
 };

@@ -18,6 +18,7 @@
 
 #include "certs/certificate.h"
 #include "certs/openssl_handle.h"
+#include "webhook/kube/response_reader.h"
 
 namespace truce {
 namespace {
@@ -156,7 +157,14 @@ struct ConnectionBio {
 ServerConnection::ServerConnection(const ServerSettings& settings,
                                    std::shared_ptr<const SessionState> state,
                                    std::vector<ResolvedAddress> addresses)
-    : settings_(settings), state_(std::move(state)), addresses_(std::move(addresses)) {}
+    : settings_(settings), state_(std::move(state)), addresses_(std::move(addresses)) {
+  if (!settings_.proxy) return;
+  const std::string target = HostAndPort(settings_.address);
+  to_proxy_ = "CONNECT " + target + " HTTP/1.1\r\nHost: " + target + "\r\n";
+  const std::string& authorization = settings_.proxy->authorization;
+  if (!authorization.empty()) to_proxy_ += "Proxy-Authorization: " + authorization + "\r\n";
+  to_proxy_ += "\r\n";
+}
 
 ServerConnection::~ServerConnection() {
   SSL_free(session_);
@@ -180,7 +188,7 @@ bool ServerConnection::NextAddress() {
     descriptor_ =
         ::socket(address.ss_family, SOCK_STREAM | SOCK_CLOEXEC | (is_local ? 0 : SOCK_NONBLOCK), 0);
     if (descriptor_ < 0) {
-      Fail("connect to " + HostAndPort(settings_.address) + ": " + std::strerror(errno));
+      Fail("connect to " + HostAndPort(FirstHop(settings_)) + ": " + std::strerror(errno));
       continue;
     }
     SetOptions(descriptor_);
@@ -188,7 +196,7 @@ bool ServerConnection::NextAddress() {
                                  static_cast<socklen_t>(bytes.size()));
     if (result == 0 && is_local) ::fcntl(descriptor_, F_SETFL, O_NONBLOCK);
     if (result == 0 || errno == EINPROGRESS) return true;
-    Fail("connect to " + HostAndPort(settings_.address) + ": " + std::strerror(errno));
+    Fail("connect to " + HostAndPort(FirstHop(settings_)) + ": " + std::strerror(errno));
     ::close(std::exchange(descriptor_, -1));
   }
   return false;
@@ -196,7 +204,7 @@ bool ServerConnection::NextAddress() {
 
 SocketProgress ServerConnection::Connect() {
   if (descriptor_ < 0 && !NextAddress()) {
-    if (failure_.empty()) return Fail("no address of '" + settings_.address.host + "' is known");
+    if (failure_.empty()) return Fail("no address of '" + FirstHop(settings_).host + "' is known");
     return SocketProgress::kFailed;
   }
   while (true) {
@@ -206,10 +214,44 @@ SocketProgress ServerConnection::Connect() {
     socklen_t size = sizeof(error);
     ::getsockopt(descriptor_, SOL_SOCKET, SO_ERROR, &error, &size);
     if (error == 0) break;
-    Fail("connect to " + HostAndPort(settings_.address) + ": " + std::strerror(error));
+    Fail("connect to " + HostAndPort(FirstHop(settings_)) + ": " + std::strerror(error));
     if (!NextAddress()) return SocketProgress::kFailed;
   }
   connected_ = true;
+  return SocketProgress::kDone;
+}
+
+SocketProgress ServerConnection::PassProxy() {
+  const std::string proxy = "proxy " + HostAndPort(settings_.proxy->address);
+  while (!to_proxy_.empty()) {
+    const ssize_t count = ::send(descriptor_, to_proxy_.data(), to_proxy_.size(), MSG_NOSIGNAL);
+    if (count < 0 && errno == EAGAIN) return SocketProgress::kWantWrite;
+    if (count < 0 && errno != EINTR) return Fail("ask " + proxy + ": " + std::strerror(errno));
+    if (count > 0) to_proxy_.erase(0, static_cast<std::size_t>(count));
+  }
+  std::size_t head = 0;
+  while ((head = HeadSize(from_proxy_)) == 0) {
+    if (from_proxy_.size() > kResponseHeadBytesMax) {
+      return Fail(proxy + ": an answer with too long a head");
+    }
+    std::array<char, 1024> piece{};
+    const ssize_t count = ::recv(descriptor_, piece.data(), piece.size(), 0);
+    if (count < 0 && errno == EAGAIN) return SocketProgress::kWantRead;
+    if (count < 0 && errno != EINTR) return Fail("ask " + proxy + ": " + std::strerror(errno));
+    if (count == 0) return Fail(proxy + " closed the connection");
+    if (count > 0) from_proxy_.append(piece.data(), static_cast<std::size_t>(count));
+  }
+  const Result<ResponseHead> answer = ParseResponseHead(from_proxy_.substr(0, head));
+  if (!answer.ok()) return Fail(proxy + ": " + answer.error().message);
+  const int status = answer.value().status;
+  if (status < 200 || status > 299) {
+    return Fail(proxy + " lets nobody through to " + HostAndPort(settings_.address) + ": status " +
+                std::to_string(status) +
+                (status == 407 ? ", it wants user and password (http://USER:PASSWORD@HOST)" : ""));
+  }
+  // The server speaks only when it was asked.
+  if (head != from_proxy_.size()) return Fail(proxy + ": more than an answer");
+  passed_proxy_ = true;
   return SocketProgress::kDone;
 }
 
@@ -270,6 +312,10 @@ SocketProgress ServerConnection::Handshake() {
 SocketProgress ServerConnection::Establish() {
   if (!connected_) {
     const SocketProgress progress = Connect();
+    if (progress != SocketProgress::kDone) return progress;
+  }
+  if (settings_.proxy && !passed_proxy_) {
+    const SocketProgress progress = PassProxy();
     if (progress != SocketProgress::kDone) return progress;
   }
   if (!settings_.address.tls) return SocketProgress::kDone;

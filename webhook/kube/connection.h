@@ -55,7 +55,7 @@ class ServerConnection final {
   ServerConnection(const ServerConnection&) = delete;
   ServerConnection& operator=(const ServerConnection&) = delete;
 
-  // Connects, and shakes hands. May change the descriptor.
+  // Connects, through the proxy where there is one, and shakes hands. May change the descriptor.
   SocketProgress Establish();
   Moved Read(std::span<char> buffer);
   Moved Write(std::string_view data);
@@ -72,6 +72,8 @@ class ServerConnection final {
   friend struct ConnectionBio;
 
   SocketProgress Connect();
+  // Asks the proxy for a way to the server: behind its answer the socket is the server's.
+  SocketProgress PassProxy();
   bool NextAddress();
   bool StartTls();
   SocketProgress Handshake();
@@ -84,6 +86,9 @@ class ServerConnection final {
   std::size_t next_address_ = 0;
   int descriptor_ = -1;
   bool connected_ = false;
+  bool passed_proxy_ = false;
+  std::string to_proxy_;    // not sent yet
+  std::string from_proxy_;  // its answer as far as it came
   bool peer_closed_ = false;
   ssl_st* session_ = nullptr;
   std::string failure_;

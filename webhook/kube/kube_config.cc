@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "registry/base/file.h"
+#include "webhook/kube/proxy.h"
 #include "webhook/wire/base64.h"
 #include "webhook/wire/yaml.h"
 
@@ -122,10 +123,6 @@ Result<void> RefuseKeys(const Reader& reader, const YamlNode& mapping,
 }
 
 Result<void> ReadCluster(const Reader& reader, const YamlNode& cluster, ServerSettings& settings) {
-  TRUCE_RETURN_IF_ERROR(RefuseKeys(reader, cluster,
-                                   {{"proxy-url",
-                                     "proxies are not supported; give an address that is "
-                                     "reached directly"}}));
   TRUCE_ASSIGN_OR_RETURN(const std::optional<std::string> server, reader.Text(cluster, "server"));
   if (!server) return reader.Fail(cluster.location.line, "server", "is missing");
   Result<ServerAddress> address = ParseServerAddress(*server);
@@ -133,6 +130,15 @@ Result<void> ReadCluster(const Reader& reader, const YamlNode& cluster, ServerSe
     return reader.Fail(cluster.Find("server")->location.line, "server", address.error().message);
   }
   settings.address = std::move(address).value();
+  TRUCE_ASSIGN_OR_RETURN(const std::optional<std::string> proxy, reader.Text(cluster, "proxy-url"));
+  if (proxy) {
+    Result<ProxySettings> parsed = ParseProxy(*proxy);
+    if (!parsed.ok()) {
+      return reader.Fail(cluster.Find("proxy-url")->location.line, "proxy-url",
+                         parsed.error().message);
+    }
+    settings.proxy = std::move(parsed).value();
+  }
   TRUCE_ASSIGN_OR_RETURN(settings.authority, reader.Pem(cluster, "certificate-authority"));
   TRUCE_ASSIGN_OR_RETURN(const std::optional<std::string> name,
                          reader.Text(cluster, "tls-server-name"));

@@ -13,9 +13,9 @@ namespace truce {
 
 // Reads `file` as kubectl does: `context`, or current-context when that is empty; relative paths
 // are resolved against the file's folder. Files that it names are not opened yet.
-// Left out on purpose and refused: proxy-url, user name and password, auth-provider, exec plugins
-// that need a terminal, several files ("a:b").
-// Errors: kInvalidArgument: "file:line: key: what is wrong", kNotFound (no such file).
+// The proxy is that of proxy-url alone. Left out on purpose and refused: user name and password,
+// auth-provider, exec plugins that need a terminal, several files ("a:b"). Errors:
+// kInvalidArgument: "file:line: key: what is wrong", kNotFound (no such file).
 Result<ServerSettings> ReadKubeConfig(const std::filesystem::path& file, std::string_view context);
 
 // Where a Pod finds its service account, and how it learns the server's address.

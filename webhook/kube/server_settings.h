@@ -62,8 +62,17 @@ struct UserSettings {
   bool operator==(const UserSettings&) const = default;
 };
 
+// An HTTP proxy, which is asked for a way through it by CONNECT.
+struct ProxySettings {
+  ServerAddress address;
+  std::string authorization;  // "Basic …"; empty: none
+
+  bool operator==(const ProxySettings&) const = default;
+};
+
 struct ServerSettings {
   ServerAddress address;
+  std::optional<ProxySettings> proxy = {};
   TextSource authority;         // PEM; none: the system's
   std::string tls_server_name;  // instead of the address's host; may be empty
   bool verify = true;           // false: insecure-skip-tls-verify
@@ -73,6 +82,11 @@ struct ServerSettings {
 
   bool operator==(const ServerSettings&) const = default;
 };
+
+// Where its connections go first: to the proxy, else to the server.
+inline const ServerAddress& FirstHop(const ServerSettings& settings) {
+  return settings.proxy ? settings.proxy->address : settings.address;
+}
 
 }  // namespace truce
 

@@ -210,7 +210,7 @@ void ServerSession::Impl::ResolveNow() {
     asked = resolutions.asked;
   }
   resolve_again = steady_clock::now() + kResolvePause;
-  Result<std::vector<ResolvedAddress>> found = Resolve(settings.address, 0);
+  Result<std::vector<ResolvedAddress>> found = Resolve(FirstHop(settings), 0);
   const std::lock_guard<std::mutex> lock(mutex);
   resolutions.done = asked;
   resolved_at = steady_clock::now();
@@ -258,7 +258,7 @@ Result<std::shared_ptr<ServerSession>> ServerSession::Open(ServerSettings settin
                                                            SessionOptions options) {
   auto impl = std::make_unique<Impl>(std::move(settings), clock, options);
   TRUCE_RETURN_IF_ERROR(impl->RenewNow(false));
-  Result<std::vector<ResolvedAddress>> numeric = Resolve(impl->settings.address, AI_NUMERICHOST);
+  Result<std::vector<ResolvedAddress>> numeric = Resolve(FirstHop(impl->settings), AI_NUMERICHOST);
   if (numeric.ok()) {
     impl->addresses = std::move(numeric).value();
     impl->is_numeric = true;

@@ -9,6 +9,7 @@
 #include "registry/store/administration.h"
 #include "webhook/findings/mute_book.h"
 #include "webhook/kube/http_call.h"
+#include "webhook/kube/proxy.h"
 #include "webhook/kube/session.h"
 
 namespace truce {
@@ -74,6 +75,9 @@ Posted PostNotice(const NotifyUrl& url, const std::string& body, const Clock& cl
   ServerSettings server;
   server.address = url.address;
   server.origin = "the webhook of notifications";
+  Result<std::optional<ProxySettings>> proxy = ProxyFor(server.address, ProxyVariables());
+  if (!proxy.ok()) return {proxy.error().message};
+  server.proxy = std::move(proxy).value();
   auto session = ServerSession::Open(std::move(server), clock, {});
   if (!session.ok()) return {session.error().message};
   const auto state = session.value()->Current();

@@ -25,6 +25,7 @@
 #include "webhook/findings/texts/report_quotas.h"
 #include "webhook/http/http.h"
 #include "webhook/kube/kube_config.h"
+#include "webhook/kube/proxy.h"
 #include "webhook/log/log.h"
 #include "webhook/page/page_routes.h"
 #include "webhook/publish/credentials.h"
@@ -66,7 +67,11 @@ std::vector<std::string_view> RuleIds() {
 Result<ServerSettings> ClusterOf(const Config& config) {
   if (config.no_cluster) return ServerSettings();
   if (config.in_cluster) return ReadServiceAccount(ServiceAccountOfProcess());
-  return ReadKubeConfig(config.kubeconfig, "");
+  TRUCE_ASSIGN_OR_RETURN(ServerSettings server, ReadKubeConfig(config.kubeconfig, ""));
+  if (!server.proxy) {
+    TRUCE_ASSIGN_OR_RETURN(server.proxy, ProxyFor(server.address, ProxyVariables()));
+  }
+  return server;
 }
 
 void Append(std::vector<HttpRoute> more, std::vector<HttpRoute>& routes) {

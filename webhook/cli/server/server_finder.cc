@@ -12,6 +12,7 @@
 #include "webhook/cli/server/forwarded_token.h"
 #include "webhook/kube/http_call.h"
 #include "webhook/kube/kube_config.h"
+#include "webhook/kube/proxy.h"
 #include "webhook/wire/json_text.h"
 
 namespace truce {
@@ -71,6 +72,7 @@ Result<ServerPlace> AtAddress(const std::string& server, const ApiFlags& flags,
   if (!address.ok()) return std::move(address).error().Within("--server");
   place.network.address = std::move(address).value();
   place.network.origin = kServerFlag;
+  TRUCE_ASSIGN_OR_RETURN(place.network.proxy, ProxyFor(place.network.address, io.variables));
   place.network.authority.file = FlagOr(flags.ca_file, "TRUCE_CA_FILE", io);
   place.network.user.token = TokenOf(flags, io);
   return place;
@@ -105,6 +107,7 @@ Result<ServerPlace> InPod(const ApiFlags& flags, const CommandIo& io, const PodF
   std::string address = "https://" + service.name.name + "." + service.name.ns + ".svc";
   if (!service.port.empty()) address += ":" + service.port;
   TRUCE_ASSIGN_OR_RETURN(ServerPlace place, AtAddress(address, flags, io));
+  place.network.proxy.reset();  // it is in the cluster
   if (!place.network.user.token.given()) place.network.user.token.file = pod.token;
   std::error_code ignored;
   if (!place.network.authority.given() && std::filesystem::exists(pod.authority, ignored)) {
@@ -352,6 +355,9 @@ Result<ServerPlace> ApiServerOf(const ApiFlags& flags, const CommandIo& io) {
   }
   ServerPlace place;
   TRUCE_ASSIGN_OR_RETURN(place.network, ReadKubeConfig(KubeConfigOf(flags, io), flags.context));
+  if (!place.network.proxy) {
+    TRUCE_ASSIGN_OR_RETURN(place.network.proxy, ProxyFor(place.network.address, io.variables));
+  }
   place.name = place.network.origin;
   if (HasControl(flags.as) ||
       std::any_of(flags.as_groups.begin(), flags.as_groups.end(), HasControl)) {
