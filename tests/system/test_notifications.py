@@ -146,7 +146,7 @@ def test_messages_go_through_a_proxy(notifying, tmp_path):
             else:
                 wait_for(lambda: failed(server) >= 1, SOON, "a refused password")
                 doctor = server.command("doctor").stdout
-                assert f"proxy {proxy.address} lets nobody through to hooks.example.org:443: status 407" in doctor
+                assert f"proxy {proxy.address} refused a connection to hooks.example.org:443: status 407" in doctor
             assert password not in server.log.read_text()
         assert len(receiver.asked) == 1
 

@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <fstream>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -22,7 +23,7 @@ class KubeConfig : public testing::Test {
  protected:
   Result<ServerSettings> Read(const std::string& text, std::string_view context = {}) {
     std::ofstream(file_) << text;
-    return ReadKubeConfig(file_, context);
+    return ReadKubeConfig(file_, context, variables_);
   }
 
   // A file with these members of its one cluster and user.
@@ -49,6 +50,7 @@ class KubeConfig : public testing::Test {
 
   TemporaryFolder folder_;
   std::filesystem::path file_ = folder_.path() / "config";
+  std::map<std::string, std::string> variables_;
 };
 
 TEST_F(KubeConfig, NamesItsProxy) {
@@ -58,6 +60,14 @@ TEST_F(KubeConfig, NamesItsProxy) {
   const ProxySettings expected{{false, "proxy", 3128, ""}, "Basic dTpwIHE="};
   EXPECT_EQ(read.value().proxy, expected);
   EXPECT_EQ(FirstHop(read.value()).host, "proxy");
+  variables_ = {{"HTTPS_PROXY", "http://other"}};
+  EXPECT_EQ(Read(With("{server: 'https://a', proxy-url: 'http://proxy'}", "{}"))
+                .value()
+                .proxy->address.host,
+            "proxy");
+  EXPECT_EQ(Read(With("{server: 'https://a'}", "{}")).value().proxy->address.host, "other");
+  variables_["NO_PROXY"] = "a";
+  EXPECT_EQ(Read(With("{server: 'https://a'}", "{}")).value().proxy, std::nullopt);
 }
 
 TEST_F(KubeConfig, ReadsTheCurrentContextOrTheNamedOne) {
@@ -204,10 +214,10 @@ TEST_F(KubeConfig, BrokenFilesAreErrorsWithTheirLine) {
 }
 
 TEST_F(KubeConfig, MissingAndSeveralFiles) {
-  const auto missing = ReadKubeConfig(folder_.path() / "none", "");
+  const auto missing = ReadKubeConfig(folder_.path() / "none", "", {});
   ASSERT_FALSE(missing.ok());
   EXPECT_EQ(missing.error().code, ErrorCode::kNotFound);
-  const auto several = ReadKubeConfig(file_.string() + ":/other", "");
+  const auto several = ReadKubeConfig(file_.string() + ":/other", "", {});
   ASSERT_FALSE(several.ok());
   EXPECT_EQ(several.error().code, ErrorCode::kInvalidArgument);
   EXPECT_EQ(several.error().message, "kubeconfig '" + file_.string() +
@@ -260,32 +270,32 @@ TEST(Proxy, LeavesOutWhatTheListMeans) {
     const char* direct;
     bool is_asked;  // the proxy
   };
-  for (const Case& each :
-       std::vector<Case>{{"https://a.example.org", "", true},
-                         {"http://a.example.org", "", false},
-                         {"https://localhost:6443", "", false},
-                         {"https://127.0.0.8", "", false},
-                         {"https://[::1]", "", false},
-                         {"https://a.example.org", "*", false},
-                         {"https://a.example.org", "b, EXAMPLE.org ,c", false},
-                         {"https://A.example.org", "a.example.org", false},
-                         {"https://a.example.org", ".example.org", false},
-                         {"https://a.example.org", "*.example.org", false},
-                         {"https://example.org", ".example.org", true},
-                         {"https://badexample.org", "example.org", true},
-                         {"https://a.example.org", "a.example.org:6443", true},
-                         {"https://a.example.org:6443", "a.example.org:6443", false},
-                         {"https://10.1.2.3", "10.0.0.0/8", false},
-                         {"https://11.1.2.3", "10.0.0.0/8", true},
-                         {"https://10.1.2.3", "10.1.2.3", false},
-                         {"https://10.1.2.3:6443", "10.1.2.3:6443", false},
-                         {"https://10.1.2.30", "10.1.2.3", true},
-                         {"https://[fd00::5]", "fd00::/64", false},
-                         {"https://[fd01::5]", "fd00::/64", true},
-                         {"https://[fd00::5]", "fd00::5", false},
-                         {"https://[fd00::5]:6443", "[fd00::5]:6443", false},
-                         {"https://10.1.2.3", "10.0.0.0/x,10.0.0.0/129,/,:,,[", true},
-                         {"https://a.example.org", "10.0.0.0/8,.", true}}) {
+  for (const Case& each : std::vector<Case>{
+           {"https://a.example.org", "", true},
+           {"http://a.example.org", "", false},
+           {"https://localhost:6443", "", false},
+           {"https://127.0.0.8", "", false},
+           {"https://[::1]", "", false},
+           {"https://a.example.org", "*", false},
+           {"https://a.example.org", "b, EXAMPLE.org ,c", false},
+           {"https://A.example.org", "a.example.org", false},
+           {"https://a.example.org", ".example.org", false},
+           {"https://a.example.org", "*.example.org", false},
+           {"https://example.org", ".example.org", true},
+           {"https://badexample.org", "example.org", true},
+           {"https://a.example.org", "a.example.org:6443", true},
+           {"https://a.example.org:6443", "a.example.org:6443", false},
+           {"https://10.1.2.3", "10.0.0.0/8", false},
+           {"https://11.1.2.3", "10.0.0.0/8", true},
+           {"https://10.1.2.3", "10.1.2.3", false},
+           {"https://10.1.2.3:6443", "10.1.2.3:6443", false},
+           {"https://10.1.2.30", "10.1.2.3", true},
+           {"https://[fd00::5]", "fd00::/64", false},
+           {"https://[fd01::5]", "fd00::/64", true},
+           {"https://[fd00::5]", "fd00::5", false},
+           {"https://[fd00::5]:6443", "[fd00::5]:6443", false},
+           {"https://10.1.2.3", "10.0.0.0/x,10.1.2.3/33,10.1.2.3/4294967295,/,:,,[", true},
+           {"https://a.example.org", "10.0.0.0/8,.", true}}) {
     const auto server = ParseServerAddress(each.server);
     ASSERT_TRUE(server.ok()) << each.server;
     const auto proxy =

@@ -66,6 +66,18 @@ TEST_F(ServerFinder, InAPodTheServiceItselfWithWhatIsMounted) {
   EXPECT_EQ(Find().network.authority.file, Path("pod-ca"));
 }
 
+TEST_F(ServerFinder, AProxyIsForServersOutsideOfTheCluster) {
+  variables_["HTTPS_PROXY"] = "http://proxy:3128";
+  variables_["TRUCE_SERVER"] = "https://truce.example.org";
+  EXPECT_EQ(Find().network.proxy->address.host, "proxy");
+  variables_["NO_PROXY"] = "example.org";
+  EXPECT_FALSE(Find().network.proxy);
+  variables_.erase("TRUCE_SERVER");
+  BeInPod();
+  variables_["HTTPS_PROXY"] = "socks5://proxy";
+  EXPECT_FALSE(Find().network.proxy) << "a Service of the cluster, whatever the variable holds";
+}
+
 TEST_F(ServerFinder, InAPodWhatIsSaidWins) {
   BeInPod();
   Write("pod-ca", "x");

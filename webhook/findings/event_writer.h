@@ -60,7 +60,7 @@ class EventWriter final {
   void WriteMetrics(MetricWriter& writer) const;
 
   // Waits until everything queued so far was written, dropped or failed. For tests and for the end.
-  // False when `deadline` came first.
+  // False when `deadline` or Stop came first.
   bool Flush(Deadline deadline);
 
  private:

@@ -245,12 +245,12 @@ SocketProgress ServerConnection::PassProxy() {
   if (!answer.ok()) return Fail(proxy + ": " + answer.error().message);
   const int status = answer.value().status;
   if (status < 200 || status > 299) {
-    return Fail(proxy + " lets nobody through to " + HostAndPort(settings_.address) + ": status " +
+    return Fail(proxy + " refused a connection to " + HostAndPort(settings_.address) + ": status " +
                 std::to_string(status) +
                 (status == 407 ? ", it wants user and password (http://USER:PASSWORD@HOST)" : ""));
   }
   // The server speaks only when it was asked.
-  if (head != from_proxy_.size()) return Fail(proxy + ": more than an answer");
+  if (head != from_proxy_.size()) return Fail(proxy + " sent more than an answer");
   passed_proxy_ = true;
   return SocketProgress::kDone;
 }

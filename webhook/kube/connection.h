@@ -72,7 +72,7 @@ class ServerConnection final {
   friend struct ConnectionBio;
 
   SocketProgress Connect();
-  // Asks the proxy for a way to the server: behind its answer the socket is the server's.
+  // Asks the proxy to connect the socket to the server.
   SocketProgress PassProxy();
   bool NextAddress();
   bool StartTls();

@@ -122,7 +122,9 @@ Result<void> RefuseKeys(const Reader& reader, const YamlNode& mapping,
   return {};
 }
 
-Result<void> ReadCluster(const Reader& reader, const YamlNode& cluster, ServerSettings& settings) {
+Result<void> ReadCluster(const Reader& reader, const YamlNode& cluster,
+                         const std::map<std::string, std::string>& variables,
+                         ServerSettings& settings) {
   TRUCE_ASSIGN_OR_RETURN(const std::optional<std::string> server, reader.Text(cluster, "server"));
   if (!server) return reader.Fail(cluster.location.line, "server", "is missing");
   Result<ServerAddress> address = ParseServerAddress(*server);
@@ -138,6 +140,8 @@ Result<void> ReadCluster(const Reader& reader, const YamlNode& cluster, ServerSe
                          parsed.error().message);
     }
     settings.proxy = std::move(parsed).value();
+  } else {
+    TRUCE_ASSIGN_OR_RETURN(settings.proxy, ProxyFor(settings.address, variables));
   }
   TRUCE_ASSIGN_OR_RETURN(settings.authority, reader.Pem(cluster, "certificate-authority"));
   TRUCE_ASSIGN_OR_RETURN(const std::optional<std::string> name,
@@ -258,7 +262,8 @@ std::string Variable(const char* name) {
 
 }  // namespace
 
-Result<ServerSettings> ReadKubeConfig(const std::filesystem::path& file, std::string_view context) {
+Result<ServerSettings> ReadKubeConfig(const std::filesystem::path& file, std::string_view context,
+                                      const std::map<std::string, std::string>& variables) {
   std::error_code ignored;
   if (file.native().find(':') != std::string::npos && !std::filesystem::exists(file, ignored)) {
     return Error{ErrorCode::kInvalidArgument,
@@ -282,7 +287,7 @@ Result<ServerSettings> ReadKubeConfig(const std::filesystem::path& file, std::st
   if (!cluster) return reader.Fail(chosen->location.line, "cluster", "is missing");
   TRUCE_ASSIGN_OR_RETURN(const YamlNode* server,
                          reader.Named(root, "clusters", *cluster, "cluster"));
-  TRUCE_RETURN_IF_ERROR(ReadCluster(reader, *server, settings));
+  TRUCE_RETURN_IF_ERROR(ReadCluster(reader, *server, variables, settings));
   TRUCE_ASSIGN_OR_RETURN(const std::optional<std::string> ns, reader.Text(*chosen, "namespace"));
   settings.ns = ns.value_or("");
   TRUCE_ASSIGN_OR_RETURN(const std::optional<std::string> user, reader.Text(*chosen, "user"));

@@ -3,6 +3,7 @@
 #define TRUCE_WEBHOOK_KUBE_KUBE_CONFIG_H_
 
 #include <filesystem>
+#include <map>
 #include <string>
 #include <string_view>
 
@@ -13,10 +14,11 @@ namespace truce {
 
 // Reads `file` as kubectl does: `context`, or current-context when that is empty; relative paths
 // are resolved against the file's folder. Files that it names are not opened yet.
-// The proxy is that of proxy-url alone. Left out on purpose and refused: user name and password,
-// auth-provider, exec plugins that need a terminal, several files ("a:b"). Errors:
-// kInvalidArgument: "file:line: key: what is wrong", kNotFound (no such file).
-Result<ServerSettings> ReadKubeConfig(const std::filesystem::path& file, std::string_view context);
+// The proxy is that of proxy-url, else ProxyFor(`variables`). Left out on purpose and refused: user
+// name and password, auth-provider, exec plugins that need a terminal, several files ("a:b").
+// Errors: kInvalidArgument: "file:line: key: what is wrong", kNotFound (no such file).
+Result<ServerSettings> ReadKubeConfig(const std::filesystem::path& file, std::string_view context,
+                                      const std::map<std::string, std::string>& variables);
 
 // Where a Pod finds its service account, and how it learns the server's address.
 struct ServiceAccountOptions {

@@ -22,6 +22,7 @@ Error BadProxy(std::string_view what) {
                          std::string(what));
 }
 
+// Percent-encoding as people write it, with digits of either case.
 std::optional<std::string> Decoded(std::string_view text) {
   std::string out;
   for (std::size_t i = 0; i < text.size(); ++i) {
@@ -58,9 +59,9 @@ bool IsInBlock(const std::string& host, std::string_view block) {
   if (!own || !first || read.ec != std::errc{} || read.ptr != length.data() + length.size()) {
     return false;
   }
-  if (bits > 128) return false;
-  if (base.find(':') == std::string::npos) bits += 96;
-  bits = std::min(bits, 128U);
+  const unsigned bits_before = base.find(':') == std::string::npos ? 96 : 0;
+  if (bits > 128 - bits_before) return false;
+  bits += bits_before;
   for (unsigned bit = 0; bit < bits; ++bit) {
     const unsigned mask = 0x80U >> (bit % 8);
     if ((((*own)[bit / 8] ^ (*first)[bit / 8]) & mask) != 0) return false;

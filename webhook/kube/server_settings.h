@@ -62,7 +62,7 @@ struct UserSettings {
   bool operator==(const UserSettings&) const = default;
 };
 
-// An HTTP proxy, which is asked for a way through it by CONNECT.
+// An HTTP proxy. It opens connections to a server when CONNECT asks for one.
 struct ProxySettings {
   ServerAddress address;
   std::string authorization;  // "Basic …"; empty: none

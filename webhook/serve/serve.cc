@@ -67,11 +67,7 @@ std::vector<std::string_view> RuleIds() {
 Result<ServerSettings> ClusterOf(const Config& config) {
   if (config.no_cluster) return ServerSettings();
   if (config.in_cluster) return ReadServiceAccount(ServiceAccountOfProcess());
-  TRUCE_ASSIGN_OR_RETURN(ServerSettings server, ReadKubeConfig(config.kubeconfig, ""));
-  if (!server.proxy) {
-    TRUCE_ASSIGN_OR_RETURN(server.proxy, ProxyFor(server.address, ProxyVariables()));
-  }
-  return server;
+  return ReadKubeConfig(config.kubeconfig, "", ProxyVariables());
 }
 
 void Append(std::vector<HttpRoute> more, std::vector<HttpRoute>& routes) {

@@ -72,7 +72,6 @@ Result<ServerPlace> AtAddress(const std::string& server, const ApiFlags& flags,
   if (!address.ok()) return std::move(address).error().Within("--server");
   place.network.address = std::move(address).value();
   place.network.origin = kServerFlag;
-  TRUCE_ASSIGN_OR_RETURN(place.network.proxy, ProxyFor(place.network.address, io.variables));
   place.network.authority.file = FlagOr(flags.ca_file, "TRUCE_CA_FILE", io);
   place.network.user.token = TokenOf(flags, io);
   return place;
@@ -107,7 +106,6 @@ Result<ServerPlace> InPod(const ApiFlags& flags, const CommandIo& io, const PodF
   std::string address = "https://" + service.name.name + "." + service.name.ns + ".svc";
   if (!service.port.empty()) address += ":" + service.port;
   TRUCE_ASSIGN_OR_RETURN(ServerPlace place, AtAddress(address, flags, io));
-  place.network.proxy.reset();  // it is in the cluster
   if (!place.network.user.token.given()) place.network.user.token.file = pod.token;
   std::error_code ignored;
   if (!place.network.authority.given() && std::filesystem::exists(pod.authority, ignored)) {
@@ -326,7 +324,11 @@ Result<ServerPlace> FindServer(const ApiFlags& flags, const CommandIo& io, const
   if (!server.empty() && acts_as) {
     return InvalidArgument("--as is for the Kubernetes API server; leave out --server");
   }
-  if (!server.empty()) return AtAddress(server, flags, io);
+  if (!server.empty()) {
+    TRUCE_ASSIGN_OR_RETURN(ServerPlace place, AtAddress(server, flags, io));
+    TRUCE_ASSIGN_OR_RETURN(place.network.proxy, ProxyFor(place.network.address, io.variables));
+    return place;
+  }
   const std::filesystem::path kubeconfig = KubeConfigOf(flags, io);
   std::error_code ignored;
   const bool has_kubeconfig = !kubeconfig.empty() && std::filesystem::exists(kubeconfig, ignored);
@@ -354,10 +356,8 @@ Result<ServerPlace> ApiServerOf(const ApiFlags& flags, const CommandIo& io) {
     return InvalidArgument("--as-group needs --as, as kubectl does");
   }
   ServerPlace place;
-  TRUCE_ASSIGN_OR_RETURN(place.network, ReadKubeConfig(KubeConfigOf(flags, io), flags.context));
-  if (!place.network.proxy) {
-    TRUCE_ASSIGN_OR_RETURN(place.network.proxy, ProxyFor(place.network.address, io.variables));
-  }
+  TRUCE_ASSIGN_OR_RETURN(place.network,
+                         ReadKubeConfig(KubeConfigOf(flags, io), flags.context, io.variables));
   place.name = place.network.origin;
   if (HasControl(flags.as) ||
       std::any_of(flags.as_groups.begin(), flags.as_groups.end(), HasControl)) {
